@@ -12,6 +12,8 @@ from annomodels.auditing.sample import audit as audit
 from annomodels.coefficients.agreement import agreement as agreement
 from annomodels.coefficients.parts.breakdown import breakdown as breakdown
 from annomodels.coefficients.parts.diagnose import diagnose as diagnose
+from annomodels.compat import Aggregator as Aggregator
+from annomodels.compat import from_hf as from_hf
 from annomodels.data.annotations import Annotations as Annotations
 from annomodels.fitting.compare import compare as compare
 from annomodels.fitting.earlier import prior_from as prior_from

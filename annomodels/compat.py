@@ -1,8 +1,8 @@
-"""The calls of crowd-kit on its tables of task, worker and label, answered by these models."""
+"""Calls and data sets of other libraries: crowd-kit and scikit-learn, Hugging Face."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
@@ -17,11 +17,59 @@ if TYPE_CHECKING:
 ITEM, CODER, LABEL, GOLD = "task", "worker", "label", "agg_label"
 
 
-class Aggregator:
-    """Aggregate labels with the calls of crowd-kit: ``fit_predict`` and ``fit_predict_proba``.
+def from_hf(dataset: Any, **reading: Any) -> Annotations:
+    """Read a split of a Hugging Face data set.
 
-    Tables have the columns task, worker, label. What comes back has the make of what was given:
-    pandas in, pandas out, indexed by task; polars (or pyarrow) in, a table with a column task out.
+    Class labels become their names, also inside lists. A split with one row per label and one with
+    the labels of all coders in a list per row are both read.
+
+    Parameters
+    ----------
+    dataset
+        A ``datasets.Dataset``.
+    **reading
+        Options of :func:`annomodels.read`, such as `item`, `coder` and `label`.
+
+    Raises
+    ------
+    NotApplicable
+        If `dataset` is a dictionary of splits or no data set.
+    AnnotationError
+        If the rows cannot be read as labels, with all problems at once.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> am.from_hf(datasets.load_dataset("name", split="train"), label="label")  # doctest: +SKIP
+    """
+    import pandas as pd
+
+    if isinstance(dataset, Mapping):
+        splits = ", ".join(map(repr, dataset))
+        raise NotApplicable(f"The data set has splits ({splits}). Choose one: dataset['train'].")
+    if not (hasattr(dataset, "features") and hasattr(dataset, "to_dict")):
+        made = type(dataset).__name__
+        raise NotApplicable(f"{made!r} is no Hugging Face data set. Use Annotations.from_frame.")
+    columns = dataset.to_dict()
+    for name, feature in dataset.features.items():
+        names = getattr(getattr(feature, "feature", feature), "names", None)
+        if names:
+            columns[name] = [_named(value, names) for value in columns[name]]
+    return Annotations.from_frame(pd.DataFrame(columns), **reading)
+
+
+def _named(value: Any, names: Sequence[str]) -> Any:
+    """Name of a class code (-1 is no label in these data sets), or those of a list."""
+    if isinstance(value, list):
+        return [_named(part, names) for part in value]
+    return None if value is None or value < 0 else names[value]
+
+
+class Aggregator:
+    """Aggregate labels with ``fit_predict`` and ``fit_predict_proba``, as crowd-kit does.
+
+    Tables have the columns task, worker and label. Results have the type of the input: pandas
+    results are indexed by task; polars and pyarrow results have a column task.
 
     Parameters
     ----------

@@ -1,50 +1,82 @@
-"""Run the Python of a page while the documentation is built, and put what it shows below it.
+"""Run the code of a page while the documentation is built, and paste its output below it.
 
-Every block fenced with ``python`` runs, in the order of the page and in one namespace, in an empty
-folder. Printed text follows the block, and so does the value of its last line when it is an
-expression: a figure as a drawing that follows the colours of the page, anything else as text. Code
-that is not to run stands in ``{code-block} python``.
+Blocks fenced with ``python`` and ``console`` run in the order of the page, in one namespace and one
+empty folder. Printed text follows the block, then the value of its last line when it is an
+expression: a figure as a drawing, anything else as text. Progress lines of commands, which end in
+``...``, are left out. Code that does not run is fenced with ``{code-block}``.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import hashlib
 import io
 import os
 import re
+import subprocess
+import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-__all__ = ["blocks", "executed", "shows"]
+__all__ = ["blocks", "executed", "outputs", "shows"]
 
-_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.M | re.S)
+_BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
+_KEPT = Path(__file__).parent / "_build" / "executed"
+WIDTH = 100
 
 
-def blocks(page: str) -> list[str]:
-    """Code of a page that runs."""
-    return _BLOCK.findall(page)
+def blocks(page: str, language: str = "python") -> list[str]:
+    """Return the blocks of a page that run."""
+    return [code for found, code in _BLOCK.findall(page) if found == language]
 
 
 def executed(page: str, name: str) -> str:
-    """Text of a page with the output of its code."""
+    """Return the text of a page with the output of its code, from the cache if nothing changed."""
+    kept = _KEPT / f"{hashlib.sha256((page + name + _package()).encode()).hexdigest()[:32]}.md"
+    if kept.exists():
+        return kept.read_text("utf-8")
+    out, at = [], 0
+    for n, (found, (said, value)) in enumerate(outputs(page, name), start=1):
+        out.append(page[at : found.end()])
+        out.append(_shown(said, value, f"{name}-{n}"))
+        at = found.end()
+    done = "".join([*out, page[at:]])
+    _KEPT.mkdir(parents=True, exist_ok=True)
+    kept.write_text(done, "utf-8")
+    return done
+
+
+def outputs(page: str, name: str) -> Iterator[tuple[re.Match[str], tuple[str, Any]]]:
+    """Yield each block that runs with its printed text and value."""
     import pandas as pd
 
     names: dict[str, Any] = {"__name__": "__main__"}
-    out, at = [], 0
-    with _empty_folder(), pd.option_context("display.width", 100, "display.max_columns", 12):
+    options = ("display.width", WIDTH, "display.max_columns", 12, "display.max_colwidth", 60)
+    with _empty_folder(), pd.option_context(*options):
         for n, found in enumerate(_BLOCK.finditer(page), start=1):
-            out.append(page[at : found.end()])
-            out.append(_shown(*_run(found[1], names, f"<{name}, block {n}>"), f"{name}-{n}"))
-            at = found.end()
-    return "".join([*out, page[at:]])
+            if found[1] == "console":
+                yield found, ("".join(map(_command, _commands(found[2]))), None)
+            else:
+                yield found, _run(found[2], names, f"<{name}, block {n}>")
 
 
 def shows(page: str, done: str) -> bool:
-    """Whether a page has code, and half of its blocks or more show text or a figure."""
-    n = len(blocks(page))
+    """Return True if at least half of the blocks of a page show text or a figure."""
+    n = len(_BLOCK.findall(page))
     return n > 0 and done.count("```text") + done.count("<figure") >= max(1, n // 2)
+
+
+@cache
+def _package() -> str:
+    """Digest of the sources of the package, on which all output depends."""
+    files = sorted((Path(__file__).parent.parent / "annomodels").rglob("*.py*"))
+    sources = [f.read_bytes() for f in files if f.suffix in (".py", ".pyi")]
+    return hashlib.sha256(b"".join(sources)).hexdigest()
 
 
 @contextlib.contextmanager
@@ -58,8 +90,36 @@ def _empty_folder() -> Iterator[None]:
             os.chdir(before)
 
 
+def _commands(block: str) -> list[str]:
+    """Commands of a console block: the lines after ``$``, with their continuations."""
+    joined = re.sub(r"\\\n\s*", "", block)
+    return [line[2:].partition("  #")[0] for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def _command(line: str) -> str:
+    """Run one command line; its output, both streams in their order."""
+    program = "".join(
+        f'{name}() {{ "{sys.executable}" {module} "$@"; }}\n'
+        for name, module in (("annomodels", "-m annomodels"), ("python", ""))
+    )
+    root = str(Path(__file__).parent.parent)
+    env = {**os.environ, "COLUMNS": f"{WIDTH}", "CI": "1", "MPLBACKEND": "Agg", "PYTHONPATH": root}
+    done = subprocess.run(
+        ["bash", "-c", program + line],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode not in (0, 1, 141):  # 1: a gate failed; 141: head closed the pipe
+        raise RuntimeError(f"{line}\n{done.stdout}")
+    lines = [part for part in done.stdout.splitlines() if not part.endswith(" ...")]
+    wrapped = [textwrap.wrap(part, WIDTH) if "\t" not in part else [part] for part in lines]
+    return "".join(f"{part}\n" for parts in wrapped for part in parts)
+
+
 def _run(code: str, names: dict[str, Any], where: str) -> tuple[str, Any]:
-    """Run a block; give what it printed and the value of its last line."""
+    """Run a block; its printed text and the value of its last line."""
     tree = ast.parse(code, where)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     said = io.StringIO()
@@ -75,7 +135,7 @@ def _shown(said: str, value: Any, key: str) -> str:
     if type(value).__module__.startswith("matplotlib"):
         from annomodels.plots import inline
 
-        figure = inline(value, re.sub(r"[^\w-]", "-", key), "Figure", "What the code above draws.")
+        figure = inline(value, re.sub(r"[^\w-]", "-", key), "Figure", "Figure of the code above.")
         drawing = f"\n\n```{{raw}} html\n<figure class='drawn'>{figure}</figure>\n```\n"
         value = None
     else:

@@ -319,7 +319,8 @@ def test_agreement_loads_no_models(code: str) -> None:
 
 
 PUBLIC = {
-    *("Annotations", "Fit", "Questions", "Summary", "read", "read_questions", "read_spans"),
+    *("Aggregator", "Annotations", "Fit", "Questions", "Summary"),
+    *("from_hf", "read", "read_questions", "read_spans"),
     *("scan", "write", "write_gold"),
     *("agreement", "breakdown", "diagnose", "compare", "fit", "load", "prior_from", "report"),
     *("advise", "audit", "design", "estimate", "simulate"),

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -80,3 +84,32 @@ def test_known_truth_counts(crowd: pd.DataFrame) -> None:
 def test_other_columns_are_said(crowd: pd.DataFrame) -> None:
     with pytest.raises(AnnotationError, match="'worker'"):
         Aggregator().fit(crowd.rename(columns={"worker": "annotator"}))
+
+
+@dataclass
+class Split:
+    """What a split of a Hugging Face data set has."""
+
+    columns: dict[str, list[Any]]
+    features: dict[str, SimpleNamespace]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        return self.columns
+
+
+def test_a_hugging_face_split_is_read_with_the_names_of_its_classes() -> None:
+    kind = SimpleNamespace(names=["no", "yes"])
+    rows = {"item": ["a", "a", "b"], "coder": ["x", "y", "x"], "label": [1, 0, -1]}
+    data = am.from_hf(Split(rows, {"item": SimpleNamespace(), "label": kind}))
+    assert data.labels == ("no", "yes")
+    assert len(data.item) == 2  # -1 is no label
+    lists = {"id": ["a", "b"], "annotators": [["x", "y"], ["x", "y"]], "labels": [[1, 0], [1, 1]]}
+    data = am.from_hf(Split(lists, {"labels": SimpleNamespace(feature=kind)}))
+    assert (data.coders, data.labels, len(data.item)) == (("x", "y"), ("no", "yes"), 4)
+
+
+def test_what_is_no_split_is_refused_with_the_remedy() -> None:
+    with pytest.raises(NotApplicable, match=r"splits \('train', 'test'\). Choose one"):
+        am.from_hf({"train": 1, "test": 2})
+    with pytest.raises(NotApplicable, match="from_frame"):
+        am.from_hf([1])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -19,39 +23,47 @@ def blocks(page: Path, language: str) -> list[str]:
     return found
 
 
+@pytest.fixture(scope="module")
+def modules() -> Iterator[ModuleType]:
+    """Modules of the docs folder, by name."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    names = ("evidence", "execute", "readme")
+    try:
+        found = {name: importlib.import_module(name) for name in names}
+        yield SimpleNamespace(**found)  # type: ignore[misc]
+    finally:
+        sys.path.remove(str(ROOT / "docs"))
+        for name in names:
+            sys.modules.pop(name, None)
+
+
 def run(code: str) -> None:
     exec(compile(code, "<page>", "exec"), {"__name__": "__main__"})
 
 
-@pytest.fixture
-def in_a_folder_with_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in a folder with the votes.csv that the pages speak of: some items of the crowd."""
-    import annomodels as am
-
-    crowd = am.datasets.load("crowd")
-    chosen = crowd.select(items=crowd.items[:40])
-    rows = zip(chosen.item, chosen.coder, chosen.label, strict=True)
-    lines = [f"{chosen.items[i]},{chosen.coders[j]},{chosen.labels[k]}" for i, j, k in rows]
-    (tmp_path / "votes.csv").write_text("\n".join(["sentence,worker,tag", *lines]) + "\n", "utf-8")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def test_the_readme_is_short_and_has_the_measured_numbers(modules: ModuleType) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 90
+    assert text == modules.readme.with_evidence(text), "run python docs/readme.py"
+    assert modules.evidence.FIGURE.read_text("utf-8") == modules.evidence.figure()
 
 
-@pytest.mark.few("README.md")
+def shape(text: str) -> list[str]:
+    """First words of the lines of an output: what stays when numbers change."""
+    words = [re.findall(r"[A-Za-z_/.]+", line)[:1] for line in text.splitlines() if line.strip()]
+    return [word[0] for word in words if word]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["README.md", "docs/quickstart.md"])
-@pytest.mark.usefixtures("in_a_folder_with_votes")
-def test_the_quick_starts_run(name: str) -> None:
-    code = "\n".join(blocks(ROOT / name, "python"))
-    assert "am.fit" in code
-    run(code)
-    assert Path("votes.nc").stat().st_size > 0
-    assert "<html" in Path("report.html").read_text("utf-8")
-
-
-def test_the_readme_quick_start_is_short() -> None:
-    (code,) = blocks(ROOT / "README.md", "python")
-    assert len([line for line in code.splitlines() if line.strip()]) <= 12
+def test_the_blocks_of_the_readme_run_in_order_and_show_their_output(modules: ModuleType) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    quick = text.replace("--seed 1 -q", "--seed 1 -q --draws 200 --warmup 100")
+    quick = quick.replace("am.fit(data, seed=1)", "am.fit(data, seed=1, draws=200, warmup=100)")
+    assert quick.count("=100") == 1
+    assert quick.count(" 100\n") == 1
+    shown = [shape(block) for block in blocks(ROOT / "README.md", "text")[1:]]
+    done = [said for _, (said, _) in modules.execute.outputs(quick, "README")]
+    assert [shape(said)[:2] for said in done] == [block[:2] for block in shown]
 
 
 def test_the_concepts_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,20 +28,16 @@ MOST_OFF = 1.5
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Truth of audited items by code, and notes on what was left out.
+    """Truth of audited items by code, and notes on what was left out."""
 
-    `item` and `truth` are those of a sample; `extra` items were judged without being drawn, so
-    that nothing follows from them for others.
-    """
-
-    item: Ints
+    item: Ints  # of the sample, with their truth
     truth: Ints
-    extra: Ints
+    extra: Ints  # judged without being drawn, with their truth
     extra_truth: Ints
     notes: tuple[str, ...]
 
     def as_extra(self) -> Answers:
-        """Copy of which nothing follows for other items."""
+        """Return a copy from which nothing follows for other items."""
         items = np.concatenate([self.item, self.extra])
         truth = np.concatenate([self.truth, self.extra_truth])
         none = np.empty(0, dtype=np.int64)
@@ -53,23 +49,7 @@ def answers_of(
     given: Mapping[Any, Any] | str | os.PathLike[str],
     design: Design | None,
 ) -> Answers:
-    """Read answers and give them codes.
-
-    Parameters
-    ----------
-    fit
-        The fit.
-    given
-        Truth by item, or a file with such a table.
-    design
-        How items were drawn; None where all that are given are taken for drawn.
-
-    Raises
-    ------
-    AnnotationError
-        When nothing can be used, items are not in the data, or truths are no labels of the fit;
-        names all of them.
-    """
+    """Read answers, check them against the fit and the draw, and code them."""
     found = read_answers(fit.data, given)
     items, labels = places(fit.data.items), places(fit.data.labels)
     known = _once(fit.data, found, items, labels, _source(given))
@@ -107,13 +87,7 @@ def _once(
     labels: Mapping[Hashable, int],
     source: str,
 ) -> dict[int, int]:
-    """Give codes of truths by codes of items, of which 1 and "1" may be the same.
-
-    Raises
-    ------
-    AnnotationError
-        When an item has two truths under two spellings of its name.
-    """
+    """Return codes of truths by codes of items, where 1 and "1" can be the same item."""
     known: dict[int, int] = {}
     twice = []
     for item, label in found.items():
@@ -128,20 +102,7 @@ def _once(
 def read_answers(
     data: Annotations, given: Mapping[Any, Any] | str | os.PathLike[str]
 ) -> Mapping[Any, Any]:
-    """Read the truth of judged items, and see that items and labels are those of the data.
-
-    Parameters
-    ----------
-    data
-        What was fitted, or is going to be.
-    given
-        Truth by item, or a file with such a table.
-
-    Raises
-    ------
-    AnnotationError
-        With every problem.
-    """
+    """Read the truth of judged items; items and labels must be those of the data."""
     from annomodels.io.mappings import truths_from
 
     found: Mapping[Any, Any]
@@ -184,7 +145,7 @@ def _source(given: Any) -> str:
 
 
 def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
-    """Say which drawn items were not judged, and which judged ones were not drawn."""
+    """Note drawn items that were not judged, and judged items that were not drawn."""
     notes = []
     rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])
     judged = np.bincount(rounds, np.isin(design.items(fit), codes), len(design.rounds))
@@ -215,31 +176,9 @@ def counts_of(
     cluster: Ints | None,
     alike: bool,
 ) -> tuple[Seen, Floats]:
-    """Say what each audited item counts for, beside the model and in an audit alone.
-
-    The items of a stratum count as much as equally many would that are weighed alike and of which
-    no two are of one cluster (Kish); among themselves they keep their weights, so that a share is
-    one of items, however large clusters are.
-
-    Parameters
-    ----------
-    answers
-        The answers.
-    strata
-        The strata.
-    weights
-        One over the chance of each audited item, where it is not that of its stratum, shape
-        [audited].
-    cluster
-        Cluster of each item, -1 of those in none, shape [item].
-    alike
-        Whether all items had the same chance.
-
-    Returns
-    -------
-    tuple
-        Items with their counts, and their weights in an audit alone, shape [audited].
-    """
+    """Return the count of each audited item next to the model, and its weight without one."""
+    # The items of a stratum count as equally many with equal weights and without clusters would
+    # (Kish 1965); among themselves they keep their weights, however large clusters are.
     n, stratum = len(answers.item), strata.stratum[answers.item]
     if weights is not None:
         alone = weights
@@ -261,7 +200,7 @@ def counts_of(
 
 
 def apart(cluster: Ints) -> Ints:
-    """Give codes of clusters from 0, in which items of none (-1) are clusters of their own."""
+    """Code clusters from 0; an item of none (-1) is a cluster by itself."""
     own = cluster.max(initial=-1) + 1 + np.arange(len(cluster))
     return np.unique(np.where(cluster >= 0, cluster, own), return_inverse=True)[1]
 
@@ -269,13 +208,7 @@ def apart(cluster: Ints) -> Ints:
 def weights_of(
     fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int, source: str = "weights"
 ) -> Floats:
-    """Give the sampling weight of each audited item.
-
-    Raises
-    ------
-    AnnotationError
-        When one is missing or not above 0, or they do not add up to the number of items.
-    """
+    """Return the sampling weight of each audited item, shape [audited]."""
     place = places(fit.data.items)
     by_code = {place[item]: value for item, value in given.items() if item in place}
     names = [fit.data.items[n] for n in answers.item]

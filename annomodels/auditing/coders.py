@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.auditing.panel import effective
 from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG, three
 from annomodels.auditing.tables import Tables
@@ -17,16 +16,12 @@ if TYPE_CHECKING:
 
 # most rows of the table of coders and labels, and draws of the panel
 MOST_CLASSES, PANEL_DRAWS = 2_000, 1_000
+# pairs of coders with fewer audited items in common say nothing; more coders are not paired
+FEWEST_SHARED, MOST_CODERS = 10, 150
 
 
 def accuracies(t: Tables) -> tuple[Floats, Ints]:
-    """Draws of the share of right labels of each coder, and their numbers of labels.
-
-    Returns
-    -------
-    tuple
-        Shapes [draw, coder], NaN where a coder has no label that can be judged, and [coder].
-    """
+    """Draw the share of right labels [draw, coder], NaN without any; and count the labels."""
     data = t.data
     labels = data.item, data.coder.astype(np.int64), data.label.astype(np.int64)
     rng = np.random.default_rng([t.seed, 1_000_002])
@@ -37,7 +32,7 @@ def accuracies(t: Tables) -> tuple[Floats, Ints]:
 
 
 def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
-    """Make the table of the share of right labels of each coder, from its draws."""
+    """Tabulate the share of right labels of each coder, from its draws."""
     import pandas as pd
 
     data = t.data
@@ -59,7 +54,7 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
 
 
 def classes(t: Tables) -> pd.DataFrame:
-    """Share of the items of each label to which each coder gave it."""
+    """Tabulate the share of the items of each label to which each coder gave it."""
     import pandas as pd
 
     data = t.data
@@ -87,15 +82,7 @@ def classes(t: Tables) -> pd.DataFrame:
 
 
 def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
-    """How many independent coders these are worth, and the best of them beside all.
-
-    Parameters
-    ----------
-    t
-        The tables.
-    share, n
-        As :func:`accuracies` gives them.
-    """
+    """Tabulate how many independent coders these are worth, and the best coder against all."""
     import pandas as pd
 
     data, rows = t.data, []
@@ -121,3 +108,37 @@ def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
         if len(draws):
             rows.append({"quantity": quantity, "coder": who} | three("value", draws, bare=True))
     return pd.DataFrame(rows, columns=["quantity", "coder", "value", "low", "high"])
+
+
+def effective(
+    errors: Floats, counts: Floats, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Draw the effective number of coders, and the mean correlation of their errors."""
+    # n_eff = J / (1 + (J - 1) rho): rho >= 0 is the mean correlation of wrong labels over pairs of
+    # coders (Kish 1965), under a Bayesian bootstrap of the audited items (Rubin 1981,
+    # doi:10.1214/aos/1176345338). `errors` [audited, coder] are 1, 0, or NaN without a label. Both
+    # results are empty if no two coders share enough items.
+    given = np.isfinite(errors)
+    n_coders = errors.shape[1]
+    shared = given.T.astype(float) @ given
+    pairs = np.argwhere(np.triu(shared >= FEWEST_SHARED, 1))
+    if not len(pairs) or n_coders > MOST_CODERS:
+        return np.empty(0), np.empty(0)
+    there = given.astype(float)
+    wrong = np.where(given, errors, 0.0)
+    correlation = np.empty(draws)
+    for draw in range(draws):
+        weight = (rng.standard_exponential(len(errors)) * counts)[:, None]
+        n = (there * weight).T @ there
+        both = (wrong * weight).T @ wrong
+        of_first = (wrong * weight).T @ there
+        a, b = pairs.T
+        total = np.maximum(n[a, b], 1e-300)
+        p, q = of_first[a, b] / total, of_first[b, a] / total
+        spread = np.sqrt(p * (1 - p) * q * (1 - q))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rho = np.where(spread > 1e-12, (both[a, b] / total - p * q) / spread, np.nan)
+        correlation[draw] = np.nanmean(rho) if np.isfinite(rho).any() else np.nan
+    correlation = correlation[np.isfinite(correlation)]
+    worth = n_coders / (1.0 + (n_coders - 1) * np.clip(correlation, 0.0, 1.0))
+    return worth, correlation

@@ -27,49 +27,27 @@ _REMEDY = "Draw items with am.audit, and give what its save() wrote."
 
 @dataclass(frozen=True)
 class Design:
-    """The rounds of an audit.
+    """The rounds of an audit."""
 
-    Parameters
-    ----------
-    fingerprint, data
-        Of the fit, see :func:`fingerprint`, and of its data.
-    first
-        Size of the first round, which decides on the strata.
-    seeds
-        Seed of each round.
-    rounds
-        Items of each round.
-    chances
-        Of each drawn item, in order: the chance of an item of its stratum to be drawn.
-    among
-        Items that could be drawn, where not all of unknown truth could.
-    """
-
-    fingerprint: str
+    fingerprint: str  # of the fit, and of its data
     data: str
-    first: int
-    seeds: tuple[int, ...]
-    rounds: tuple[tuple[Hashable, ...], ...]
-    chances: tuple[float, ...] = ()
-    among: tuple[Hashable, ...] | None = None
+    first: int  # size of the first round, which decides on the strata
+    seeds: tuple[int, ...]  # of each round
+    rounds: tuple[tuple[Hashable, ...], ...]  # items of each round
+    chances: tuple[float, ...] = ()  # chance of each drawn item to be drawn, in order
+    among: tuple[Hashable, ...] | None = None  # items that could be drawn, if not all open ones
 
     def strata(self, fit: Fit) -> Strata:
-        """Give the strata that the items were drawn from."""
+        """Return the strata that the items were drawn from."""
         return stratify(beliefs(fit), open_items(fit, self.among), self.first)
 
     def items(self, fit: Fit) -> Ints:
-        """Give the codes of the items of all rounds, in their order."""
+        """Return the codes of the items of all rounds, in their order."""
         place = places(fit.data.items)
         return np.array([place[item] for part in self.rounds for item in part], dtype=np.int64)
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
-        """Save it as JSON.
-
-        Raises
-        ------
-        OutputError
-            When the file exists and is not to be replaced, or cannot be written.
-        """
+        """Save it as JSON."""
         from annomodels.io.writing import atomic_path
 
         saved = {
@@ -89,13 +67,7 @@ class Design:
 
 
 def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
-    """Read what :meth:`Design.save` wrote, with the names that the data of the fit have.
-
-    Raises
-    ------
-    AnnotationError
-        When the file is something else, or belongs to another fit.
-    """
+    """Read what :meth:`Design.save` wrote, with the names that the data of the fit have."""
     from annomodels.io.border import decoded, name_of, raw_bytes
     from annomodels.io.objects import json_value
 
@@ -128,13 +100,7 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
 
 
 def of_these_data(mark: str, fit: Fit, source: str) -> None:
-    """Refuse what was drawn from other data.
-
-    Raises
-    ------
-    AnnotationError
-        When it was.
-    """
+    """Refuse items that were drawn from other data."""
     if mark != str(fit.data.fingerprint):
         what = "These items were drawn from a fit of other data."
         remedy = "Give a fit of the data that they were drawn from, or draw items from this one."
@@ -142,7 +108,7 @@ def of_these_data(mark: str, fit: Fit, source: str) -> None:
 
 
 def fingerprint(fit: Fit) -> str:
-    """Name the data and P(truth) of a fit by 16 signs."""
+    """Return a hash of the data and P(truth) of a fit, 16 characters."""
     p = np.round(beliefs(fit), 6) + 0.0
     mark = hashlib.sha256(str(fit.data.fingerprint).encode())
     mark.update(np.ascontiguousarray(p).tobytes())
@@ -150,20 +116,20 @@ def fingerprint(fit: Fit) -> str:
 
 
 def belief_mark(fit: Fit) -> str:
-    """Name the items and P(truth) of a fit by 16 signs; coders may be called otherwise."""
+    """Return a hash of the items and P(truth) of a fit; coders may have other names."""
     mark = hashlib.sha256(repr([label_text(item) for item in fit.data.items]).encode())
     mark.update(np.ascontiguousarray(np.round(beliefs(fit), 6) + 0.0).tobytes())
     return mark.hexdigest()[:16]
 
 
 def beliefs(fit: Fit) -> Floats:
-    """P(truth) of a fit, shape [item, truth]."""
+    """Return P(truth) of a fit, shape [item, truth]."""
     p: Floats = fit.tree["truth"].to_dataset()["p_truth"].values
     return p
 
 
 def open_items(fit: Fit, among: tuple[Hashable, ...] | None = None) -> Bools:
-    """Say of which items the truth is not known, and which are among those that could be drawn."""
+    """Select items of unknown truth, and of these the items that could be drawn."""
     data: Any = fit.data
     part = np.ones(data.n_items, bool) if data.gold is None else np.asarray(data.gold) < 0
     if among is not None:

@@ -161,7 +161,9 @@ class Estimate:
             remedy = "Give the fit that was given to am.estimate, as it was before the audit."
             raise AnnotationError(Problem(what, "estimate", remedy))
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
-        found.tree["audit"].attrs["mark"] = self.mark
+        row = self.row("still_wrong")
+        ends = {"wrong": row["value"], "wrong_low": row["low"], "wrong_high": row["high"]}
+        found.tree["audit"].attrs |= {"mark": self.mark, **ends}
         return found
 
 
@@ -217,10 +219,8 @@ def estimate(
         Without `audit`: one over the chance that each judged item had to be drawn.
     clusters
         The cluster of items that are repeats of each other; those of one cluster count as one.
-    draws
-        Number of draws.
-    seed
-        Seed of the draws.
+    draws, seed
+        Number and seed of the draws.
 
     Returns
     -------

@@ -29,34 +29,18 @@ LAPSE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """Audited items, their truth, and what each counts for.
+    """Audited items, their truth, and the count of each."""
 
-    Parameters
-    ----------
-    item, truth
-        Codes, shape [audited].
-    count
-        1, or less where several are of one cluster, or had unequal chances, shape [audited].
-    """
-
-    item: Ints
+    item: Ints  # codes [audited]
     truth: Ints
-    count: Floats
+    count: Floats  # 1, or less with clusters or unequal chances [audited]
 
 
 class Estimator:
-    """What P(truth) and audited items say together, of one fit and one set of strata.
+    """Joint evidence of P(truth) [item, truth] and audited items, for one set of strata."""
 
-    Parameters
-    ----------
-    p_truth
-        P(truth) by the model, shape [item, truth].
-    strata
-        Strata of the items that could be audited.
-    shift, spread
-        How far the log-odds of wrong labels were from what such a model says, on public sets:
-        centre and standard deviation.
-    """
+    # `shift` and `spread`: mean and standard deviation of the error of such models' log-odds of a
+    # wrong label, on public data sets.
 
     def __init__(
         self, p_truth: Floats, strata: Strata, shift: float = 0.0, spread: float = OF_WRONG.near
@@ -70,7 +54,7 @@ class Estimator:
         self._rectifiers: dict[tuple[int, bool], list[tuple[Bools, Rectifier]]] = {}
 
     def told(self, label: int) -> Floats:
-        """Probability of each item to be wrong (-1), or to have a label, shape [item]."""
+        """Return the probability of each item to be wrong (-1), or to have a label."""
         return self.wrong if label < 0 else np.asarray(self.p[:, label])
 
     def mean(self, label: int) -> Floats:
@@ -80,11 +64,9 @@ class Estimator:
     def shares(
         self, label: int, n: Floats, y: Floats, draws: int, rng: np.random.Generator
     ) -> Floats:
-        """Draw the share of each stratum that is wrong (-1) or has a label, shape [draw, stratum].
-
-        Strata that mostly have the label and others have shifts of their own: items of a label
-        that the crowd overlooks are no reason to doubt those that it finds.
-        """
+        """Draw the share of each stratum that is wrong (-1) or has a label [draw, stratum]."""
+        # Strata that mostly have the label and the others have separate shifts: items of a label
+        # that the crowd overlooks are no reason to doubt those that it finds.
         key = label, bool(n.any())
         if key not in self._rectifiers:
             prior = WEAK if n.any() else self.prior if label < 0 else OF_SHARES
@@ -103,7 +85,7 @@ class Estimator:
         return out
 
     def found(self, label: int, seen: Seen) -> Floats:
-        """Say which audited items are wrong (-1), or have a label, shape [audited]."""
+        """Return 1 for audited items that are wrong (-1) or have a label, else 0."""
         if label < 0:
             return np.asarray(seen.truth != self.best[seen.item], dtype=float)
         return np.asarray(seen.truth == label, dtype=float)
@@ -111,13 +93,7 @@ class Estimator:
     def total(
         self, label: int, seen: Seen, draws: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
-        """Draw how many items are wrong (-1), or have a label, and the shares of the strata.
-
-        Returns
-        -------
-        tuple
-            Shapes [draw] and [draw, stratum].
-        """
+        """Draw the number of items that are wrong (-1) or have a label, and the strata's shares."""
         n, y = self.counts(label, seen)
         shares = self.shares(label, n, y, draws, rng)
         asked, known = self.strata.count(seen.item), float(self.found(label, seen).sum())
@@ -126,11 +102,8 @@ class Estimator:
     def counted(
         self, shares: Floats, n: Floats, asked: Floats, known: float, rng: np.random.Generator
     ) -> Floats:
-        """Draw a count in all items, no narrower than the design allows, shape [draw].
-
-        `n` is what audited items count for, `asked` how many there are by stratum, and `known` how
-        many of them have what is counted.
-        """
+        """Draw a count in all items, no narrower than the design allows, shape [draw]."""
+        # `n` is the count of audited items, `asked` their number by stratum, `known` their hits.
         rest = self.strata.size - asked.astype(np.int64)
         total: Floats = rng.binomial(rest[None], shares).sum(axis=1) + np.float64(known)
         worth = effective(shares.mean(axis=0), n, self.strata.size)
@@ -152,28 +125,9 @@ class Estimator:
         rng: np.random.Generator,
         apart: bool = True,
     ) -> Floats:
-        """Draw how many units of some groups are of items that are wrong (-1), or have a label.
-
-        Parameters
-        ----------
-        label, seen
-            As for :meth:`total`.
-        shares
-            Draws of the shares of the strata, shape [draw, stratum].
-        units
-            Item and group of each unit: an item of a slice, or a label of a coder.
-        n_groups
-            Number of groups.
-        rng
-            Source of chance.
-        apart
-            Whether groups may differ from what their strata say of them.
-
-        Returns
-        -------
-        ndarray
-            Shape [draw, group].
-        """
+        """Draw how many units of each group are wrong (-1) or have a label, [draw, group]."""
+        # A unit is an item of a slice or a label of a coder: `units` are its item and group. With
+        # `apart`, groups can differ from what their strata predict.
         item, group = units
         use = self.inside[item]
         item, group = item[use], group[use]
@@ -203,28 +157,8 @@ class Estimator:
         n_coders: int,
         rng: np.random.Generator,
     ) -> tuple[Floats, Ints]:
-        """Draw how many of the labels of each coder are right.
-
-        A label is right with P(truth), moved as the wrong labels of its stratum are.
-
-        Parameters
-        ----------
-        seen
-            Audited items.
-        shares
-            Draws of the shares of wrong labels, shape [draw, stratum].
-        labels
-            Item, coder and label of each label given.
-        n_coders
-            Number of coders.
-        rng
-            Source of chance.
-
-        Returns
-        -------
-        tuple
-            Shape [draw, coder]; and the number of labels of each coder, shape [coder].
-        """
+        """Draw the number of right labels [draw, coder], and count the labels [coder]."""
+        # A label is right with P(truth), moved as the wrong labels of its stratum are.
         item, coder, label = labels
         use = self.inside[item]
         item, coder, label = item[use], coder[use], label[use]
@@ -268,6 +202,6 @@ class _Cells:
         self.cell = stratum * n_groups + group
 
     def sums(self, values: Floats) -> Floats:
-        """Add up, shape [stratum, group]."""
+        """Add up values, shape [stratum, group]."""
         flat = np.bincount(self.cell, values, self.shape[0] * self.shape[1])
         return flat.reshape(self.shape)

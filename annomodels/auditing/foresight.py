@@ -18,27 +18,9 @@ AUDITS, DRAWS = 40, 500
 def widths(
     estimator: Estimator, more: Ints, seen: Seen, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Foresee the width of the 95 % interval of accuracy, with the model and by an audit alone.
-
-    Answers are made up as the model, its errors on public sets, and what was audited so far, let
-    expect them.
-
-    Parameters
-    ----------
-    estimator
-        Of the fit and its strata.
-    more
-        Further items to be audited, shape [stratum].
-    seen
-        What was audited.
-    rng
-        Source of chance.
-
-    Returns
-    -------
-    tuple
-        Medians over made-up audits.
-    """
+    """Predict the width of the interval of accuracy, with the model and by the audit alone."""
+    # Medians over simulated audits, whose answers follow the model, its errors on public data sets
+    # and the items audited so far; `more` is the number of further items by stratum.
     n, y = estimator.counts(-1, seen)
     size = estimator.strata.size
     total, plain = int(size.sum()), int(len(seen.item) + more.sum())
@@ -59,24 +41,7 @@ def widths(
 def foreseen(
     p_truth: Floats, part: Bools, misjudged: tuple[float, float], sizes: tuple[int, ...] = LADDER
 ) -> list[tuple[int, float, float]]:
-    """Foresee the widths for some sizes of an audit that is still to come.
-
-    Parameters
-    ----------
-    p_truth
-        P(truth), shape [item, truth].
-    part
-        Items that can be audited, shape [item].
-    misjudged
-        How far such a model was off on public sets, as a model declares it.
-    sizes
-        Sizes of the audit; those above the number of items are left out.
-
-    Returns
-    -------
-    list of tuple
-        Size, width with the model, width by the audit alone.
-    """
+    """Predict both widths for some sizes of an audit: (size, with the model, audit alone)."""
     none = Seen(*(np.empty(0, dtype=np.int64),) * 2, np.empty(0))
     out = []
     for size in sizes:
@@ -92,24 +57,7 @@ def foreseen(
 def further(
     estimator: Estimator, seen: Seen, drawn: Ints, sizes: tuple[int, ...] = LADDER
 ) -> list[tuple[int, float, float]]:
-    """Foresee the widths if further items are audited.
-
-    Parameters
-    ----------
-    estimator
-        Of the fit and its strata.
-    seen
-        What was audited.
-    drawn
-        How many items of each stratum were drawn, shape [stratum].
-    sizes
-        Numbers of further items.
-
-    Returns
-    -------
-    list of tuple
-        Number of further items, width with the model, width by the audit alone.
-    """
+    """Predict both widths for further items; `drawn` are those drawn so far [stratum]."""
     out = []
     for size in sizes:
         if size >= estimator.strata.size.sum() - drawn.sum():
@@ -120,24 +68,7 @@ def further(
 
 
 def needed(plan: list[tuple[int, float, float]], width: float, most: int) -> int:
-    """Say how many items a wanted width takes, between and beyond the sizes of a plan.
-
-    Parameters
-    ----------
-    plan
-        Sizes and widths, as :func:`foreseen` gives them.
-    width
-        The width that is wanted.
-    most
-        Number of items that there are.
-
-    Examples
-    --------
-    >>> needed([(30, 0.2, 0.3), (120, 0.1, 0.15)], 0.05, 2000)
-    480
-    >>> needed([(30, 0.2, 0.3), (120, 0.1, 0.15)], 0.15, 2000)
-    54
-    """
+    """Return the number of items for a width, between or beyond the sizes of a plan."""
     if len(plan) < 2:
         return most
     sizes, each, _ = (np.log(column) for column in np.array(plan).T)

@@ -14,32 +14,10 @@ LEVEL = 0.95
 
 @lru_cache(maxsize=4096)
 def exact(size: int, seen: int, found: int, level: float = LEVEL) -> tuple[int, int]:
-    """Give the exact 95 % interval of a count in a finite population, of a simple random sample.
-
-    All totals are in it with which so few or so many found would not be too rare, each with 2.5 %:
-    tails of the hypergeometric distribution. It is never too narrow, whatever the truth.
-
-    Parameters
-    ----------
-    size
-        Number of items.
-    seen, found
-        Number of items in the sample, and of those that have what is counted.
-    level
-        Probability that the interval is to cover the count, at least.
-
-    References
-    ----------
-    C. J. Clopper and E. S. Pearson (1934). The use of confidence or fiducial limits. Biometrika
-    26(4), 404-413, doi:10.2307/2331986. J. Buonaccorsi (1987). A note on confidence intervals for
-    proportions in finite populations. The American Statistician 41(3), 215-218,
-    doi:10.1080/00031305.1987.10475484.
-
-    Examples
-    --------
-    >>> exact(800, 60, 4), exact(60, 60, 4)
-    ((16, 126), (4, 4))
-    """
+    """Return the exact interval of a count in a finite population, simple random sample."""
+    # All totals for which so few or so many would not be too rare (tails of the hypergeometric):
+    # Clopper & Pearson 1934, doi:10.2307/2331986; Buonaccorsi 1987,
+    # doi:10.1080/00031305.1987.10475484. It is never too narrow, whatever the truth.
     tail = (1.0 - level) / 2
     low, high = found, size - (seen - found)
 
@@ -63,7 +41,7 @@ def exact(size: int, seen: int, found: int, level: float = LEVEL) -> tuple[int, 
 
 
 def _up_to(found: int, size: int, marked: int, seen: int) -> float:
-    """P(no more than so many of the marked items are among those seen): hypergeometric."""
+    """P(at most `found` of the marked items are among those seen): hypergeometric."""
     x = np.arange(max(0, seen - (size - marked)), min(found, marked, seen) + 1)
     logp = _log_choose(marked, x) + _log_choose(size - marked, seen - x)
     return float(np.exp(logp - _log_choose(size, seen)).sum())
@@ -83,51 +61,11 @@ def weighted(
     level: float = LEVEL,
     cautious: bool = False,
 ) -> tuple[float, float, float]:
-    r"""Share by an audit alone whose items had unequal chances, with a 95 % interval.
-
-    .. math::
-
-        \hat p = \frac{\sum_i w_i y_i}{\sum_i w_i}, \quad
-        n^* = \frac{(\sum_i w_i)^2}{\sum_i w_i^2}
-
-    with the limits of Clopper and Pearson for :math:`n^* \hat p` found of :math:`n^*`, an
-    approximation. Items with what is counted may gather where weights are large, so `cautious`
-    takes :math:`n^* = \sum_i w_i / \max_i w_i`: a sample of so many items has a variance that is
-    never smaller, whichever strata they are in. With equal weights it is the exact interval of a
-    finite population. In :math:`n^*` the items of a cluster are one, whose weight is the sum of
-    theirs.
-
-    Parameters
-    ----------
-    found
-        Whether each audited item has what is counted, shape [audited].
-    weights
-        One over the chance of each to be audited, up to a factor, shape [audited].
-    size
-        Number of items that could have been audited.
-    cluster
-        Cluster of each audited item, from 0, shape [audited].
-    level
-        Probability that the interval is to cover the share.
-    cautious
-        Whether the largest weight decides.
-
-    Returns
-    -------
-    tuple
-        Share, low and high.
-
-    References
-    ----------
-    E. L. Korn and B. I. Graubard (1998). Confidence intervals for proportions with small expected
-    number of positive counts estimated from survey data. Survey Methodology 24(2), 193-201.
-
-    Examples
-    --------
-    >>> found = np.array([1.0, 0, 0, 0, 0, 0])
-    >>> [round(x, 3) for x in weighted(found, np.array([1.0, 1, 1, 9, 9, 9]), 200)]
-    [0.033, 0.0, 0.666]
-    """
+    """Return share, low and high by an audit alone whose items had unequal chances."""
+    # Clopper-Pearson limits for n* p of n*, n* = (sum w)^2 / sum w^2 (Korn & Graubard 1998, Survey
+    # Methodology 24(2), 193-201). Hits can gather where weights are large, so `cautious` takes n* =
+    # sum w / max w, whose variance is never smaller. Equal weights: the exact interval. The items
+    # of a cluster are one, with the sum of their weights.
     from scipy.stats import beta
 
     n = len(found)
@@ -147,19 +85,10 @@ def weighted(
 
 
 def effective(share: Floats, n: Floats, size: Ints) -> float:
-    r"""Say how many items of a simple random sample an audit of strata is worth.
-
-    .. math::
-
-        n^* = \bar\theta (1 - \bar\theta) \Big/ \sum_s \left(\frac{N_s}{N}\right)^2
-        \frac{\theta_s (1 - \theta_s)}{n_s} \left(1 - \frac{n_s}{N_s}\right)
-
-    the variance of the stratified estimate, which no model biases; the latter has shape [stratum].
-    A stratum of which none was audited counts as sampled at the rate of all items.
-
-    >>> effective(np.array([0.2]), np.array([60.0]), np.array([1_000_000])) < 60.01
-    True
-    """
+    """Return the size of a simple random sample that an audit of strata is worth."""
+    # n* = p (1 - p) / sum_s (N_s / N)^2 p_s (1 - p_s) / n_s (1 - n_s / N_s): the variance of the
+    # stratified estimate, which no model biases. A stratum without audited items counts as sampled
+    # at the rate of all items.
     if not n.any():
         return 0.0
     part = size / size.sum()
@@ -171,18 +100,10 @@ def effective(share: Floats, n: Floats, size: Ints) -> float:
 
 
 def stretched(total: Floats, least: float, most: float, size: float, worth: float) -> Floats:
-    r"""Stretch draws of a count whose interval is narrower than a sample of that worth allows.
-
-    .. math:: \text{Beta}(n^* \hat p + .5, \; n^* (1 - \hat p) + .5)
-
-    is the interval of Jeffreys around the mean of the draws, between the smallest and the largest
-    count there can be. A posterior is biased towards the model; an interval as wide as that of an
-    estimate without bias leaves room for it (Korn and Graubard 1998 for the effective size; L. D.
-    Brown, T. T. Cai and A. DasGupta 2001, Statistical Science 16(2), doi:10.1214/ss/1009213286).
-
-    >>> np.quantile(stretched(np.arange(45.0, 56.0), 10, 950, 1000, 100.0), ENDS).round().tolist()
-    [18.0, 109.0]
-    """
+    """Stretch draws of a count if their interval is narrower than a sample allows."""
+    # The interval of Jeffreys, Beta(n* p + .5, n* (1 - p) + .5), around the mean of the draws. A
+    # posterior is biased towards the model; an interval as wide as that of an unbiased estimate
+    # leaves room for it (Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
     from scipy.stats import beta
 
     if not 0 < worth < np.inf:
@@ -199,46 +120,10 @@ def stretched(total: Floats, least: float, most: float, size: float, worth: floa
 def prediction_powered(
     truth: Floats, told: Floats, told_of_rest: Floats, power: float | None = None
 ) -> tuple[float, float, float]:
-    r"""Prediction-powered mean of a simple random sample, with its normal 95 % interval.
-
-    .. math::
-
-        \hat\mu = \lambda \bar f_N + \overline{(y - \lambda f)}_n, \quad
-        se^2 = \frac{\lambda^2 s^2_f}{N} + \frac{s^2_{y - \lambda f}}{n}
-
-    The classical form beside the posterior: where errors are rare its intervals are too narrow.
-    It is cut at 0 and 1.
-
-    Parameters
-    ----------
-    truth
-        Of the audited items, shape [audited].
-    told
-        What the model says of them, shape [audited].
-    told_of_rest
-        What it says of the others, shape [other].
-    power
-        :math:`\lambda`; None takes the one that is best by the sample.
-
-    Returns
-    -------
-    tuple
-        Mean, low and high.
-
-    References
-    ----------
-    A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic (2023).
-    Prediction-powered inference. Science 382, 669-674, doi:10.1126/science.adi6000.
-    A. N. Angelopoulos, J. C. Duchi and T. Zrnic (2023). PPI++: efficient prediction-powered
-    inference. arXiv:2311.01453.
-
-    Examples
-    --------
-    >>> told = np.array([0.9, 0.2, 0.8, 0.1])
-    >>> mean, low, high = prediction_powered(np.array([1.0, 0, 1, 0]), told, told, power=1.0)
-    >>> round(mean, 3), round(low, 3), round(high, 3)
-    (0.5, 0.12, 0.88)
-    """
+    """Return a prediction-powered mean of a simple random sample: mean, low and high."""
+    # mu = l mean_N(f) + mean_n(y - l f), se^2 = l^2 var_N(f) / N + var_n(y - l f) / n, cut at 0 and
+    # 1; `power` None takes the l that is best by the sample. Too narrow if errors are rare.
+    # Angelopoulos et al. 2023, doi:10.1126/science.adi6000; PPI++, arXiv:2311.01453.
     from scipy.stats import norm
 
     n, rest = len(truth), len(told_of_rest)

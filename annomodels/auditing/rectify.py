@@ -1,9 +1,8 @@
-"""What a model says of a share, put right by audited items: a posterior on a grid."""
+"""Shares predicted by a model, corrected by audited items: a posterior on a grid."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,39 +22,19 @@ GROUPS, DOUBTS = 10.0, 24
 
 @dataclass(frozen=True)
 class Prior:
-    r"""How far shares are from what models say of them, before anything is audited.
+    """Prior of how far shares are from a model's prediction, before anything is audited."""
 
-    .. math::
+    # theta_s ~ Beta(w mu_s, w (1 - mu_s)), logit mu_s = a + c_b + b logit m_s, a ~ (1 - h) N(a0,
+    # s1^2) + h N(a0, s2^2), b ~ N(1, s_b^2) on [0, 2], log w ~ N(log w0, s_w^2), where m_s is the
+    # model's mean probability in stratum s, and c_b keeps the total it expects.
 
-        \theta_s \sim \text{Beta}(w \mu_s, w (1 - \mu_s)), \quad
-        \text{logit}\, \mu_s = a + c_b + b \, \text{logit}\, m_s, \\
-        a \sim (1 - h) N(a_0, \sigma_1^2) + h N(a_0, \sigma_2^2), \quad
-        b \sim N(1, \sigma_b^2) \text{ on } [0, 2], \quad \log w \sim N(\log w_0, \sigma_w^2)
-
-    m is the mean probability that the model gives in stratum s, and :math:`c_b` keeps the total
-    that it expects whatever the slope b.
-
-    Parameters
-    ----------
-    shift
-        The centre :math:`a_0`, in log-odds.
-    near, far
-        Standard deviations :math:`\sigma_1, \sigma_2`.
-    doubt
-        The share h.
-    slope
-        :math:`\sigma_b`.
-    weight, weight_spread
-        :math:`w_0`, in items, and :math:`\sigma_w`.
-    """
-
-    shift: float = 0.0
-    near: float = 0.6
-    far: float = 1.3
-    doubt: float = 0.4
-    slope: float = 0.5
-    weight: float = 30.0
-    weight_spread: float = 1.0
+    shift: float = 0.0  # a0, in log-odds
+    near: float = 0.6  # s1
+    far: float = 1.3  # s2
+    doubt: float = 0.4  # h
+    slope: float = 0.5  # s_b
+    weight: float = 30.0  # w0, in items
+    weight_spread: float = 1.0  # s_w
 
 
 # before anything is audited: of wrong labels, whose number a stack was found to know best, and of
@@ -70,17 +49,7 @@ OF_SLICES = Prior(near=0.25, far=0.9, doubt=0.2)
 
 
 class Rectifier:
-    """The posterior of the shares of all strata, given how many audited items have what is counted.
-
-    Parameters
-    ----------
-    mean
-        Mean probability of each stratum by the model, shape [stratum].
-    size
-        Items of each stratum, shape [stratum].
-    prior
-        How far the model may be off.
-    """
+    """Posterior of the shares of all strata on a grid, given the hits of audited items."""
 
     def __init__(self, mean: Floats, size: Ints | Floats, prior: Prior = OF_WRONG) -> None:
         self.mean = np.clip(mean, LEAST, 1.0 - LEAST)
@@ -107,7 +76,7 @@ class Rectifier:
         self._gains: dict[tuple[int, float, float], Floats] = {}
 
     def _centred(self, slope: Floats) -> Floats:
-        """Log-odds of the strata for each slope, with the total that the model expects."""
+        """Return the log-odds of the strata for each slope, keeping the expected total."""
         odds = np.log(self.mean / (1.0 - self.mean))
         total = float((self.size * self.mean).sum())
         stretched = slope[:, None] * odds[None]
@@ -119,15 +88,7 @@ class Rectifier:
         return np.asarray(stretched + ((low + high) / 2)[:, None])
 
     def weights(self, seen: Floats, found: Floats) -> Floats:
-        """Posterior of the points of the grid, with a sum of 1.
-
-        Parameters
-        ----------
-        seen
-            Audited items of each stratum, shape [stratum].
-        found
-            Those that have what is counted, shape [stratum].
-        """
+        """Return the posterior of the grid's points from audited items and hits [stratum]."""
         log_p = self.log_prior.copy()
         for stratum in np.flatnonzero(seen > 0).tolist():
             log_p += self._gain(stratum, float(seen[stratum]), float(found[stratum]))
@@ -154,47 +115,6 @@ class Rectifier:
         return rng.beta(self.a[at] + found, self.b[at] + seen - found)
 
 
-def build(mean: Floats, size: Ints, seen: Ints, found: Ints, prior: Prior = OF_WRONG) -> Any:
-    """Build the PyMC model of the shares, of which :class:`Rectifier` is the posterior on a grid.
-
-    Parameters
-    ----------
-    mean, size, prior
-        As for :class:`Rectifier`.
-    seen, found
-        As for :meth:`Rectifier.weights`.
-
-    Returns
-    -------
-    pymc.Model
-    """
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    mean = np.clip(mean, LEAST, 1.0 - LEAST)
-    odds, total = np.log(mean / (1.0 - mean)), float((size * mean).sum())
-    with pm.Model(coords={"stratum": range(len(mean))}) as model:
-        shift = pm.Mixture(
-            "shift",
-            w=[1.0 - prior.doubt, prior.doubt],
-            comp_dists=[
-                pm.Normal.dist(prior.shift, prior.near),
-                pm.Normal.dist(prior.shift, prior.far),
-            ],
-        )
-        slope = pm.TruncatedNormal("slope", 1.0, prior.slope, lower=0.0, upper=STEEPEST)
-        weight = pm.LogNormal("weight", np.log(prior.weight), prior.weight_spread)
-        centre = pt.constant(float((odds * size).sum() / size.sum())) * (1.0 - slope)
-        for _ in range(12):
-            p = pt.sigmoid(slope * odds + centre)
-            step = ((size * p).sum() - total) / pt.maximum((size * p * (1.0 - p)).sum(), 1e-9)
-            centre = centre - pt.clip(step, -1.0, 1.0)
-        mu = pt.sigmoid(shift + centre + slope * odds)
-        share = pm.Beta("share", weight * mu, weight * (1.0 - mu), dims="stratum")
-        pm.Binomial("found", n=seen, p=share, observed=found, dims="stratum")
-    return model
-
-
 def of_group(
     expected: Floats,
     n: Floats,
@@ -204,34 +124,10 @@ def of_group(
     rng: np.random.Generator,
     prior: Prior,
 ) -> Floats:
-    r"""Draw how many units of some groups have what is counted: labels of coders, items of slices.
-
-    A group differs from what the strata say of it by a shift of its log-odds, which its own
-    audited units teach; and all groups together teach which share h of them is far off:
-
-    .. math:: h \sim \text{Beta}(10 h_0, 10 (1 - h_0))
-
-    Parameters
-    ----------
-    expected
-        How many of the units that are not audited have it by the shares of the strata, shape
-        [draw, group].
-    n
-        Number of these units, shape [group].
-    seen, found
-        Audited units of each group, and those that have what is counted, shape [group].
-    audited
-        How many of the audited units were to be expected to have it, shape [group].
-    rng
-        Source of chance.
-    prior
-        Of the shift; its doubt is :math:`h_0`.
-
-    Returns
-    -------
-    ndarray
-        Shape [draw, group].
-    """
+    """Draw how many units of each group have what is counted, shape [draw, group]."""
+    # A group differs from its strata by a shift of the log-odds, which its audited units teach; all
+    # groups together teach which share h of them is far off, h ~ Beta(10 h0, 10 (1 - h0)).
+    # `expected` [draw, group] are hits among the `n` units not audited, `audited` among those seen.
     shift = np.linspace(-1.0, 1.0, 2 * SHIFTS - 1) * REACH * max(prior.near, prior.far)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(seen > 0, audited / np.maximum(seen, 1e-9), 0.5)
@@ -258,10 +154,8 @@ def _bell(x: Floats) -> Floats:
 
 
 def _mixed(near: Floats, far: Floats, doubt: float) -> Floats:
-    """Posterior of the points of each group, the share of groups that are far off integrated out.
-
-    `near` and `far` are likelihood times prior under either, shape [group, point].
-    """
+    """Return the posterior of each group's points, the share of groups far off integrated out."""
+    # `near` and `far` are likelihood times prior under either, shape [group, point].
     share = (np.arange(DOUBTS) + 0.5) / DOUBTS
     odds = np.stack([1.0 - share, share])
     each = odds[0][:, None] * near.sum(axis=1) + odds[1][:, None] * far.sum(axis=1)
@@ -273,30 +167,9 @@ def _mixed(near: Floats, far: Floats, doubt: float) -> Floats:
 
 
 def moved(expected: Floats, n: Floats, mean: Floats, shares: Floats) -> Floats:
-    """Give how many units of groups have what is counted, if strata have other shares.
-
-    Probabilities of a stratum are all made smaller, or those of the opposite, by one factor.
-
-    Parameters
-    ----------
-    expected, n
-        Sum of the probabilities by the model, and number of the units, shape [stratum, group].
-    mean
-        Mean probability of the strata, shape [stratum].
-    shares
-        Draws of their shares, shape [draw, stratum].
-
-    Returns
-    -------
-    ndarray
-        Shape [draw, group].
-
-    Examples
-    --------
-    >>> moved(np.array([[2.0]]), np.array([[10.0]]), np.array([0.2]), np.array([[0.1], [0.6]]))
-    array([[1.],
-           [6.]])
-    """
+    """Return the hits of each group [draw, group] if strata have other shares."""
+    # All probabilities of a stratum, or their complements, are scaled by one factor. `expected` and
+    # `n` are sums of probabilities and numbers of units [stratum, group].
     down = np.minimum(shares / mean, 1.0)
     up = np.maximum((shares - mean) / (1.0 - mean), 0.0)
     return np.asarray(down @ expected + up @ (n - expected))

@@ -23,7 +23,7 @@ Slice = tuple[Ints, tuple[Hashable, ...]]
 
 @lru_cache(maxsize=4)
 def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
-    """Give codes by name and by the text of the name; a name goes before the text of another."""
+    """Return codes by name and by its text; a name goes before the text of another."""
     place: dict[Hashable, int] = {name: n for n, name in enumerate(names)}
     for n, name in enumerate(names):
         if not isinstance(name, str):
@@ -32,13 +32,7 @@ def places(names: tuple[Hashable, ...]) -> Mapping[Hashable, int]:
 
 
 def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
-    """Codes of the names that items are given, -1 where they have none, and the names.
-
-    Raises
-    ------
-    AnnotationError
-        When no item of the fit is among them.
-    """
+    """Return codes of the names given to items, -1 without one, and the names."""
     place = places(fit.data.items)
     codes = np.full(fit.data.n_items, -1)
     names: dict[Hashable, int] = {}
@@ -57,7 +51,7 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
 
 
 def units_of(member: Ints, inside: Any) -> tuple[Ints, Ints]:
-    """Give items and their groups, of items that are in one."""
+    """Return the items that are in a group, and their groups."""
     item = np.flatnonzero((member >= 0) & inside)
     return item, member[item]
 
@@ -69,14 +63,14 @@ def flipped(found: Any) -> Floats:
 
 
 def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
-    """Give mean and 95 % interval of draws, with bare or full names of the ends."""
+    """Return mean and 95 % interval of draws, with bare or full names of the ends."""
     low, high = np.quantile(draws, ENDS)
     ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
     return {name: float(draws.mean()), ends[0]: float(low), ends[1]: float(high)}
 
 
 def row_of(quantity: str, label: Hashable, draws: Floats, audit: Any, model: Any) -> dict[str, Any]:
-    """Give a row of the table of all items."""
+    """Return a row of the table of all items."""
     row: dict[str, Any] = {"quantity": quantity, "label": label}
     row |= three("value", draws, bare=True)
     row |= dict(zip(("audit", "audit_low", "audit_high"), map(float, audit), strict=True))

@@ -205,13 +205,7 @@ def audit(
 
 
 def sized(fit: Fit, size: int | None, width: float | None) -> None:
-    """Refuse fits that have nothing to audit, and sizes that are none.
-
-    Raises
-    ------
-    NotApplicable
-        With the reason.
-    """
+    """Refuse fits that have nothing to audit, and sizes out of range."""
     if fit.model.truth != "class":
         raise NotApplicable("There is nothing to audit here: the truth of an item is no class.")
     if reason := fit.lacks("gold"):
@@ -225,13 +219,7 @@ def sized(fit: Fit, size: int | None, width: float | None) -> None:
 
 
 def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design:
-    """Give the design of an audit, or the one that a file holds, and see that it is of these data.
-
-    Raises
-    ------
-    AnnotationError
-        When it is of other data, or the file holds none.
-    """
+    """Return the design of an audit, or of its file; it must be of these data."""
     if isinstance(given, Audit):
         given = given.design
     if isinstance(given, Design):
@@ -253,7 +241,7 @@ def _notes(
     wanted: int,
     width: float | None,
 ) -> tuple[str, ...]:
-    """Say how narrow the answer will be."""
+    """Describe the draw and the expected width."""
     total = int(open_items(fit).sum())
     notes = [
         f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "

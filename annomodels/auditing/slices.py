@@ -23,15 +23,7 @@ MOST_COMPARED = 12
 
 
 def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Accuracy and prevalence in each slice, and their differences.
-
-    Parameters
-    ----------
-    t
-        The tables.
-    by
-        Slice of each item and names of the slices, by the name of the cut.
-    """
+    """Tabulate accuracy and prevalence of each slice, and the differences between slices."""
     import pandas as pd
 
     rows: list[dict[str, Any]] = []
@@ -75,22 +67,7 @@ def systems(
     pairs: Mapping[Any, tuple[Hashable, Hashable]] | None,
     wins: tuple[Hashable, Hashable] | None,
 ) -> pd.DataFrame:
-    """Share of its comparisons that each system won, a tie counting one half.
-
-    Parameters
-    ----------
-    t
-        The tables.
-    pairs
-        The two systems of each item.
-    wins
-        Labels that say that the first won, and that the second did.
-
-    Raises
-    ------
-    NotApplicable
-        When there are no such labels.
-    """
+    """Tabulate the share of comparisons that each system won; a tie counts one half."""
     import pandas as pd
 
     if pairs is None:
@@ -124,7 +101,7 @@ def systems(
 
 
 def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
-    """Give the codes of the labels by which the first and the second system wins."""
+    """Return the codes of the labels by which the first and the second system wins."""
     place = {label_text(label): n for n, label in enumerate(t.data.labels)}
     if t.data.n_labels < 2:
         raise NotApplicable("Pairs need two labels: which of the two systems won.")

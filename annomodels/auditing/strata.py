@@ -19,33 +19,23 @@ ENOUGH = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Strata:
-    """Items that may be audited, in strata.
+    """Items that may be audited, in strata."""
 
-    Parameters
-    ----------
-    stratum
-        Stratum of each item, -1 of those that are no part of it, shape [item].
-    size
-        Number of items, shape [stratum].
-    want
-        Share of an audit that each stratum is given, with a sum of 1, shape [stratum].
-    """
-
-    stratum: Ints
-    size: Ints
-    want: Floats
+    stratum: Ints  # of each item, -1 of items that are no part of it [item]
+    size: Ints  # number of items [stratum]
+    want: Floats  # share of an audit, with a sum of 1 [stratum]
 
     def __len__(self) -> int:
         return len(self.size)
 
     def mean(self, values: Floats) -> Floats:
-        """Means of values of items, shape [item], over strata, shape [stratum]."""
+        """Average values [item] over strata, shape [stratum]."""
         inside = self.stratum >= 0
         sums = np.bincount(self.stratum[inside], values[inside], len(self))
         return np.asarray(sums / np.maximum(self.size, 1))
 
     def without(self, items: Ints) -> Strata:
-        """Copy without some items, of which nothing follows for the others."""
+        """Return a copy without some items, from which nothing follows for the others."""
         stratum = self.stratum.copy()
         stratum[items] = -1
         size = np.bincount(stratum[stratum >= 0], minlength=len(self))
@@ -57,34 +47,10 @@ class Strata:
 
 
 def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
-    r"""Put items into strata that deserve about three audited items each.
-
-    Items of a predicted label are sorted by how likely it is wrong, and cut where the sums of
-    :math:`\sqrt{q_i (1 - q_i)}` are equal, q being that probability, or .04 where it is smaller:
-    the allocation of Neyman then gives equally many audited items to each stratum.
-
-    Parameters
-    ----------
-    p_truth
-        P(truth), shape [item, truth].
-    part
-        Items that may be audited, shape [item].
-    size
-        Number of items to be audited.
-
-    References
-    ----------
-    J. Neyman (1934). On the two different aspects of the representative method. Journal of the
-    Royal Statistical Society 97(4), 558-625, doi:10.2307/2342192. T. Dalenius and J. L. Hodges
-    (1959). Minimum variance stratification. Journal of the American Statistical Association
-    54(285), 88-101, doi:10.1080/01621459.1959.10501501.
-
-    Examples
-    --------
-    >>> p = np.repeat([[0.99, 0.01], [0.7, 0.3], [0.2, 0.8]], [60, 20, 20], axis=0)
-    >>> stratify(p, np.ones(100, bool), 12).size.tolist()
-    [36, 29, 15, 20]
-    """
+    """Put items into strata that deserve about three audited items each."""
+    # Items of a predicted label are sorted by q = P(wrong), at least FLOOR, and cut at equal sums
+    # of sqrt(q (1 - q)): Neyman's allocation (1934, doi:10.2307/2342192) then gives each stratum
+    # equally many items (Dalenius & Hodges 1959, doi:10.1080/01621459.1959.10501501).
     some = np.flatnonzero(part)
     p = p_truth[some]
     if not len(some):
@@ -114,29 +80,7 @@ def stratify(p_truth: Floats, part: Bools, size: int) -> Strata:
 
 
 def allocate(strata: Strata, size: int, had: Ints | None = None) -> Ints:
-    """Say how many more items of each stratum are to be audited, so that the sum is as wanted.
-
-    Parameters
-    ----------
-    strata
-        The strata.
-    size
-        Number of items of this round.
-    had
-        How many of each stratum were drawn before, shape [stratum].
-
-    Returns
-    -------
-    ndarray
-        Shape [stratum]; at least one of each stratum, where the size allows.
-
-    Examples
-    --------
-    >>> p = np.repeat([[0.99, 0.01], [0.7, 0.3], [0.2, 0.8]], [60, 20, 20], axis=0)
-    >>> strata = stratify(p, np.ones(100, bool), 12)
-    >>> allocate(strata, 12).tolist(), allocate(strata, 60).tolist()
-    ([3, 3, 3, 3], [15, 14, 14, 17])
-    """
+    """Return how many more items of each stratum to audit, so that the sum is `size`."""
     before = np.zeros(len(strata), dtype=np.int64) if had is None else had
     room = strata.size - before
     goal = min(size, int(room.sum()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from annomodels.auditing.plain import LEVEL, prediction_powered, weighted
 from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
+from annomodels.summaries.gold.coverage import LIMITS, wrong_interval
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
@@ -23,58 +25,32 @@ if TYPE_CHECKING:
     from annomodels.auditing.design import Design
     from annomodels.fitting.fit import Fit
 
-THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.99)
 # most numbers in the draws of groups
 CELLS, FEWEST_DRAWS = 20_000_000, 400
 
 
+@dataclass(eq=False)
 class Tables:
-    """Makes the tables of one estimate; numbers of a table agree with those of the others.
+    """Tables of one estimate, whose numbers agree with each other."""
 
-    Parameters
-    ----------
-    fit
-        The fit.
-    estimator
-        Of its P(truth) and the strata.
-    seen, answers
-        Audited items, what each counts for, and items of which nothing follows for others.
-    weights
-        Weights of the audited items in an audit alone, shape [audited].
-    cluster
-        Their clusters, from 0, shape [audited]; None without any.
-    alike
-        Whether all items had the same chance.
-    cautious
-        Whether the interval of an audit alone must cover whatever strata the errors are in.
-    n_draws, seed
-        Number and seed of the draws.
-    """
+    fit: Fit
+    estimator: Estimator
+    seen: Seen
+    answers: Answers
+    weights: Floats  # of the audited items in an audit alone [audited]
+    cluster: Ints | None  # their clusters, from 0 [audited]
+    alike: bool  # whether all items had the same chance
+    cautious: bool  # whether an audit alone must cover whatever strata the errors are in
+    n_draws: int
+    seed: int
+    _totals: dict[int, tuple[Floats, Floats]] = field(default_factory=dict)
 
-    def __init__(
-        self,
-        fit: Fit,
-        estimator: Estimator,
-        seen: Seen,
-        answers: Answers,
-        weights: Floats,
-        cluster: Ints | None,
-        alike: bool,
-        cautious: bool,
-        n_draws: int,
-        seed: int,
-    ) -> None:
-        self.fit, self.data, self.estimator = fit, fit.data, estimator
-        self.seen, self.answers, self.n_draws, self.seed = seen, answers, n_draws, seed
-        self.alike, self.cautious = alike, cautious
-        self.weights, self.cluster = weights, cluster
-        self.n_items = int(estimator.strata.size.sum()) + len(answers.extra)
-        self._totals: dict[int, tuple[Floats, Floats]] = {}
-
-    # -- all items ------------------------------------------------------------------------------
+    def __post_init__(self) -> None:
+        self.data = self.fit.data
+        self.n_items = int(self.estimator.strata.size.sum()) + len(self.answers.extra)
 
     def drawn(self, label: int) -> tuple[Floats, Floats]:
-        """Draws of how many items are wrong (-1) or have a label, and of the shares of strata."""
+        """Draw the number of items that are wrong (-1) or have a label, and strata's shares."""
         if label not in self._totals:
             rng = np.random.default_rng([self.seed, label + 1])
             total, shares = self.estimator.total(label, self.seen, self.n_draws, rng)
@@ -82,14 +58,14 @@ class Tables:
         return self._totals[label]
 
     def _known(self, label: int) -> Floats:
-        """Whether items that were judged without being drawn are wrong, or have a label."""
+        """Mark items judged without being drawn that are wrong (-1) or have a label."""
         truth = self.answers.extra_truth
         if label == WRONG:
             return np.asarray(truth != self.estimator.best[self.answers.extra], dtype=float)
         return np.asarray(truth == label, dtype=float)
 
     def overall(self) -> pd.DataFrame:
-        """Accuracy, wrong labels, and the prevalence of each label."""
+        """Tabulate accuracy, wrong labels, and the prevalence of each label."""
         import pandas as pd
 
         wrong, _ = self.drawn(WRONG)
@@ -125,18 +101,16 @@ class Tables:
         return np.asarray(totals / self.n_items)
 
     def _balanced(self, shares: Floats) -> Floats:
-        """Means of the shares, those of the items not judged by one factor so that the sum is 1.
-
-        Draws keep their own means: rare labels are overestimated by as much as shares that none of
-        the audited items has are skewed, and the commonest one must not pay for them.
-        """
+        """Average the shares, those of items not judged by one factor so that the sum is 1."""
+        # Draws keep their means: rare labels are overestimated, and the commonest must not pay for
+        # it.
         known = np.array([self._found(k) for k in range(self.data.n_labels)]) / self.n_items
         rest = np.maximum(shares.mean(axis=0) - known, 0.0)
         value = known + rest * (1.0 - known.sum()) / max(float(rest.sum()), 1e-12)
         return np.asarray(np.clip(value, *np.quantile(shares, ENDS, axis=0)))
 
     def _audit(self, label: int, level: float = LEVEL) -> Floats:
-        """Share, low and high by the audited items alone, of the items that could be drawn."""
+        """Return share, low and high by the audited items alone, of items that could be drawn."""
         found, rest = self.estimator.found(label, self.seen), len(self.answers.extra)
         size = int(self.estimator.strata.size.sum())
         if not len(self.seen.item):
@@ -146,8 +120,6 @@ class Tables:
         return np.asarray((share * size + self._known(label).sum()) / (size + rest))
 
     def _model_wrong(self) -> Floats:
-        from annomodels.summaries.gold.gold import wrong_interval
-
         share = float(self.estimator.wrong[self._part()].mean())
         found = wrong_interval(self.fit.tree)
         if found is None or not self._whole():
@@ -169,7 +141,7 @@ class Tables:
         return bool(self.n_items == self.data.n_items)
 
     def _normal(self, label: int | None, flip: bool) -> dict[str, float]:
-        """Prediction-powered mean with a normal interval, of a simple random sample."""
+        """Return the prediction-powered mean with a normal interval."""
         names = ("normal", "normal_low", "normal_high")
         if label is None or not len(self.seen.item):
             return dict.fromkeys(names, np.nan)
@@ -181,25 +153,25 @@ class Tables:
         return dict(zip(names, flipped(found) if flip else found, strict=True))
 
     def some(self, label: int, groups: int) -> Floats:
-        """Shares of strata in as many draws as there is room for with so many groups."""
+        """Return shares of strata in as many draws as memory allows with so many groups."""
         _, shares = self.drawn(label)
         return shares[: max(FEWEST_DRAWS, CELLS // max(groups, 1))]
 
     def truth(self) -> Ints:
-        """Truth of each item that was drawn and judged, -1 of others."""
+        """Return the truth of each item that was drawn and judged, else -1."""
         truth = np.full(self.data.n_items, -1)
         truth[self.seen.item] = self.seen.truth
         return truth
 
     def thresholds(self) -> pd.DataFrame:
-        """How many gold labels that are at least so probable are right."""
+        """Tabulate how many gold labels at least so probable are right."""
         import pandas as pd
 
         _, shares = self.drawn(WRONG)
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
         rng = np.random.default_rng([self.seed, 1_000_001])
         rows = []
-        for limit in THRESHOLDS:
+        for limit in LIMITS[1:]:
             above = inside[top[inside] >= limit]
             if not len(above):
                 continue
@@ -213,7 +185,7 @@ class Tables:
         return pd.DataFrame(rows)
 
     def needs(self, design: Design | None) -> pd.DataFrame:
-        """Width of the interval of accuracy if further items are audited."""
+        """Tabulate the width of the interval of accuracy after further audited items."""
         import pandas as pd
 
         had = self.seen.item if design is None else design.items(self.fit)
@@ -223,7 +195,7 @@ class Tables:
         return pd.DataFrame(found, columns=["further", "width", "width_audit_alone"])
 
     def draws(self) -> xr.Dataset:
-        """Draws behind the table."""
+        """Return the draws behind the table."""
         import xarray as xr
 
         wrong, _ = self.drawn(WRONG)
@@ -238,7 +210,7 @@ class Tables:
         )
 
     def sentences(self) -> list[str]:
-        """Say how far the model was off, and what the panel is worth."""
+        """Describe how far the model was off."""
         if not len(self.seen.item):
             return []
         n, wrong = len(self.seen.item), int(self.estimator.found(WRONG, self.seen).sum())

@@ -24,40 +24,20 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What an audit teaches of P(truth).
+    """P(truth) after an audit."""
 
-    Parameters
-    ----------
-    p_truth
-        P(truth) that holds after it, shape [item, truth]; audited items are known.
-    before, after
-        Mean log loss of the audited items by the fit, and by P(truth) as all other audited items
-        teach it, five folds; `after` is NaN of a model that learns nothing from them.
-    used
-        Whether P(truth) of the other items is as taught: where it foretells the audited ones
-        better.
-    """
-
-    p_truth: Floats
+    p_truth: Floats  # audited items are known [item, truth]
+    # mean log loss of the audited items by the fit, and by P(truth) learned from the other folds;
+    # `after` is NaN of a model that learns nothing from them
     before: float
     after: float
-    used: bool
+    used: bool  # whether P(truth) of the other items is the learned one, if that predicts better
 
 
 def taught(fit: Fit, answers: Answers) -> Lesson:
-    """Teach P(truth) of a fit by audited items, if that foretells held-out ones better.
-
-    Of a stack they teach how sure it may be, of which share of items the crowd knows nothing, and
-    towards which labels it leans. Nothing is used twice: the score of an item is that of P(truth)
-    taught by items of other folds.
-
-    Parameters
-    ----------
-    fit
-        The fit.
-    answers
-        The audited items.
-    """
+    """Learn P(truth) of a fit from audited items, if that predicts held-out ones better."""
+    # Of a stack they teach its calibration, the share of items that the crowd cannot decide, and
+    # the labels it favors. An item is scored by P(truth) learned from the other folds.
     p = beliefs(fit)
     item = np.concatenate([answers.item, answers.extra])
     truth = np.concatenate([answers.truth, answers.extra_truth])
@@ -81,7 +61,7 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
 
 
 def _layered(fit: Fit, item: Ints, truth: Ints, of: Ints) -> Floats:
-    """P(truth) of some items, with how sure a stack is taught by others."""
+    """Return P(truth) of some items, with a stack calibrated on others."""
     from annomodels.engines.layer import draw_layer
     from annomodels.engines.source.stacked import averaged
     from annomodels.models.mixtures.stack import Dependence
@@ -103,26 +83,9 @@ def _log_loss(p: Floats, truth: Ints) -> float:
 
 
 def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fit:
-    """Give a fit whose gold labels are those after an audit, for tables and the page.
-
-    Audited items are known, P(truth) of the others is as they teach it, and the number of labels
-    that are still wrong is that of the estimate. Coders and prevalence stay those of the fit: what
-    the audit says of them is in the tables of the estimate.
-
-    Parameters
-    ----------
-    fit
-        The fit that was audited.
-    answers, lesson
-        The audited items, and what they teach.
-    still_wrong
-        Draws of how many labels are wrong when audited items have their truth, shape [draw].
-
-    Returns
-    -------
-    Fit
-        For tables and the page; further audits are drawn of the fit itself.
-    """
+    """Return a fit with the gold labels after an audit, for tables and the page."""
+    # Audited items are known, P(truth) of the others is as learned, and the number of labels still
+    # wrong is that of the estimate. Coders and prevalence stay those of the fit.
     gold = np.full(fit.data.n_items, -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
     tree = fit.tree.copy(deep=False)
@@ -150,7 +113,7 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
 
 
 def _judged(fit: Fit, answers: Answers) -> Any:
-    """Give what the fit said of the judged items before, as a group of the tree."""
+    """Return the fit's earlier beliefs about the judged items, as a group of the tree."""
     import xarray as xr
 
     item = np.concatenate([answers.item, answers.extra])

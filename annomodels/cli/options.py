@@ -227,7 +227,7 @@ def sample_options(command: Command) -> Command:
             "--model",
             type=click.Choice([*MODELS, "interval"]),
             help="What is believed of coders and items; by default stack, and hierarchical where "
-            "a stack cannot be fitted (with --checkpoint, say).",
+            "a stack cannot be fitted.",
         ),
         click.option(
             "--groups",

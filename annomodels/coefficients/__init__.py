@@ -1,21 +1,9 @@
 """Agreement coefficients: the classical value, its sampling draws and its model-implied draws.
 
-Holds pure functions of statistics that are linear in the weights of the items, with leading batch
-dimensions. A file imports only from those on the floors below it:
-
-1. ``entries`` (the coefficients as data), ``distances``, ``sets``, ``rows`` (annotations as
-   codes), ``tables`` (joint tables of label pairs);
-2. ``catalogue`` (look them up), ``metrics`` (distances by name), ``formulas``, ``weights`` (draws
-   of the items' weights);
-3. ``counts`` (tables from weighted items, of all coders or pair by pair), ``implied``
-   (coefficients of a fitted model), ``reasons`` (why there is no value, and what to know of it);
-4. ``own`` (statistics that tables do not hold), ``requests`` (what was asked), ``intervals``;
-5. ``evaluation`` (any coefficients of one sample), ``result``;
-6. ``agreement``, the public verb; ``easy_and_hard`` (how to read a value).
-
-Three folders build on them: ``analytic/`` (errors as other packages have them), ``continuum/``
-(units on a continuum) and ``parts/`` (agreement in parts, and where disagreement comes from).
-Imports only NumPy, SciPy's sparse matrices and special functions, errors and annotations.
+Pure functions of statistics that are linear in the weights of the items, with leading batch
+dimensions. ``agreement`` is the verb; ``analytic/`` has the errors of other packages,
+``continuum/`` units on a continuum, ``parts/`` breakdowns and diagnosis. Imports only NumPy,
+SciPy, errors and annotations.
 """
 
 from __future__ import annotations

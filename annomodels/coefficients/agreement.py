@@ -117,10 +117,8 @@ def agreement(
         "keep" all as if by further coders, or "error".
     undefined
         Number to give where a coefficient is undefined.
-    draws
-        Number of draws of the sampling posterior, 0 for none.
-    seed
-        Seed of the draws; equal seeds give equal draws.
+    draws, seed
+        Number of draws of the sampling posterior, 0 for none, and their seed.
     resample
         What is exchangeable: "items", or "groups" - the documents that items belong to. "auto"
         takes groups where the data have them.

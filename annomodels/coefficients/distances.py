@@ -18,11 +18,10 @@ BLOCK = 256
 
 
 class Distance(Protocol):
-    """A symmetric distance between labels with distance 0 from a label to itself.
+    """A symmetric distance between labels with distance 0 from a label to itself."""
 
-    `pooled` are the weights of the labels, shape [..., label]: Krippendorff's ordinal distance
-    depends on them, the others pass them over.
-    """
+    # `pooled` are the weights of the labels [..., label]; only the ordinal distance depends on
+    # them.
 
     @property
     def name(self) -> str:
@@ -124,11 +123,10 @@ class Squared(Squares):
 
 @dataclass(frozen=True)
 class Ordinal(Squares):
-    """Krippendorff's ordinal distance: the squared share of labels that lie between two labels.
+    """Krippendorff's ordinal distance: the squared share of labels between two labels."""
 
-    The distance of k and l is the squared difference of their mid-ranks, as shares of all pairable
-    labels. Krippendorff counts labels instead of shares; this changes only the unit.
-    """
+    # The squared difference of mid-ranks, as shares of all pairable labels; Krippendorff counts
+    # labels instead of shares, which changes only the unit.
 
     name: str = "ordinal"
 

@@ -111,11 +111,9 @@ def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]
 
 
 def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
-    """Draws of the sampling posterior, shape [draw] for each request.
-
-    The weights depend on the sample and the seed alone, so draws of different coefficients of the
-    same data belong together, whether they are asked for at once or one by one.
-    """
+    """Draw the sampling posterior, shape [draw] for each request."""
+    # The weights depend on the sample and the seed alone, so draws of different coefficients of the
+    # same data belong together, whether they are asked for at once or one by one.
     if not requests:
         return []
     if not draws:

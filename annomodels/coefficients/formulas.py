@@ -271,10 +271,7 @@ def evaluate_with(
 def evaluate_observed(
     expectation: str | None, tables: Tables, distance: Distance, d_o: Floats
 ) -> Evaluated:
-    """Coefficient where the observed disagreement is known; `tables` need no pairs then.
-
-    Observed agreement is 1 - D_o / unit of the distance.
-    """
+    """Evaluate a coefficient of known observed disagreement; `tables` need no pairs."""
     if expectation in STATISTICS:
         return STATISTICS[expectation](tables, distance, d_o)
     largest = np.broadcast_to(distance.largest(tables.pooled), d_o.shape)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.tables import over
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -25,14 +26,12 @@ THRESHOLDS = (0.667, 0.8)
 def interval(
     draws: Floats, prob: float = 0.95, value: ArrayLike = math.nan
 ) -> tuple[Floats, Floats]:
-    """Equal-tailed intervals of the defined draws, [draw, ...] -> two of [...]; NaN without any.
-
-    An interval reaches as far as the `value` that it is printed with. Where coders agree in
-    everything, draws stay below 1; there a Jeffreys interval ends at 1 by convention, too (Brown,
-    Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
-    """
+    """Return equal-tailed intervals of the defined draws, [draw, ...] -> two of [...]."""
+    # An interval reaches as far as the `value` that it is printed with. If coders agree in
+    # everything, draws stay below 1; a Jeffreys interval ends at 1 there by convention, too (Brown,
+    # Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
     if not 0 < prob < 1:
-        raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
+        raise NotApplicable(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
     flat = draws.reshape(len(draws), math.prod(draws.shape[1:]))
     out = np.full((2, flat.shape[1]), np.nan)
     tails = [(1 - prob) / 2, (1 + prob) / 2]

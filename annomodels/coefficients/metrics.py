@@ -55,15 +55,11 @@ def make_distance(
     *,
     ordered: bool = True,
 ) -> Distance:
-    """Make a distance between labels: by name (docs/coefficients.md), a table or a callable.
-
-    A table has the shape [label, label], a callable takes two labels. One with 1 from each label to
-    itself and nothing larger gives weights of agreement, w = 1 - distance. AC2 and observed
-    agreement depend on what counts as no agreement at all: distance 1; where a distance of a table
-    exceeds 1, and for numeric distances, it is the largest distance between two labels of the set.
-    `values` are NaN where a label is no number; `ordered` is whether the order of labels means
-    anything.
-    """
+    """Make a distance between labels: by name (docs/coefficients.md), a table or a callable."""
+    # A table [label, label] or callable with 1 from each label to itself and nothing larger gives
+    # weights of agreement, w = 1 - distance. AC2 and observed agreement depend on what counts as no
+    # agreement: distance 1, or the largest distance between two labels of the set if a distance of
+    # a table exceeds 1, and for numeric distances. `values` are NaN for labels that are no numbers.
     if not isinstance(distance, str):
         if callable(distance):
             name = getattr(distance, "__name__", "custom")

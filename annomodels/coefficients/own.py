@@ -88,11 +88,10 @@ def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, F
 
 
 class ItemChance:
-    """S with a chance level :math:`p_i` of its own for every item.
+    """S with a separate chance level :math:`p_i` for every item."""
 
-    :math:`(A_o - A_e) / (1 - A_e)` with :math:`A_e` the mean of the :math:`p_i`, each item weighted
-    as in :math:`A_o`. Chance items take the mean chance level.
-    """
+    # (A_o - A_e) / (1 - A_e), A_e the mean of the p_i, each item weighted as in A_o. Chance items
+    # take the mean chance level.
 
     width = 4
 
@@ -114,11 +113,10 @@ class ItemChance:
 
 
 class PairKappas:
-    """Light's kappa, with any distance that does not depend on the frequencies of the labels.
+    """Light's kappa, with any distance that does not depend on the label frequencies."""
 
-    Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
-    the labels that each of them gave on shared items, and the products of these.
-    """
+    # Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
+    # the labels that each of them gave on shared items, and the products of these.
 
     def __init__(self, rows: Rows, distance: Distance, complete_only: bool = False) -> None:
         k, ones = rows.n_labels, np.ones(rows.n_labels)

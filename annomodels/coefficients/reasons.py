@@ -224,10 +224,8 @@ def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
 
 
 def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
-    """Note data that are too few for known coverage (``benchmarks/coverage_agreement.py``).
-
-    Labels are seen, not expected, so warnings start early; without labels rarity does not matter.
-    """
+    """Note data that are too few for known coverage (benchmarks/coverage_agreement.py)."""
+    # Labels are seen, not expected, so warnings start early; without labels rarity does not matter.
     used = used_items(rows, "")
     notes = []
     n_items = int(rows.times[used].sum())

@@ -38,11 +38,9 @@ class Evaluated(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """Weights of label pairs and of labels, with any leading batch dimensions.
+    """Weights of label pairs and of labels, with any leading batch dimensions."""
 
-    Data give the counts of an item sample, a bootstrap or Dirichlet draw gives weighted counts, and
-    a fitted model gives probabilities; the coefficients cannot tell and need not.
-    """
+    # Data give counts, a bootstrap draw weighted counts, and a fitted model probabilities.
 
     first: Ints  # label codes of the pairs that are listed, first <= second [pair]
     second: Ints

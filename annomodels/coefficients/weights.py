@@ -41,12 +41,10 @@ MOST_TIMES = 2
 
 
 def chance_items(rows: Rows) -> Rows:
-    """Make the chance items of a data set.
-
-    In a panel, where coders label half of the items or more, all of them label each chance item;
-    in a crowd it has the coders of one item of the data. Where tens of thousands of coders make up
-    a panel there are fewer chance items, of the same weight, so that memory grows with the labels.
-    """
+    """Make the chance items of a data set."""
+    # In a panel, where coders label half of the items or more, all of them label each chance item;
+    # in a crowd it has the coders of one item of the data. A panel of tens of thousands of coders
+    # gets fewer chance items, of the same weight, so that memory grows with the labels.
     rng = np.random.default_rng(20_10)
     k = rows.n_labels
     fit = max(CHANCE_LABELS, MOST_TIMES * len(rows.item)) // rows.n_coders
@@ -90,11 +88,9 @@ def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float, each:
 
 
 def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
-    """Items of a crowd whose coders label the chance items; None in a panel, where all coders do.
-
-    Were labels missing from the chance items of a panel too, each pair of coders would share only
-    some of them, and the kappa of the pair would have less of a prior than kappas need.
-    """
+    """Choose items of a crowd whose coders label the chance items; None in a panel."""
+    # Were labels missing from the chance items of a panel too, each pair of coders would share only
+    # some of them, and the kappa of the pair would have less of a prior than kappas need.
     pairable = rows.pairable
     upto = np.cumsum(rows.times[pairable])
     drawn = np.searchsorted(upto, rng.random(n) * upto[-1], side="right")
@@ -157,11 +153,9 @@ class Sample:
 
     @property
     def block(self) -> int:
-        """Number of draws whose random numbers belong together.
-
-        It must not depend on what is computed: draws of different coefficients of the same data
-        belong together.
-        """
+        """Number of draws whose random numbers belong together."""
+        # It must not depend on the coefficient: draws of all coefficients of the data belong
+        # together.
         return max(1, MEMORY // len(self.shape))
 
     def draw(self, draws: int, seed: int | np.random.Generator, width: int) -> Iterator[Floats]:

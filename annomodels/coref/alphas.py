@@ -23,12 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.rows import within_items
+from annomodels.coefficients.rows import ranges, within_items
 from annomodels.coefficients.sets import SizeDistance
 from annomodels.coref.overtexts import over_texts
-from annomodels.coref.partials import likeness, partial_likeness
-from annomodels.coref.setlabels import Cut, SetLabels, places
+from annomodels.coref.setlabels import Cut, SetLabels
 from annomodels.types import Floats, Ints
+
+BLOCK = 2_000_000
 
 
 class Disagreement(NamedTuple):
@@ -57,14 +58,9 @@ def disagreement(
     cut: Cut = "whole",
     observed: tuple[Sequence[SetLabels], Cut] | None = None,
 ) -> Disagreement:
-    r"""Observed and expected disagreement, Krippendorff's weights for missing labels.
-
-    .. math:: D_o = \frac1n \sum_u \frac{1}{m_u - 1} \sum_{i \ne j} d(u_i, u_j), \quad
-              D_e = \frac{1}{n^2} \sum_k \sum_l n_k n_l d(k, l)
-
-    Words are at distance 1 from other words and from all sets. Sets of different documents are
-    disjoint.
-    """
+    """Return observed and expected disagreement, with Krippendorff's weights."""
+    # Words are at distance 1 from other words and from all sets; sets of different documents are
+    # disjoint.
     return together(pieces(parts, distance, cut, observed), distance)
 
 
@@ -89,7 +85,6 @@ def pieces(
     observed: tuple[Sequence[SetLabels], Cut] | None = None,
 ) -> list[Piece]:
     """Compute the contribution of each document; parameters as in :func:`disagreement`."""
-    meeting = {"whole": _whole, "without": _without, "before": partial_likeness}[cut]
     found = []
     for n, whole in enumerate(parts):
         part = pairable(whole)
@@ -101,7 +96,7 @@ def pieces(
             Piece(
                 _within(other, distance, own_cut) if len(part.item) else 0.0,
                 len(other.item),
-                meeting(part, distance) if part.n_bases and len(part.item) else 0.0,
+                _alike(part, distance, cut) if part.n_bases and len(part.item) else 0.0,
                 Counter(part.words[word] for word in part.word[part.word >= 0].tolist()),
                 Counter(sizes[sizes >= 0].tolist()),
                 len(np.unique(part.item)),
@@ -145,56 +140,53 @@ def _within(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
     return float((2 * apart / (per_item - 1)).sum())
 
 
-def _twice(labels: SetLabels) -> Floats:
-    """Weight 2 for pairs of different base sets, 1 for a base set with itself."""
-    return np.where(labels.meets.row == labels.meets.column, 1.0, 2.0)
+def _likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
+    """Return 1 - distance of sets that share something; 0 for the rest, summed elsewhere."""
+    some = i > 0
+    one, other, both = (np.where(some, x, 1) for x in np.broadcast_arrays(a, b, i))
+    return np.where(some, 1 - distance(one, other, both), 0.0)
 
 
-def _whole(labels: SetLabels, distance: SizeDistance) -> float:
-    meets, sizes = labels.meets, labels.base_sizes
-    times = np.bincount(labels.base[labels.base >= 0], minlength=labels.n_bases)
-    like = likeness(distance, sizes[meets.row], sizes[meets.column], meets.common)
-    return float((_twice(labels) * times[meets.row] * times[meets.column] * like).sum())
-
-
-def _without(labels: SetLabels, distance: SizeDistance) -> float:
-    r"""Sum for C\{m} and C'\{m'}: what they share depends on where m and m' lie, and if m = m'."""
-    meets, sizes = labels.meets, labels.base_sizes
-    n = len(labels.elements)
-    some = (labels.base >= 0) & (labels.own >= 0)
-    cell, times = np.unique(labels.base[some] * n + labels.own[some], return_counts=True)
-    cut = np.bincount(cell // n, times.astype(float), minlength=labels.n_bases)
-    every = np.bincount(labels.base[labels.base >= 0], minlength=labels.n_bases)
-    kept = every.astype(float) - cut
-
-    def weights(base: Ints) -> Floats:
-        place = places(cell, base[meets.pair] * n + meets.element)
-        return np.append(times, 0)[place].astype(float)
-
-    left, right = weights(meets.row), weights(meets.column)
-    inside, inside_other, same = (
-        np.bincount(meets.pair, w, minlength=len(meets.row)) for w in (left, right, left * right)
+def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
+    """Sum 1 - distance over all ordered pairs of labels that share something."""
+    meets, n = labels.meets, len(labels.elements)
+    some = np.flatnonzero(labels.base >= 0)
+    # labels that are the same set with the same cut are one cell
+    own = np.full(len(some), n) if cut == "whole" else np.where(labels.own < 0, n, labels.own)[some]
+    cell, first, times = np.unique(
+        labels.base[some] * (n + 1) + own, return_index=True, return_counts=True
     )
-    row, column = meets.row, meets.column
-    # (weight, size, what the removed element takes from the common part) of each kind of label
-    first: list[tuple[Floats, Ints, int]] = [
-        (inside, sizes[row] - 1, 1),
-        (cut[row] - inside, sizes[row] - 1, 0),
-        (kept[row], sizes[row], 0),
-    ]
-    second: list[tuple[Floats, Ints, int]] = [
-        (inside_other, sizes[column] - 1, 1),
-        (cut[column] - inside_other, sizes[column] - 1, 0),
-        (kept[column], sizes[column], 0),
-    ]
-    total = np.zeros(len(row))
-    for weight, size, lost in first:
-        for other, other_size, other_lost in second:
-            both = weight * other - (same if lost and other_lost else 0)
-            like = likeness(distance, size, other_size, meets.common - lost - other_lost)
-            total += both * like
-    total += same * likeness(distance, sizes[row] - 1, sizes[column] - 1, meets.common - 1)
-    return float((_twice(labels) * total).sum())
+    base, own = np.divmod(cell, n + 1)
+    sizes = labels.sizes(cut)[some[first]]
+    starts = np.searchsorted(base, np.arange(labels.n_bases + 1))
+    counts = np.diff(starts)
+    p, left = ranges(starts[meets.row], counts[meets.row])
+    q, right = ranges(starts[meets.column], counts[meets.column])
+    sides = (left, own[p]), (right, own[q])
+    if cut == "before":
+        kept = [labels.before(pair, element) for pair, element in sides]
+    elif cut == "without":
+        lost = [labels.within(pair, element) for pair, element in sides]
+    size = counts[meets.column]
+    first_of_q, size = (np.cumsum(size) - size)[left], size[left]
+    work = np.cumsum(size)
+    total, done = 0.0, 0
+    while done < len(p):
+        until = int(np.searchsorted(work, (work[done - 1] if done else 0) + BLOCK, side="right"))
+        some = np.arange(done, max(until, done + 1))
+        done += len(some)
+        m, k = ranges(first_of_q[some], size[some])
+        k = some[k]
+        common = meets.common[left[k]]
+        if cut == "before":  # what two parts share ends with the earlier of the two cuts
+            common = np.minimum(kept[0][k], kept[1][m])
+        elif cut == "without":
+            same = lost[0][k] & (own[p[k]] == own[q[m]])
+            common = common - lost[0][k] - lost[1][m] + same
+        like = _likeness(distance, sizes[p[k]], sizes[q[m]], common)
+        twice = np.where(meets.row == meets.column, 1, 2)[left[k]]
+        total += float((twice * times[p[k]] * times[q[m]] * like).sum())
+    return total
 
 
 FEWEST = 3

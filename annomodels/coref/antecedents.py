@@ -41,9 +41,13 @@ def antecedent_agreement(
 
     Examples
     --------
-    >>> text = _example()
+    >>> from annomodels.coref import document_of_judgments
+    >>> kinds = {"a": "none", "b": "none", "it": "phrase", "its": "phrase"}
+    >>> said = {"ana": {"it": ["a"], "its": ["b"]}, "ben": {"it": [{"a", "b"}], "its": ["b"]}}
+    >>> coders = {who: (kinds, pointers) for who, pointers in said.items()}
+    >>> text = document_of_judgments("t", coders, order=list(kinds))
     >>> antecedent_agreement(text, "jaccard").observed
-    0.125
+    0.25
     """
     documents = documents_of(corpus)
     coders = len({coder for document in documents for coder in document.layers})
@@ -85,9 +89,12 @@ def antecedent_positions(
     Examples
     --------
     >>> import annomodels as am
-    >>> found = antecedent_positions(_example(), "end")
-    >>> found.labels, round(am.agreement(found, "alpha", draws=0).value, 4)
-    ((2, 3, 12), 0.9917)
+    >>> kinds = {"a": "none", "b": "none", "it": "phrase", "its": "phrase"}
+    >>> said = {"ana": {"it": ["a"], "its": ["b"]}, "ben": {"it": ["b"], "its": ["b"]}}
+    >>> coders = {who: (kinds, pointers) for who, pointers in said.items()}
+    >>> text = am.coref.document_of_judgments("t", coders, order=list(kinds))
+    >>> antecedent_positions(text, "end").labels
+    (0, 1)
     """
     if edge not in ("begin", "end"):
         raise NotApplicable(f"edge={edge!r} is unknown. Use 'begin' or 'end'.")
@@ -119,17 +126,3 @@ def _words(document: Document) -> SetLabels:
     for key, coder, words in _spans(document):
         builder.add((document.id, key), coder, frozenset(words.tokens))
     return builder.build()
-
-
-def _example() -> Document:
-    """Two coders, two pronouns, antecedents of several words."""
-    from annomodels.data.expressions import Markable
-    from annomodels.data.layers import Judgment, Layer
-
-    spans = {"x": (0, 1, 2), "y": (0, 1, 2, 3), "z": (10, 11, 12), "it": (20,), "that": (22,)}
-    markables = {one: Markable(one, Span(words)) for one, words in spans.items()}
-    layers = {}
-    for coder, first in (("ana", "x"), ("ben", "y")):
-        said = {"it": Judgment("it", None, (first,)), "that": Judgment("that", None, ("z",))}
-        layers[coder] = Layer(coder, markables, said)
-    return Document("t", ("_",) * 25, layers=layers)

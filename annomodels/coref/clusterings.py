@@ -20,11 +20,8 @@ Missing = Literal["error", "singleton", "drop"]
 
 
 def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> list[list[Hashable]]:
-    """Disjoint lists of mentions from sets of mentions or from a mapping of mention to cluster.
-
-    In a mapping, a cluster of None is one of its own. A mention given as a list, as JSON does with
-    (start, end), is taken as a tuple.
-    """
+    """Return disjoint lists of mentions from sets of mentions or from {mention: cluster}."""
+    # A cluster of None is a separate one. A mention given as a list, as in JSON, is a tuple.
     if isinstance(clusters, Layer):
         return [list(group) for group in clusters.groups]
     found: list[list[Hashable]] = []
@@ -103,15 +100,8 @@ class Overlap:
 
     def swapped(self) -> Overlap:
         """Return the same with the two sides exchanged."""
-        return Overlap(
-            self.both,
-            self.column,
-            self.row,
-            self.y_sizes,
-            self.x_sizes,
-            self.mention_y,
-            self.mention_x,
-        )
+        x, y = (self.row, self.x_sizes, self.mention_x), (self.column, self.y_sizes, self.mention_y)
+        return Overlap(self.both, y[0], x[0], y[1], x[1], y[2], x[2])
 
 
 def overlap(

@@ -30,11 +30,9 @@ def judgments_of(document: Document) -> Iterator[tuple[str, str, Key, Judgment |
 
 
 def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
-    """Find the tops of each node: the nodes without pointers that can be reached from it.
-
-    A circle of pointers that nothing leaves counts as one top, named by one of its nodes. The work
-    is linear in the pointers, times the number of tops of an ambiguous node.
-    """
+    """Find the nodes without pointers that can be reached from each node."""
+    # A circle of pointers that nothing leaves is one top, named by one of its nodes. Linear in the
+    # pointers, times the number of tops of an ambiguous node.
     out: dict[T, frozenset[T]] = {}
     number: dict[T, int] = {}
     low: dict[T, int] = {}
@@ -73,12 +71,8 @@ def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]
 
 
 def chains[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
-    r"""Full chain of each node: :math:`\{x : x \to^* y, m \to^* y\}` for some y.
-
-    Follow the pointers from m as far as they lead, then take everything that leads to what was
-    reached. Nodes that share their tops share one set, so that the whole is linear in the number
-    of nodes where nothing is ambiguous.
-    """
+    """Return the full chain of each node: its tops, and all nodes that lead to them."""
+    # Nodes with the same tops share one set: linear where nothing is ambiguous.
     ends = tops(pointers)
     below: dict[T, set[T]] = {}
     for node, reached in ends.items():
@@ -148,11 +142,9 @@ def condition_named(name: str) -> Condition:
 
 
 def errors_of(document: Document) -> dict[Key, str]:
-    """Markables that a coder left unfinished, and why; they are dropped for all coders.
-
-    A markable of a coder who used categories needs one, and "phrase", "segment" and "DO" need an
-    antecedent, while "place", "none", "DN" and "NR" exclude one.
-    """
+    """Return markables that a coder left unfinished, and why; all coders drop them."""
+    # A markable of a coder who used categories needs one; "phrase", "segment" and "DO" need an
+    # antecedent, while "place", "none", "DN" and "NR" exclude one.
     out: dict[Key, str] = {}
     for coder, layer in document.layers.items():
         if not any(judgment.category for judgment in layer.judgments.values()):

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from annomodels.coefficients.intervals import interval
 from annomodels.coref.agreements import By, Which, agreement, parts_of
 from annomodels.coref.ambiguity import votes_of
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.posteriors import PairPosterior, centred, ends, pair_posterior
+from annomodels.coref.posteriors import PairPosterior, centred, pair_posterior, valid_draws
 from annomodels.coref.resampling import pair_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
@@ -36,6 +37,12 @@ SHORT = {
 COLUMNS = (
     "part", "coefficient", "measure", "value", "low", "high", "observed", "expected", "texts",
     "items", "note",
+)  # fmt: skip
+
+
+OF_CODERS = (
+    "coder", "texts", "mentions", "with_others", "low", "high", "others", "difference",
+    "difference_low", "difference_high", "p_below", "alone", "places",
 )  # fmt: skip
 
 
@@ -64,12 +71,8 @@ def agreement_table(
         "alpha", or "K", which takes labels as the same or not and needs no distance.
     by
         "document" or "genre" for rows for each of them; None for all together.
-    draws
-        Number of draws behind the intervals.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -201,12 +204,8 @@ def coder_table(
         A document or several.
     chain
         The condition for `alone`, see :func:`agreement`.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -234,8 +233,7 @@ def coder_table(
     """
     import pandas as pd
 
-    if draws < 1:
-        raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 400.")
+    valid_draws(draws)
     valid_seed(seed)
     documents = documents_of(corpus)
     sums: dict[str, list[Floats]] = {}
@@ -259,21 +257,15 @@ def coder_table(
     places, alone = _alone(documents, chain)
     rows = []
     for coder in sorted(texts):
-        row: dict[str, object] = {"coder": coder, "texts": texts[coder]}
-        row["mentions"] = mentions[coder]
-        nothing = np.full(1 + draws, np.nan)
-        own = _centred(sums.get(coder, [nothing]))
-        both = np.mean(rests[coder], axis=0) if coder in rests else np.stack([nothing, nothing])
-        gap = _centred([theirs - others for theirs, others in rests.get(coder, [both])])
-        row["with_others"] = own[0]
-        row["low"], row["high"] = map(float, ends(own[1:], prob, own[0]))
-        row["others"], row["difference"] = both[1][0], gap[0]
-        low, high = map(float, ends(gap[1:], prob, gap[0]))
-        row["difference_low"], row["difference_high"] = low, high
-        row["p_below"] = float((gap[1:] < 0).mean()) if coder in rests else np.nan
-        row["alone"], row["places"] = alone[coder], places[coder]
-        rows.append(row)
-    table = pd.DataFrame(rows)
+        both_of = rests.get(coder, [np.full((2, 1 + draws), np.nan)])
+        own = _centred(sums.get(coder, [both_of[0][0]]))
+        gap = _centred([theirs - others for theirs, others in both_of])
+        p_below = float((gap[1:] < 0).mean()) if coder in rests else np.nan
+        others = float(np.mean(both_of, axis=0)[1][0])
+        ends = [map(float, interval(x[1:], prob, x[0])) for x in (own, gap)]
+        counts, left = (texts[coder], mentions[coder]), (alone[coder], places[coder])
+        rows.append((coder, *counts, own[0], *ends[0], others, gap[0], *ends[1], p_below, *left))
+    table = pd.DataFrame(rows, columns=list(OF_CODERS))
     order = table["difference"].fillna(table["with_others"]).sort_values(kind="stable").index
     return table.loc[order].reset_index(drop=True)
 

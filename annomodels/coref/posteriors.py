@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
@@ -48,10 +47,8 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     ----------
     x, y
         Sets of mentions, or mappings from mention to cluster.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
+    draws, seed
+        Number and seed of the draws.
 
     Returns
     -------
@@ -74,7 +71,7 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     >>> bool(low < am.coref.pair_table(x, y).kappa < high)
     True
     """
-    _check(draws)
+    valid_draws(draws)
     shared = overlap(groups_of(x, "first"), groups_of(y, "second"), "drop")
     rng = np.random.default_rng(valid_seed(seed))
     codes = shared.mention_x, shared.mention_y
@@ -85,16 +82,10 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     return respread(*codes, np.concatenate(found))
 
 
-def _check(draws: int) -> None:
+def valid_draws(draws: int) -> None:
+    """Refuse a number of draws below 1."""
     if draws < 1:
         raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 1000.")
-
-
-def ends(draws: Floats, prob: float, value: ArrayLike = math.nan) -> tuple[Floats, Floats]:
-    """Find the ends of intervals that contain the values, [draw, ...] -> two of [...]."""
-    if not 0 < prob < 1:
-        raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
-    return interval(draws, prob, value)
 
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:
@@ -140,7 +131,7 @@ class PairPosterior:
         """
         import pandas as pd
 
-        low, high = ends(self.draws.T, prob, self.kappa)
+        low, high = interval(self.draws.T, prob, self.kappa)
         columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
         return pd.DataFrame(columns | {"low": low, "high": high})
 
@@ -158,7 +149,7 @@ class PairPosterior:
         for name, title in QUANTITIES.items():
             draws = getattr(self, name)
             middle = self.kappa.mean() if name == "these_texts" else np.median(draws)
-            low, high = map(float, ends(draws, prob, middle))
+            low, high = map(float, interval(draws, prob, middle))
             rows.append((name, title, len(self.names), float(middle), low, high))
         columns = ["quantity", "title", "texts", "kappa", "low", "high"]
         return pd.DataFrame(rows, columns=columns)
@@ -234,10 +225,8 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     ----------
     corpus
         A document or several; texts with fewer than two shared mentions are left out.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
+    draws, seed
+        Number and seed of the draws.
 
     Raises
     ------
@@ -251,7 +240,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     >>> pair_posterior(text).draws.shape
     (1, 1000)
     """
-    _check(draws)
+    valid_draws(draws)
     valid_seed(seed)
     documents = documents_of(corpus)
     points = pair_agreement(documents).by_document

@@ -84,17 +84,12 @@ def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> F
 
 
 def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
-    r"""Compute kappa, and the factor by which draws are to be spread around it.
-
-    .. math:: c = \frac{L - P}{L + P}, \quad L = \sum_m \Big(\sum_{m'} g_{mm'}\Big)^2, \quad
-              P = \sum_{m < m'} g_{mm'}^2
-
-    where g is the derivative of kappa by the weight of a pair. Draws have the variance L + P; where
-    every pair stands alone, L is 2 P, and P would be right. Short texts have intervals that are a
-    little too short in other ways. So the factor of the variance is what of 1, c (1 + 20 / n) and
-    c (1 + 30 / n) lies between the others, with n mentions, or 50 if they are fewer; 20 and 30 were
-    chosen by simulation.
-    """
+    """Return kappa, and the factor by which draws are spread around it."""
+    # c = (L - P) / (L + P), L = sum_m (sum_m' g_mm')^2, P = sum_(m < m') g_mm'^2, where g is the
+    # derivative of kappa by the weight of a pair. Draws have the variance L + P; if every pair
+    # stands alone, L is 2 P, and P would be right. Short texts have intervals that are a little too
+    # short in other ways, so the factor of the variance is the middle one of 1, c (1 + 20 / n) and
+    # c (1 + 30 / n), with n mentions but at least 50; 20 and 30 were chosen by simulation.
     n = len(x)
     joint = x * (int(y.max()) + 1) + y
     own = [_sizes(group) for group in (x, y, joint)]
@@ -191,10 +186,8 @@ def _pairs(
 def pair_blocks(
     document: Document, draws: int, rng: np.random.Generator
 ) -> Iterator[dict[tuple[str, str], Floats]]:
-    """Kappa of every pair of coders, block by block of draws; a mention has one weight for all.
-
-    Pairs of coders with fewer than two shared mentions are left out.
-    """
+    """Yield kappa of every pair of coders with two shared mentions, by block of draws."""
+    # A mention has one weight for all pairs of coders.
     codes, names = document.codes, document.coders
     n = codes.shape[1]
     shared: dict[tuple[int, int], Ints] = {}

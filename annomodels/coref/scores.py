@@ -121,11 +121,8 @@ def _lea(shared: Overlap) -> float:
 
 
 def _matched(shared: Overlap, similarity: Floats) -> float:
-    """Sum of the similarities of the best one-to-one match of clusters.
-
-    Clusters that share nothing, however indirectly, do not compete, so each connected part is
-    matched on its own.
-    """
+    """Sum the similarities of the best one-to-one match of clusters."""
+    # Clusters that share nothing, however indirectly, do not compete: one match per component.
     if not len(similarity):
         return 0.0
     rows, columns = len(shared.x_sizes), len(shared.y_sizes)

@@ -13,10 +13,9 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.rows import within_items
-from annomodels.types import Ints
+from annomodels.types import Bools, Ints
 
 Cut = Literal["whole", "without", "before"]
 
@@ -48,7 +47,7 @@ class SetLabels:
     members: Ints  # elements of each base set, one after the other, ascending within a set
     starts: Ints  # where each base set begins in `members` [base + 1]
     # whether an element stands outside the order of the text, as turns do [element]
-    fixed: NDArray[np.bool_]
+    fixed: Bools
 
     @property
     def n_bases(self) -> int:
@@ -110,14 +109,17 @@ class SetLabels:
         return begin, meets.pair * len(self.elements) + meets.element, fixed
 
     def before(self, pair: Ints, own: Ints) -> Ints:
-        """Count the common elements of a pair of base sets that are fixed or before an element.
-
-        The number of elements stands for the end of the text.
-        """
+        """Count common elements of a pair of base sets that are fixed or before an element."""
+        # The number of elements represents the end of the text.
         begin, keys, fixed = self._cuts
         start, end = begin[pair], begin[pair + 1]
         place = np.searchsorted(keys, pair * len(self.elements) + own)
         return np.asarray(place - start + fixed[end] - fixed[place])
+
+    def within(self, pair: Ints, own: Ints) -> Bools:
+        """Mark elements that are common elements of a pair of base sets."""
+        keys, n = self._cuts[1], len(self.elements)
+        return np.asarray((own < n) & (places(keys, pair * n + own) >= 0))
 
     def common(self, p: Ints, q: Ints, cut: Cut) -> Ints:
         """Sizes of what labels of the same item share; both are sets."""
@@ -144,7 +146,7 @@ class SetLabels:
             members = members[self.fixed[members] | (members < own)]
         return frozenset(self.elements[m] for m in members)
 
-    def take(self, keep: NDArray[np.bool_]) -> SetLabels:
+    def take(self, keep: Bools) -> SetLabels:
         """Leave out labels."""
         return replace(
             self,

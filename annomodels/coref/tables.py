@@ -34,13 +34,8 @@ def chance_corrected(observed: float, expected: float) -> float:
 
 
 def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
-    r"""Cohen's kappa of tables of two by two, cell by cell array.
-
-    .. math:: \kappa = \frac{2 (ad - bc)}{(a + b)(b + d) + (a + c)(c + d)}
-
-    It is that of the coefficients, a hundred times as fast for draws. NaN where both coders only
-    ever said the same one thing, or there is nothing.
-    """
+    """Return Cohen's kappa of tables of two by two, given cell by cell; NaN where it is 0/0."""
+    # The same as that of the coefficients, and a hundred times as fast for draws.
     a, b, c, d = (np.asarray(cell, dtype=float) for cell in (a, b, c, d))
     above = 2 * (a * d - b * c)
     below = np.asarray((a + b) * (b + d) + (a + c) * (c + d))

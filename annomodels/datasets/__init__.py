@@ -1,35 +1,88 @@
-"""Small data sets to learn and to test with: printed figures, and one made-up crowd.
+"""Small data sets to learn and to test with: printed figures, and one simulated crowd.
+
+Each is a table (``NAME.tsv``: a row per item, or per pattern with its number ``n``), described in
+``about.toml``. May import errors, validation, coding and annotations.
 
 >>> from annomodels import datasets
 >>> datasets.load("trains")
 25 items × 4 coders × 4 labels · 100 annotations · complete
-
-May import errors, validation, coding and annotations.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from annomodels.data.annotations import Annotations
-from annomodels.datasets import anesthesia, caries, crowd, tutorial
-from annomodels.datasets.crowd import CrowdTruth, crowd_truth
-from annomodels.datasets.info import Dataset
 from annomodels.errors import AnnotationError, Problem
 
 __all__ = ["CrowdTruth", "Dataset", "about", "all_about", "crowd_truth", "load", "names"]
 
-_TABLE: dict[str, tuple[Dataset, Callable[[], Annotations]]] = {
-    about.name: (about, load)
-    for about, load in (
-        (anesthesia.ABOUT, anesthesia.load),
-        (caries.ABOUT, caries.load),
-        (tutorial.TRAINS, tutorial.load_trains),
-        *tutorial.TABLES,
-        (crowd.ABOUT, crowd.load),
-    )
-}
+_HERE = Path(__file__).parent
+_ABOUT_ITEMS = ("item", "text", "group", "truth", "ambiguous")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Where a data set comes from.
+
+    Parameters
+    ----------
+    name
+        Name for :func:`annomodels.datasets.load`.
+    title
+        What it is.
+    source
+        Where it was printed.
+    doi
+        DOI of the source, or empty.
+    note
+        What to know before using it.
+    """
+
+    name: str
+    title: str
+    source: str
+    doi: str = ""
+    note: str = ""
+
+    def __str__(self) -> str:
+        doi = f" doi:{self.doi}" if self.doi else ""
+        return f"{self.name}: {self.title}\n  {self.source}{doi}\n  {self.note}".rstrip()
+
+
+@dataclass(frozen=True)
+class CrowdTruth:
+    """What was planted in the crowd.
+
+    Parameters
+    ----------
+    truth
+        True label of each item; of an ambiguous item, the likelier of its two.
+    ambiguous
+        Items on which even good coders are split between two labels.
+    spammers
+        Coders whose labels say nothing about the truth.
+    adversary
+        Coder who swaps pos and neg, and says either for neu.
+    biased
+        Coder who says neg too often.
+    accuracy
+        Probability of a correct label on a clear item, by coder.
+    """
+
+    truth: Mapping[str, str]
+    ambiguous: frozenset[str]
+    spammers: frozenset[str]
+    adversary: str
+    biased: str
+    accuracy: Mapping[str, float]
 
 
 def names() -> tuple[str, ...]:
@@ -40,7 +93,7 @@ def names() -> tuple[str, ...]:
     >>> names()
     ('anesthesia', 'boxcar', 'caries', 'crowd', 'even', 'love', 'skewed', 'trains')
     """
-    return tuple(sorted(_TABLE))
+    return tuple(sorted(_catalog()))
 
 
 def load(name: str) -> Annotations:
@@ -61,11 +114,30 @@ def load(name: str) -> Annotations:
     >>> load("anesthesia")
     45 items × 5 coders × 4 labels · 315 annotations · complete · 90 repeats · ordinal
     """
-    return _found(name)[1]()
+    said = _found(name)
+    rows = _rows(name)
+    cells = [
+        (item, coder, label)
+        for item, row in rows.items()
+        for coder, label in row
+        if label and coder not in _ABOUT_ITEMS
+    ]
+    items, coders, labels = (list(column) for column in zip(*cells, strict=True))
+    beside = {item: dict(row) for item, row in rows.items()}
+    return Annotations._from_columns(
+        items,
+        coders,
+        labels,
+        labels=said["labels"],
+        scale=said.get("scale", "nominal"),
+        texts={item: row["text"] for item, row in beside.items() if "text" in row} or None,
+        group={item: row["group"] for item, row in beside.items() if "group" in row} or None,
+        source=name,
+    )
 
 
 def about(name: str) -> Dataset:
-    """Tell where a data set comes from.
+    """Return where a data set comes from.
 
     Parameters
     ----------
@@ -82,18 +154,59 @@ def about(name: str) -> Dataset:
     >>> about("caries").doi
     '10.2307/2531847'
     """
-    return _found(name)[0]
+    said = _found(name)
+    return Dataset(name, *(said[field] for field in ("title", "source", "doi", "note")))
 
 
 def all_about() -> tuple[Dataset, ...]:
-    """Tell where each data set comes from, sorted by name."""
-    return tuple(_TABLE[name][0] for name in names())
+    """Return where each data set comes from, sorted by name."""
+    return tuple(map(about, names()))
 
 
-def _found(name: str) -> tuple[Dataset, Callable[[], Annotations]]:
-    if name not in _TABLE:
+def crowd_truth() -> CrowdTruth:
+    """Return what was planted in the crowd.
+
+    Examples
+    --------
+    >>> from annomodels.datasets import crowd_truth, load
+    >>> planted = crowd_truth()
+    >>> sorted(planted.spammers), planted.adversary, len(planted.ambiguous)
+    (['w05', 'w12', 'w19'], 'w08', 30)
+    >>> load("crowd").with_gold(planted.truth).gold.size
+    200
+    """
+    planted = _catalog()["crowd"]["planted"]
+    beside = {item: dict(row) for item, row in _rows("crowd").items()}
+    return CrowdTruth(
+        MappingProxyType({item: row["truth"] for item, row in beside.items()}),
+        frozenset(item for item, row in beside.items() if row["ambiguous"]),
+        frozenset(planted["spammers"]),
+        planted["adversary"],
+        planted["biased"],
+        MappingProxyType(planted["accuracy"]),
+    )
+
+
+@cache
+def _catalog() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((_HERE / "about.toml").read_text("utf-8"))
+
+
+@cache
+def _rows(name: str) -> dict[str, list[tuple[str, str]]]:
+    """Column and cell of each item, in the order of the columns; a coder may have several."""
+    text = (_HERE / f"{name}.tsv").read_text("utf-8")
+    header, *rows = (line.split("\t") for line in text.splitlines())
+    if header[-1] == "n":
+        rows = [row for row in rows for _ in range(int(row[-1]))]
+        return {str(n): list(zip(header, row, strict=True))[:-1] for n, row in enumerate(rows, 1)}
+    return {row[0]: list(zip(header, row, strict=True)) for row in rows}
+
+
+def _found(name: str) -> dict[str, Any]:
+    if name not in _catalog():
         near = difflib.get_close_matches(str(name), names(), n=1)
         remedy = f"Did you mean {near[0]!r}? " if near else ""
         remedy += f"Use one of {', '.join(names())}."
         raise AnnotationError(Problem(f"There is no data set {name!r}.", remedy=remedy))
-    return _TABLE[name]
+    return _catalog()[name]

@@ -59,8 +59,7 @@ def run(
     EngineError
         When the time limit leaves no draw.
     NotApplicable
-        When an executor or a checkpoint is asked for and the model does not know it, or when the
-        checkpoint is of another run.
+        When an executor is asked for and the model cannot use it.
     KeyboardInterrupt
         When interrupted before the first draw.
     """
@@ -70,7 +69,7 @@ def run(
     if isinstance(data, Annotations) and settings.executor is None:
         codes = encode(data, shared=model.shared, collapse=False)
         if _spare(codes, settings) == 1:
-            return sample_apart(by_counts, codes, settings, data.fingerprint)
+            return sample_apart(by_counts, codes, settings)
     from annomodels.executors.choose import team
 
     crew = team(settings.executor or "threads", settings.threads)
@@ -118,10 +117,6 @@ def _in_states(
 
 
 def _require_nothing_else(model: Model, settings: Settings) -> None:
-    if settings.checkpoint is not None or settings.resume:
-        from annomodels.engines.checkpoint import require_no_checkpoint
-
-        require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
         raise NotApplicable(
             "executor= serves the models whose items have one true class and nothing else "
@@ -169,12 +164,10 @@ def sample_parts(
     )
 
 
-def sample_apart(
-    model: ConjugateModel, codes: Encoded, settings: Settings, fingerprint: str
-) -> RawResult:
+def sample_apart(model: ConjugateModel, codes: Encoded, settings: Settings) -> RawResult:
     """Sample with chains that each go through all items, in threads."""
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Threads(model, codes, settings, pool, fingerprint)
+        run_ = _Threads(model, codes, settings, pool)
         draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
@@ -183,7 +176,7 @@ def sample_apart(
         # the result will need it, and sampling leaves the interpreter idle
         Thread(target=import_module, args=("xarray",), daemon=True).start()
         run_.clock = Clock(settings.time_limit)
-        with Interrupts(settings.checkpoint is not None) as run_.interrupts:
+        with Interrupts(True) as run_.interrupts:
             run_.sample(draws, single)
     return collect(model, run_.result[0], codes, run_.attrs)
 
@@ -192,15 +185,10 @@ class _Threads(StagedRun):
     """Chains in threads of this process, each with all items."""
 
     def __init__(
-        self,
-        model: ConjugateModel,
-        codes: Encoded,
-        settings: Settings,
-        pool: ThreadPoolExecutor,
-        fingerprint: str,
+        self, model: ConjugateModel, codes: Encoded, settings: Settings, pool: ThreadPoolExecutor
     ) -> None:
         work = looks(len(codes.row), codes.n_rows, codes.n_labels)
-        super().__init__(model, fingerprint, settings, work)
+        super().__init__(settings, work)
         self.codes, self.pool = codes, pool
         self.stop = Event()
         relabel = _relabels(model, settings, bool((codes.gold >= 0).any()))
@@ -236,9 +224,3 @@ class _Threads(StagedRun):
         finally:
             if not waiting:
                 self.stop.clear()
-
-    def refill(self, chain: int, kept: Kept) -> None:
-        """Take up again what draws that a checkpoint held say of the items."""
-        from annomodels.engines.source.jobs import recount
-
-        recount(self.codes, kept)

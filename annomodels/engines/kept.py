@@ -213,10 +213,7 @@ class Trace:
             if (order != np.arange(len(order))).any():
                 few = self.model.ordered(few, order)
         draws = {name: v[None, None] for name, v in self.model.pymc_start(few).items()}
-        self.put(watched_of(self.model, draws, self.volume)[0])
-
-    def put(self, values: Floats) -> None:
-        """Add rows [iteration, parameter]."""
+        values = watched_of(self.model, draws, self.volume)[0]
         if not self.n:
             self.values = np.empty((self.room, values.shape[1]))
         self.values[self.n : self.n + len(values)] = values

@@ -73,7 +73,7 @@ class Rounds(StagedRun):
         relabel: bool,
     ) -> None:
         source = spread.source
-        super().__init__(model, source.fingerprint, settings, self.work_of(model, source))
+        super().__init__(settings, self.work_of(model, source))
         self.model, self.spread, self.pool = model, spread, pool
         self.keys = chain_keys(settings)
         self.chains: list[Any] = [

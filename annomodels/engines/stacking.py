@@ -83,10 +83,6 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     settings
         The options of the run.
     """
-    if settings.checkpoint is not None or settings.resume:
-        from annomodels.engines.checkpoint import require_no_checkpoint
-
-        require_no_checkpoint(model.title, "gibbs", settings)
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
     # coders of one label cost as much as others and tell nothing of themselves

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from annomodels.errors import NotApplicable
 from annomodels.fitting.saving import save_file, save_folder, told
 from annomodels.fitting.verbs import Kind, answering, lacking
+from annomodels.limits import NEXT_LABELS
 from annomodels.models.base import Model
 from annomodels.summaries.summary import Summary
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.fitting.plots import FitPlots
+    from annomodels.summaries.gold.coverage import Wrong
     from annomodels.summaries.next.gains import By
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
@@ -140,7 +142,36 @@ class Fit:
         threshold
             Probability from which an item counts as settled; .95 by default.
         """
-        return self._table("gold", threshold=threshold)
+        known = () if self.lacks("wrong_labels") else (self.wrong_labels(),)
+        return self._table("gold", *known, threshold=threshold)
+
+    def wrong_labels(self, known: Mapping[Any, Any] | None = None) -> Wrong:
+        """Count the wrong labels to be expected, of the gold standard and of a majority vote.
+
+        Page, tables, notes and files all show this number. After an audit it is that of the
+        estimate.
+
+        Parameters
+        ----------
+        known
+            Truth that the fit was not told, by name of item: these labels are compared with it.
+        """
+        found: Wrong = self._once("wrong_labels", known=known)
+        return found
+
+    def coverage(self, known: Mapping[Any, Any] | None = None) -> Summary:
+        """Give the expected accuracy of the highest-probability gold labels, by their number.
+
+        Parameters
+        ----------
+        known
+            As of :meth:`wrong_labels`.
+        """
+        wrong = self.wrong_labels(known)
+        if known is None:
+            return self._table("coverage", wrong)
+        found: Summary = self.answer("coverage")(self.tree, self.data, wrong)
+        return found
 
     def p_next(self, by: Literal["item", "coder"] | None = None, **some: Any) -> Summary:
         """Give the probability of each label to be the next that an item gets, one row per item.
@@ -314,7 +345,14 @@ class Fit:
         """Say what would change if the priors counted a fifth less, or a quarter more."""
         return self._table("prior_sensitivity")
 
-    def next(self, budget: int = 100, by: By = "gold", **limits: Any) -> NextLabels:
+    def next(
+        self,
+        budget: int = NEXT_LABELS,
+        by: By = "gold",
+        *,
+        target: float | None = None,
+        **limits: Any,
+    ) -> NextLabels:
         """Give the labels to ask for next, of which items and by whom, one row per label.
 
         Parameters
@@ -323,12 +361,17 @@ class Fit:
             Most labels to ask for.
         by
             What they shall lessen: "gold", expected wrong gold labels; "bits", uncertainty.
+        target
+            Accuracy that coders should reach: who very probably does not is not asked.
         **limits
             `coders`, `per_item`, `per_coder` and `stop` of
             :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
-        known = () if self.lacks("next") else (self._once("coders"),)
-        chosen: Any = self._table("next", *known, budget=budget, by=by, **limits)
+        known: tuple[Any, ...] = ()
+        if not self.lacks("next"):
+            items = self._once("items").table["quadrant"] == "contested"
+            known = (self._once("coders", target=target), items.to_numpy())
+        chosen: Any = self._table("next", *known, budget=budget, by=by, target=target, **limits)
         return chosen  # type: ignore[no-any-return]
 
     def to_pymc(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import os
+import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -63,9 +63,6 @@ def fit(
     partitions: int | None = None,
     memory: int = MEMORY,
     executor: Any = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float = 60.0,
-    resume: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of annotation.
@@ -114,12 +111,6 @@ def fit(
     executor
         Where passes over the items are carried out: "threads", "processes", a Dask client, or
         anything with ``submit`` or ``map``; in this process by default.
-    checkpoint
-        File that the run is written to now and then.
-    checkpoint_every
-        Seconds between two writings.
-    resume
-        Whether to go on from the checkpoint, if it is there.
     progress
         Called as ``progress(stage, share_done, message)``.
 
@@ -146,21 +137,17 @@ def fit(
     """
     data = as_annotations(data)
     if model is None:
-        model = default_model(
-            data, engine, executor=executor, partitions=partitions, checkpoint=checkpoint,
-            resume=resume,
-        )  # fmt: skip
+        model = default_model(data, engine, executor=executor, partitions=partitions)
         if resolve(model).shared:
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
-        seed=_new_seed(checkpoint, resume) if seed is None else seed,
+        seed=secrets.randbits(31) if seed is None else seed,
         starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
-        partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every, resume=resume, progress=progress,
+        partitions=partitions, memory=memory, executor=executor, progress=progress,
     )  # fmt: skip
     settings.require_known(name)
     named: Any = data
@@ -205,25 +192,17 @@ def fit(
     return Fit(data, fitted, tree, written.folder, written.keeper)
 
 
-def _new_seed(checkpoint: Any, resume: bool) -> int:
-    from annomodels.engines.checkpoint import new_seed
-
-    return new_seed(checkpoint=checkpoint, resume=resume)
-
-
 def default_model(
     data: Annotations | Scanned | Candidates,
     engine: str = "auto",
     *,
     executor: Any = None,
     partitions: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.
 
     Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
-    NUTS or EM, from a checkpoint, with an executor whose places keep nothing, where coders said
+    NUTS or EM, with an executor whose places keep nothing, where coders said
     that they do not know, where the members of a stack would take the better part of an hour (above
     seventy million labels of two classes, fewer with more classes), and where rows of coders for
     dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
@@ -234,13 +213,12 @@ def default_model(
     ----------
     data
         What is to be fitted.
-    engine, executor, partitions, checkpoint, resume
+    engine, executor, partitions
         As for :func:`fit`.
     """
     if isinstance(data, Candidates):
         return "pairs"
-    noted = resume or checkpoint is not None
-    if noted or engine not in ("auto", "gibbs") or not keeps(executor):
+    if engine not in ("auto", "gibbs") or not keeps(executor):
         return "hierarchical"
     from annomodels.data.alike import told_apart
     from annomodels.models.mixtures.stack import Stack

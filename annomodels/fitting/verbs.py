@@ -35,6 +35,7 @@ VERBS: dict[str, dict[Kind, str]] = {
         NUMBERS: "annomodels.summaries.numbers:coders",
         LINKS: "annomodels.summaries.links:coders",
     },
+    "coverage": {CLASSES: "annomodels.summaries.gold.coverage:coverage"},
     "effects": {CLASSES: "annomodels.summaries.coders.effects:effects"},
     "gold": {
         CLASSES: "annomodels.summaries.gold.gold:gold",
@@ -54,6 +55,7 @@ VERBS: dict[str, dict[Kind, str]] = {
         SCAN: "annomodels.summaries.labels:prevalence",
     },
     "prior_sensitivity": {CLASSES: "annomodels.summaries.trust.priors:prior_sensitivity"},
+    "wrong_labels": {CLASSES: "annomodels.summaries.gold.coverage:wrong_labels"},
     "why": {CLASSES: "annomodels.summaries.gold.why:why"},
     "write_gold": {SCAN: "annomodels.scale.summaries:write_gold"},
     "compare": {CLASSES: "annomodels.summaries.trust.held_out:held_out"},

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import guarded, unreadable
-from annomodels.io.formats import FORMATS, PLAIN, REFUSED, Format
+from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.joining import account, joined, stacked, twice, without_labels
 from annomodels.io.many import File, files_in
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.guard import Repeats
 from annomodels.io.tables.keys import Names
+from annomodels.io.tools.refused import refuse
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
@@ -282,13 +283,6 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         raise AnnotationError(Problem(what, source.name, remedy))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
-
-
-def refuse(source: Source, options: Options) -> None:
-    """Raise if the source is known to hold no judgements of single coders."""
-    for form in REFUSED:
-        if form.fits(source, options):
-            raise AnnotationError(form.columns(source, options).problems)
 
 
 def _unknown_folder(source: Source) -> Problem:

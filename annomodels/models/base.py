@@ -103,7 +103,7 @@ class Model(ABC):
     # known truth: mean and standard deviation, see benchmarks/estimate.py
     misjudged: ClassVar[tuple[float, float]] = (1.0, 1.3)
     # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
-    # in parts, on disk and from checkpoints
+    # in parts and on disk
     by_counts: ClassVar[bool] = False
     # whether Gibbs draws a state of each item, see models/mixtures/
     by_states: ClassVar[bool] = False

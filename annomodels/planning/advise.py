@@ -10,10 +10,10 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import rated, some
 from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.limits import SHARED_ITEMS
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
-from annomodels.planning.supports import FEWEST_SHARED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,7 @@ class Advice:
         return f'am.fit(data, "{self.model}")'
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything but the fit as plain data."""
+        """Return everything but the fit as plain data."""
         return {
             "model": self.model,
             "call": self.call,
@@ -155,7 +155,7 @@ def advise(
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
-    """Give the model to go on with after the checks of a fit, and why."""
+    """Return the model to go on with after the checks of a fit, and why."""
     from annomodels.summaries.trust.next_model import next_model
     from annomodels.summaries.trust.predictive import aspects
 
@@ -178,7 +178,7 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
 
 
 def _audit(data: Annotations) -> str:
-    """Say what only somebody who knows can tell, and more so of judges that are language models."""
+    """Name what only an expert can tell, and more so if the coders are language models."""
     judges = [coder for coder in data.coders if _JUDGE.search(label_text(coder))]
     if 2 * len(judges) > data.n_coders:
         return (
@@ -194,9 +194,9 @@ def _audit(data: Annotations) -> str:
 
 
 def _cautions(facts: Facts) -> list[str]:
-    """Sentences about data that leave any model little to learn."""
+    """Describe data from which any model can learn little."""
     said = []
-    if facts.shared < FEWEST_SHARED:
+    if facts.shared < SHARED_ITEMS:
         said.append(
             f"Only {facts.shared:.0%} of the items have labels of two coders: the quality of "
             "coders rests on these."
@@ -215,7 +215,7 @@ def _cautions(facts: Facts) -> list[str]:
 
 
 def _table(rows: list[tuple[str, str]]) -> pd.DataFrame:
-    """One row per model, each once, the first first."""
+    """Tabulate one row per model, each once, the first one first."""
     import pandas as pd
 
     once = dict(reversed(rows))

@@ -9,6 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.run import default_model
+from annomodels.limits import CODER_MATRIX, CONTESTED_LABELS, ITEM_DIFFICULTY, KNOWN_TESTED
 from annomodels.models.catalog import MODELS, OTHERS
 
 
@@ -28,16 +29,11 @@ class Facts:
     repeats: int
     agreement: float
     usual: str = "stack"
+    most: int = 0
 
 
 def facts_of(data: Annotations) -> Facts:
-    """Count what the choice of a model depends on.
-
-    >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x")]
-    >>> found = facts_of(Annotations.from_records(rows))
-    >>> found.per_item, found.per_coder, found.shared, found.agreement
-    (1.5, 1.5, 0.5, 0.0)
-    """
+    """Count what the choice of a model depends on."""
     once = data.without_repeats()
     n = np.diff(once.starts)
     busy = np.bincount(data.coder, minlength=data.n_coders)
@@ -56,12 +52,10 @@ def facts_of(data: Annotations) -> Facts:
         repeats=data.repeats,
         agreement=same / pairs if pairs else float("nan"),
         usual=default_model(data),
+        most=int(n.max()),
     )
 
 
-FEW = 20  # labels of the median coder below which a confusion matrix of each is hardly learnt
-SEVERAL, MANY = 3, 10  # labels of the median item from which difficulty, and two readings, show
-ENOUGH_GOLD = 20
 CROWD = 15
 
 
@@ -74,7 +68,7 @@ class Rule:
     sentence: str
 
     def said(self, facts: Facts) -> str:
-        """Give the sentence with the numbers in it."""
+        """Return the sentence with the numbers in it."""
         return self.sentence.format(rows=facts.coders * facts.labels, **asdict(facts))
 
 
@@ -128,25 +122,25 @@ ALSO = (
     ),
     Rule(
         "class-conditional",
-        lambda f: f.per_coder < FEW and f.labels >= 3,
+        lambda f: f.per_coder < CODER_MATRIX and f.labels >= 3,
         "It has {labels} numbers for each coder instead of a whole matrix, which suits few labels "
         "per coder ({per_coder:g} for the median coder).",
     ),
     Rule(
         "scalar-difficulty",
-        lambda f: f.per_item >= SEVERAL and f.scale in ("nominal", "ordinal"),
+        lambda f: f.per_item >= ITEM_DIFFICULTY and f.scale in ("nominal", "ordinal"),
         "With {per_item:g} labels of the median item it can be seen whether some items are harder "
         "than others, so that coders err together.",
     ),
     Rule(
         "consensus",
-        lambda f: f.gold >= ENOUGH_GOLD and f.scale in ("nominal", "ordinal"),
+        lambda f: f.gold >= KNOWN_TESTED and f.scale in ("nominal", "ordinal"),
         "The {gold:,} items of known gold can teach how often the crowd as a whole is wrong, which "
         "labels alone cannot.",
     ),
     Rule(
         "ambiguous",
-        lambda f: f.per_item >= MANY and f.labels >= 3 and f.scale == "nominal",
+        lambda f: f.per_item >= CONTESTED_LABELS and f.labels >= 3 and f.scale == "nominal",
         "With {per_item:g} labels of the median item, items with two readings can be told from "
         "careless coders.",
     ),
@@ -160,12 +154,7 @@ ALSO = (
 
 
 def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
-    """Give the rules that hold and whose model exists.
-
-    >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
-    >>> [rule.model for rule in holding(FIRST, facts)]
-    ['stack', 'hierarchical']
-    """
+    """Return the rules that hold and whose model exists."""
     return [
         rule
         for rule in rules

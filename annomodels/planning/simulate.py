@@ -223,11 +223,7 @@ def simulate(
 
 
 def label_rows(rows: Floats, reading: Ints, difficulty: Floats) -> Floats:
-    """Make rows of confusion matrices harder, shape [annotation, label].
-
-    >>> label_rows(np.array([[0.9, 0.1]]), np.array([0]), np.array([np.log(9)])).round(3)
-    array([[0.5, 0.5]])
-    """
+    """Make rows of confusion matrices harder, shape [annotation, label]."""
     harder = rows.copy()
     at = np.arange(len(rows))
     harder[at, reading] *= np.exp(-difficulty)

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
-from annomodels.planning.rules import ENOUGH_GOLD, FEW, MANY, SEVERAL, facts_of
-
-FEWEST_SHARED = 0.5  # share of the items that two coders labelled
-FEWEST_CODERS = 3  # with two, a disagreement does not tell which of them is wrong
+from annomodels.limits import (
+    CODER_MATRIX,
+    CODERS_COMPARED,
+    CONTESTED_LABELS,
+    ITEM_DIFFICULTY,
+    KNOWN_TESTED,
+    SHARED_ITEMS,
+)
+from annomodels.planning.rules import facts_of
 
 
 @dataclass(frozen=True)
@@ -22,12 +27,7 @@ class Use:
 
 
 def supports(data: Annotations) -> tuple[Use, ...]:
-    """Say what a data set supports, and what not yet and why.
-
-    >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x"), ("t2", "b", "x")]
-    >>> [(use.what, use.why) for use in supports(Annotations.from_records(rows))][:3]
-    [('alpha', ''), ('gold', ''), ("coders' accuracy", '2 coders')]
-    """
+    """List what a data set supports, and what not yet and why."""
     facts = facts_of(data)
     coders = facts.coders
     one = counted(coders, "coder")
@@ -35,36 +35,31 @@ def supports(data: Annotations) -> tuple[Use, ...]:
     agreed = "there is only one coder" if coders < 2 else pairs
     if facts.labels < 2:
         agreed = agreed or "all labels are the same"
-    known = facts.gold >= ENOUGH_GOLD
-    few = one if coders < FEWEST_CODERS and not known else ""
+    known = facts.gold >= KNOWN_TESTED
+    few = one if coders < CODERS_COMPARED and not known else ""
     thin = (
         ""
-        if facts.shared >= FEWEST_SHARED
+        if facts.shared >= SHARED_ITEMS
         else f"{1 - facts.shared:.0%} of the items have one label"
     )
-    judged = few or ("" if facts.per_coder >= FEW else f"{facts.per_coder:g} labels a coder")
-    per_item = f"{facts.per_item:g} labels an item"
-    tested = f"{facts.gold} of {ENOUGH_GOLD} items with known truth"
+    thinly = "" if facts.per_coder >= CODER_MATRIX else f"{facts.per_coder:g} labels per coder"
+    per_item = f"{facts.per_item:g} labels per item"
+    hard = "" if facts.per_item >= ITEM_DIFFICULTY else per_item
+    readings = "" if facts.most >= CONTESTED_LABELS else per_item
+    tested = f"{facts.gold} of {KNOWN_TESTED} items with known truth"
     found = [
         Use("alpha", agreed),
         Use("gold", agreed or thin),
-        Use("coders' accuracy", agreed or judged),
-        Use("hard items", agreed or few or ("" if facts.per_item >= SEVERAL else per_item)),
-        Use("items with two readings", agreed or ("" if facts.per_item >= MANY else per_item)),
+        Use("coders' accuracy", agreed or few or thinly),
+        Use("hard items", agreed or few or hard),
+        Use("items with two readings", agreed or readings),
         Use("a test against known truth", "" if known else tested),
     ]
     return tuple(found)
 
 
 def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
-    """Give in one line what questions support, by question if there are several.
-
-    >>> alpha, gold = Use("alpha"), Use("gold", "2 coders")
-    >>> sentence({"q": (alpha, gold)})
-    'supports: alpha; not yet: gold (2 coders)'
-    >>> sentence({"q": (alpha, Use("gold")), "r": (alpha, gold)})
-    'supports: alpha by question, gold for q; not yet: gold for r (2 coders)'
-    """
+    """Write in one line what questions support, by question if there are several."""
     every = list(dict.fromkeys(use.what for said in uses.values() for use in said))
     yes, no = [], []
     for what in every:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.reporting.health import FEW, Counts, Health, Spread, health
-from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
-from annomodels.summaries.gold.gold import CURVE, audited_wrong, stacked_truths, wrong_interval
+from annomodels.limits import CODER_THIN
+from annomodels.reporting.health import Counts, Health, Spread, health
+from annomodels.summaries.coders.coders import flagged
+from annomodels.summaries.gold.coverage import CURVE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,16 +22,11 @@ if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
+    from annomodels.summaries.gold.coverage import Wrong
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
     from annomodels.summaries.trust.checks import Check
     from annomodels.types import Bools, Floats, Ints
-
-CERTAIN = 0.95  # probability from which the page says "very probably"
-BUDGET = 100  # labels to ask for next
-# of the count of wrong labels
-_DRAWS = 400
-_CELLS = 40_000_000  # items x classes x draws to look at: a second or two
 
 
 @dataclass(frozen=True)
@@ -147,7 +143,7 @@ class Facts:
     @cached_property
     def following(self) -> NextLabels:
         """The next labels to ask for."""
-        return self.fit.next(BUDGET)
+        return self.fit.next(target=self.target)
 
     @cached_property
     def calibration(self) -> Summary | None:
@@ -170,11 +166,7 @@ class Facts:
     @cached_property
     def wrong(self) -> Wrong:
         """Numbers of wrong labels to be expected."""
-        wrong = wrong_labels(self.fit)
-        if self.estimate is None:
-            return wrong
-        row = self.estimate.row("still_wrong")
-        return replace(wrong, gold=row["value"], gold_low=row["low"], gold_high=row["high"])
+        return self.fit.wrong_labels(self.known)
 
     @cached_property
     def tally(self) -> Tally:
@@ -186,10 +178,8 @@ class Facts:
     @cached_property
     def coverage(self) -> Summary:
         """How many items each threshold keeps."""
-        if self.has("gold"):
-            from annomodels.summaries.gold.gold import coverage
-
-            return coverage(self.tree, self.data)
+        if self.has("coverage"):
+            return self.fit.coverage(self.known)
         import xarray as xr
 
         from annomodels.summaries.summary import Summary
@@ -242,27 +232,17 @@ class Facts:
         return self.known_items - int(audit)
 
     @property
-    def surely_bad(self) -> pd.DataFrame:
-        """Coders that are very probably spammers, adversaries, at chance, or below the target."""
-        table = self.coders.table
-        names = ["p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target"]
-        return table[(table[names].astype(float) > CERTAIN).any(axis=1)]
-
-    @property
     def flagged(self) -> pd.DataFrame:
-        """The same, and those that look like it, worst skill first."""
+        """Coders that should get no more items, worst skill first."""
         table = self.coders.table
-        bad = table["kind"].isin(["spammer", "adversary"])
-        bad |= table.index.isin(self.surely_bad.index)
-        return table[bad].sort_values("skill", kind="stable")
+        return table[flagged(table)].sort_values("skill", kind="stable")
 
     @cached_property
     def state(self) -> Ints:
         """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
-        contested = (self.items.table["quadrant"] == "contested").to_numpy()
-        settled = self.gold.table["settled"].to_numpy(dtype=bool)
-        state = np.where(contested, 2, np.where(settled, 0, 1))
-        return np.where(np.asarray(self.known_mask), 3, state)
+        codes = {"needs more labels": 1, "contested": 2}
+        state = self.items.table["quadrant"].map(lambda name: codes.get(name, 0)).to_numpy(int)
+        return np.where(self.known_mask, 3, state)
 
     @cached_property
     def states(self) -> dict[str, int]:
@@ -281,24 +261,12 @@ class Facts:
         gold = self.data.gold
         return np.zeros(self.data.n_items, bool) if gold is None else np.asarray(gold >= 0)
 
-    @cached_property
-    def tested(self) -> tuple[int, int] | None:
-        """Wrong gold labels among items whose true label was held back, and number of these."""
-        if not self.known or self.lacks("gold") or self.truth != "class":
-            return None
-        gold = self.data.with_gold(self.known).gold
-        tests = (gold >= 0) & ~self.known_mask
-        best = np.asarray(self.tree["truth"]["p_truth"].values).argmax(axis=1)
-        return int((best != gold)[tests].sum()), int(tests.sum())
-
     @property
     def to_train(self) -> pd.DataFrame:
-        """Coders to talk to: flagged without certainty, or biased."""
+        """Coders to talk to, worst skill first."""
         table = self.coders.table
-        bad = table["kind"].isin(["spammer", "adversary", "biased"])
-        return table[bad & ~table.index.isin(self.surely_bad.index)].sort_values(
-            "skill", kind="stable"
-        )
+        chosen = table[table["advice"].str.startswith("retrain")]
+        return chosen.sort_values("skill", kind="stable")
 
     @property
     def too_sure(self) -> bool:
@@ -349,64 +317,6 @@ def _counts(data: Any, counted: Tally) -> Counts:
         unused=tuple(data.labels[k] for k in np.flatnonzero(data.per_label == 0)),
         repeats=data.repeats,
         skips=data.skips,
-        few=tuple(data.coders[j] for j in np.flatnonzero(data.per_coder < FEW)),
+        few=tuple(data.coders[j] for j in np.flatnonzero(data.per_coder < CODER_THIN)),
         single=int(counted.per_item[1]),
     )
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """Posterior of the number of wrong labels."""
-
-    n: int
-    gold: float
-    gold_low: float
-    gold_high: float
-    vote: float
-    vote_low: float
-    vote_high: float
-
-
-def wrong_labels(fit: Fit) -> Wrong:
-    """Count wrong labels on replicated truths, one per posterior draw.
-
-    With the engine "em" the intervals are NaN.
-    """
-    data = fit.data
-    mean = np.asarray(fit.tree["truth"]["p_truth"].values, dtype=float)
-    unknown = np.ones(data.n_items, bool) if data.gold is None else data.gold < 0
-    best = mean.argmax(axis=1)
-    winners = data.votes == data.votes.max(axis=1, keepdims=True)
-    chance = winners / winners.sum(axis=1, keepdims=True)
-    gold = audited_wrong(fit.tree)
-    gold = float((1 - mean.max(axis=1))[unknown].sum()) if gold is None else gold
-    vote = float((1 - (mean * chance).sum(axis=1))[unknown].sum())
-    counts = _replicated(fit, unknown, best, chance)
-    low, high = interval(counts)
-    # of a stack the number was counted with every draw: no second answer to the same question
-    low[0], high[0] = wrong_interval(fit.tree) or (low[0], high[0])
-    return Wrong(
-        n=int(unknown.sum()),
-        gold=gold,
-        gold_low=float(low[0]),
-        gold_high=float(high[0]),
-        vote=vote,
-        vote_low=float(low[1]),
-        vote_high=float(high[1]),
-    )
-
-
-def _replicated(fit: Fit, unknown: Bools, best: Ints, chance: Floats) -> Floats:
-    """Numbers of wrong labels by gold and by vote, shape [draw, 2]."""
-    most = max(40, min(_DRAWS, _CELLS // max(chance.size, 1)))
-    if "stack" in fit.tree.children:
-        beliefs = stacked_truths(fit.tree, most)
-    else:
-        beliefs = truth_probabilities(thinned(fit.tree, fit.data, most), fit.data)
-    rng = np.random.default_rng(0)
-    counts = []
-    for _, p in beliefs:
-        truth = choices(p, rng.random(len(p)))
-        vote = choices(chance, rng.random(len(p)))
-        counts.append([((truth != by) & unknown).sum() for by in (best, vote)])
-    return np.array(counts, dtype=float)

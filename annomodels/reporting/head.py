@@ -9,7 +9,7 @@ from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import count, listed, number
 from annomodels.summaries.columns import clean, short
-from annomodels.summaries.gold.gold import wrong_interval
+from annomodels.summaries.gold.coverage import wrong_interval
 from annomodels.summaries.items.items import quadrant_name
 
 ADVISED = 60  # items of the audit that the page advises: about an hour
@@ -59,15 +59,14 @@ def sentence(facts: Facts) -> str:
     open_items = facts.data.n_items - facts.known_items
     if not open_items:
         return f"All {count(facts.data.n_items, 'label')} are decided."
-    if facts.tested:
-        wrong, n = facts.tested
-        if n == open_items:
-            return (
-                f"{wrong:,} of {count(n, 'gold label')} {'is' if wrong == 1 else 'are'} wrong, "
-                "by the true labels that were held back."
-            )
     if facts.has("gold"):
         of = facts.wrong
+        if of.tested == open_items:
+            verb = "is" if round(of.gold) == 1 else "are"
+            return (
+                f"{of.gold:,.0f} of {count(open_items, 'gold label')} {verb} wrong, by the true "
+                "labels that were held back."
+            )
         text = about(of.gold, open_items, of.gold_low, of.gold_high)
         if facts.too_sure:
             text += " Expect more: errors gather on hard items, which the model ignores."
@@ -78,10 +77,8 @@ def sentence(facts: Facts) -> str:
 
 
 def _checked(facts: Facts) -> str:
-    if facts.tested:
-        wrong, n = facts.tested
-        verb = "was" if wrong == 1 else "were"
-        return f"Of {n:,} with a true label that was held back, {wrong:,} {verb} wrong."
+    if facts.has("gold") and facts.wrong.tested:
+        return f"{facts.wrong.tested:,} of them were compared with true labels."
     if facts.estimate is not None:
         found = facts.estimate
         how = "drawn at random" if found.by_design else "that were not drawn at random"
@@ -125,14 +122,14 @@ def _buy(facts: Facts) -> Action | None:
 
 
 def _coders(facts: Facts) -> Action | None:
-    stop = [short(name, 24) for name in facts.surely_bad["coder"]]
+    stop = [short(name, 24) for name in facts.flagged["coder"]]
     talk = [short(name, 24) for name in facts.to_train["coder"]]
     if not stop and not talk:
         return None
     parts = [f"Stop {listed(stop, 3)}"] * bool(stop)
     parts += [f"{'talk' if stop else 'Talk'} to {listed(talk, 3)}"] * bool(talk)
     table = facts.coders.table
-    named = table["coder"].isin([*facts.surely_bad["coder"], *facts.to_train["coder"]])
+    named = table["coder"].isin([*facts.flagged["coder"], *facts.to_train["coder"]])
     share = float(table.loc[named, "n"].sum()) / max(float(table["n"].sum()), 1)
     return Action(
         "#coders-section",
@@ -145,7 +142,7 @@ def _coders(facts: Facts) -> Action | None:
 def _check(facts: Facts) -> Action | None:
     audited_by_design = facts.estimate is not None and facts.estimate.by_design
     rest = facts.data.n_items - facts.known_items
-    if facts.lacks("gold") or audited_by_design or facts.tested or not rest:
+    if facts.lacks("gold") or audited_by_design or facts.wrong.tested or not rest:
         return None
     size, of = min(ADVISED, rest), facts.wrong
     time = f"about {count(max(round(size / 60), 1), 'hour')}" if size >= 45 else "under an hour"

@@ -12,9 +12,9 @@ from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, rated, some, variants
+from annomodels.limits import CODER_THIN
 from annomodels.types import Ints
 
-FEW = 10  # labels below which little can be said about a coder
 _SHOWN = 8
 _BY_CHANCE = "Coders agree no more than by chance: these labels may not depend on any truth."
 
@@ -125,7 +125,7 @@ def health(data: Annotations) -> Health:
     per_coder = np.bincount(data.coder, minlength=data.n_coders)
     labels = np.bincount(data.label, minlength=data.n_labels)
     kinds = np.unique(data.coder.astype(np.int64) * data.n_labels + data.label) // data.n_labels
-    constant = (np.bincount(kinds, minlength=data.n_coders) == 1) & (per_coder >= FEW)
+    constant = (np.bincount(kinds, minlength=data.n_coders) == 1) & (per_coder >= CODER_THIN)
     return Health(
         per_item=Spread.of(per_item),
         per_coder=Spread.of(per_coder),
@@ -134,7 +134,7 @@ def health(data: Annotations) -> Health:
         repeats=data.repeats,
         skips=data.skips,
         components=_components(data),
-        few=tuple(data.coders[j] for j in np.flatnonzero(per_coder < FEW)),
+        few=tuple(data.coders[j] for j in np.flatnonzero(per_coder < CODER_THIN)),
         single=int((per_item == 1).sum()),
         constant=tuple(data.coders[j] for j in np.flatnonzero(constant)),
     )
@@ -219,7 +219,7 @@ def _coders(facts: Health) -> list[Finding]:
     few = f"There is too little data on {_some(facts.few)}." if facts.few else ""
     same = f"They always gave the same label: {_some(facts.constant)}."
     return [
-        Finding(f"coders below {FEW} labels", len(facts.few), few, _texts(facts.few)),
+        Finding(f"coders below {CODER_THIN} labels", len(facts.few), few, _texts(facts.few)),
         Finding(
             "constant coders",
             len(facts.constant),

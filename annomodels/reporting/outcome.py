@@ -18,7 +18,7 @@ from annomodels.reporting.words import (
     share_interval,
 )
 from annomodels.summaries.columns import decimal
-from annomodels.summaries.gold.gold import wrong_interval
+from annomodels.summaries.gold.coverage import wrong_interval
 
 if TYPE_CHECKING:
     from annomodels.types import Floats

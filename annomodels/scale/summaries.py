@@ -15,11 +15,11 @@ from annomodels.engines.source.disk import read_truths
 from annomodels.engines.source.partition import Partition
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
+from annomodels.limits import SETTLED
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD
 from annomodels.summaries.skills import doubtful, signal
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged, signal_finding
@@ -169,7 +169,7 @@ def write_gold(
     import pyarrow.parquet as pq
 
     path = Path(path)
-    limit = DEFAULT_THRESHOLD if threshold is None else threshold
+    limit = SETTLED if threshold is None else threshold
     ending = path.suffix.lower()
     if ending != ".parquet" and ending not in DELIMITERS:
         raise NotApplicable(f"{path}: give a name that ends in .parquet, .csv or .tsv.")

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from annomodels.data.names import label_text
 from annomodels.engines.source.disk import read_truths
+from annomodels.limits import SETTLED
 from annomodels.scale.summaries import believed, gold_rows
-from annomodels.summaries.gold.gold import DEFAULT_THRESHOLD, THRESHOLDS
+from annomodels.summaries.gold.coverage import LIMITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ def tally(fit: Any) -> Tally:
     import pyarrow.compute as pc
 
     names = tuple(label_text(name) for name in fit.data.labels)
-    limits = np.array([0.0, *THRESHOLDS])
+    limits = np.array(LIMITS)
     dependent = believed(fit.tree, fit.data)
     n_known = 0
     by_label = np.zeros((2, len(names)), dtype=np.int64)
@@ -62,7 +63,7 @@ def tally(fit: Any) -> Tally:
     per_item = np.zeros(fit.data.most + 1, dtype=np.int64)
     unsettled: list[pd.DataFrame] = []
     for truth in read_truths(fit.truth, len(fit.data.blocks)):
-        rows = gold_rows(truth, names, DEFAULT_THRESHOLD, dependent)
+        rows = gold_rows(truth, names, SETTLED, dependent)
         p = np.column_stack([truth[f"p_{name}"].to_numpy() for name in names])
         settled = rows["settled"].to_numpy()
         known = pc.is_valid(rows["known"]).to_numpy()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from annomodels.auditing.coders import effective
 from annomodels.auditing.estimator import Estimator, Seen
-from annomodels.auditing.panel import effective
 from annomodels.auditing.plain import weighted
 from annomodels.auditing.rectify import ENDS
 from annomodels.auditing.strata import allocate, stratify

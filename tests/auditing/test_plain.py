@@ -10,8 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annomodels.auditing.plain import LEVEL, exact, prediction_powered, weighted
-from annomodels.auditing.rectify import Prior, Rectifier
+from annomodels.auditing.foresight import needed
+from annomodels.auditing.plain import (
+    LEVEL,
+    effective,
+    exact,
+    prediction_powered,
+    stretched,
+    weighted,
+)
+from annomodels.auditing.rectify import ENDS, Prior, Rectifier
 
 FILE = Path(__file__).resolve().parents[1] / "cases" / "prediction_powered_cases.json"
 CASES = json.loads(FILE.read_text("utf-8"))
@@ -153,3 +161,19 @@ def test_means_of_a_model_that_says_nothing_are_classical():
 def test_prediction_powered_means_stay_shares():
     found = prediction_powered(np.array([1.0, 1, 1, 0.9]), np.full(4, 0.5), np.full(9, 0.5))
     assert 0 <= found[1] <= found[0] <= found[2] == 1
+
+
+def test_one_stratum_is_worth_the_items_that_were_audited():
+    worth = effective(np.array([0.2]), np.array([60.0]), np.array([1_000_000]))
+    assert worth == pytest.approx(60, abs=0.01)
+
+
+def test_a_narrow_posterior_is_as_wide_as_a_sample_of_its_worth_allows():
+    drawn = stretched(np.arange(45.0, 56.0), 10, 950, 1000, 100.0)
+    assert np.quantile(drawn, ENDS).round().tolist() == [18, 109]
+
+
+def test_sizes_between_and_beyond_a_plan():
+    plan = [(30, 0.2, 0.3), (120, 0.1, 0.15)]
+    assert needed(plan, 0.05, 2000) == 480
+    assert needed(plan, 0.15, 2000) == 54

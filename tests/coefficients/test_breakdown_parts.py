@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.parts import pairs as pairs_module
+from annomodels.coefficients.parts import breakdown as pairs_module
 from annomodels.coefficients.parts.groups import between_groups
 
 TRAINS = am.datasets.load("trains")

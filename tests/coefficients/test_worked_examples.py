@@ -16,7 +16,7 @@ from annomodels.coefficients.implied import (
 )
 from annomodels.coefficients.intervals import share_above
 from annomodels.coefficients.parts.groups import between_groups
-from annomodels.coefficients.parts.paradox import number
+from annomodels.coefficients.parts.sentences import number
 from annomodels.coefficients.parts.shares import overlap
 from annomodels.coefficients.parts.table import planned
 from annomodels.coefficients.requests import item_chances, label_margins

@@ -25,7 +25,6 @@ from annomodels.models.mixtures.stack import (
     stacking_weights,
     vote_shares,
 )
-from annomodels.reporting.facts import wrong_labels
 from annomodels.summaries.next.gains import stack_beliefs
 from annomodels.summaries.trust.known_truth import known_truth_finding
 
@@ -310,7 +309,7 @@ def test_where_no_model_is_named_a_stack_is_fitted_and_tables_name_their_member(
 
 
 def test_the_page_and_the_gold_standard_give_one_interval_of_wrong_labels(plain):
-    wrong = wrong_labels(plain)
+    wrong = plain.wrong_labels()
     (said,) = (note for note in plain.gold().notes if "expected to be wrong" in note)
     assert f"95 % interval {wrong.gold_low:.0f} to {wrong.gold_high:.0f}" in said
 

@@ -243,6 +243,15 @@ def test_gold_of_a_fit_needs_nothing_else(tmp_path: Path) -> None:
         am.write_gold(wrong, tmp_path / "x.json")
 
 
+def test_hugging_face_rows_have_soft_labels_as_one_column(tmp_path: Path) -> None:
+    crowd = am.datasets.load("crowd")
+    fit = am.fit(crowd.select(items=crowd.items[:30]), engine="em", seed=1, starts=1)
+    path = am.write_gold(fit.gold(), tmp_path / "g.jsonl", "hugging-face")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows[0]["label_names"] == ["neg", "neu", "pos"]
+    assert all(sum(row["soft_label"]) == pytest.approx(1, abs=1e-4) for row in rows)
+
+
 # -- command line --------------------------------------------------------------------------------
 
 

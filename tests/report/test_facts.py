@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.reporting.facts import Facts, wrong_labels
+from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import health
 from annomodels.reporting.page import anonymised
 from annomodels.reporting.sections.coders import cards
-from annomodels.summaries.gold.gold import expected_errors
+from annomodels.summaries.gold.coverage import expected_errors
 
 pytestmark = pytest.mark.slow
 
@@ -36,7 +36,7 @@ def test_health_of_a_table_counted_by_hand():
 
 
 def test_expected_wrong_labels_are_those_of_the_gold_summary(crowd):
-    wrong = wrong_labels(crowd)
+    wrong = crowd.wrong_labels()
     p = crowd.tree["truth"]["p_truth"].values
     assert (wrong.gold, wrong.vote) == pytest.approx(expected_errors(p, crowd.data))
     assert wrong.gold_low < wrong.gold < wrong.gold_high
@@ -48,14 +48,14 @@ def test_known_truth_is_never_counted_as_wrong(crowd):
     names = crowd.data.labels
     data = crowd.data.with_gold(dict.fromkeys(crowd.data.items[:40], names[0]))
     fit = am.fit(data, "hierarchical", chains=2, draws=100, warmup=50, seed=1)
-    wrong = wrong_labels(fit)
+    wrong = fit.wrong_labels()
     assert wrong.n == data.n_items - 40
     open_items = fit.tree["truth"]["p_truth"].values[40:]
     assert wrong.gold == pytest.approx(float((1 - open_items.max(axis=1)).sum()))
 
 
 def test_one_draw_gives_no_interval(point):
-    wrong = wrong_labels(point)
+    wrong = point.wrong_labels()
     assert np.isfinite(wrong.gold)
     assert np.isnan([wrong.gold_low, wrong.gold_high, wrong.vote_low, wrong.vote_high]).all()
 
@@ -79,7 +79,7 @@ def test_cards_begin_with_the_coders_to_stop_and_say_what_to_send(crowd):
     facts = Facts(crowd)
     shown = cards(facts)
     assert len(shown) == crowd.data.n_coders
-    bad = [*facts.surely_bad["coder"], *facts.to_train["coder"]]
+    bad = [*facts.flagged["coder"], *facts.to_train["coder"]]
     assert [card.coder for card in shown[: len(bad)]] == bad
     assert len({card.feedback for card in shown}) > len(shown) - 6
     for card in shown:

@@ -21,7 +21,7 @@ COSTLY = {
     "annomodels.summaries.agreement": ("agreement",),
     "annomodels.summaries.items.items": ("items",),
     "annomodels.summaries.gold.gold": ("gold",),
-    "annomodels.reporting.facts": ("wrong_labels",),
+    "annomodels.summaries.gold.coverage": ("wrong_labels",),
 }
 
 

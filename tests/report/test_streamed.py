@@ -14,7 +14,7 @@ from annomodels.reporting.head import head, sentence
 from annomodels.reporting.methods import methods
 from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
-from annomodels.summaries.gold.gold import coverage
+from annomodels.summaries.gold.coverage import coverage
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from annomodels.engines import stacking
 from annomodels.errors import AnnotationError
 from annomodels.fitting.run import default_model
 from annomodels.scale.scanned import Scanned
-from annomodels.summaries.gold.gold import wrong_interval
+from annomodels.summaries.gold.coverage import wrong_interval
 
 pytestmark = pytest.mark.slow
 

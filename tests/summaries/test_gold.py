@@ -7,8 +7,9 @@ import pytest
 
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import thinned
+from annomodels.summaries.gold.coverage import expected_errors
 from annomodels.summaries.gold.evidence import contributions
-from annomodels.summaries.gold.gold import expected_errors, gold
+from annomodels.summaries.gold.gold import gold
 
 COLUMNS = [
     "item",
@@ -106,7 +107,7 @@ def test_exact_zeros_of_em_give_finite_reasons(make):
 
 def test_threshold_sets_settled_only(crowd):
     world, tree = crowd
-    low, high = gold(tree, world.data, 0.5).table, gold(tree, world.data, 0.999).table
+    low, high = (gold(tree, world.data, threshold=limit).table for limit in (0.5, 0.999))
     assert low["settled"].all()
     assert high["settled"].mean() < 1
     assert (low["label"] == high["label"]).all()

@@ -7,8 +7,8 @@ import click
 from annomodels.cli.options import Writing, common_options, examples, write_options
 
 TO = (
-    *("label-studio", "label-studio-review", "prodigy", "argilla", "toloka", "appen"),
-    "parquet",
+    *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
+    *("toloka", "appen", "parquet"),
 )
 
 

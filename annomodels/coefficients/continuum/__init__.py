@@ -1,5 +1,4 @@
-"""Units on a continuum: who marked which stretch of which text, and how far coders agree on it.
+"""Units on a continuum, and Krippendorff's alpha for unitizing.
 
-``checks`` (every problem of a list of units), ``units`` and ``alpha`` (Krippendorff's alpha for
-unitizing). Imports only NumPy, errors and the results of the coefficients.
+Imports only NumPy, errors and the results of the coefficients.
 """

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annomodels.coefficients.continuum.checks import check_units, pairs_done
+from annomodels.data.validation import counted, is_blank
 from annomodels.errors import AnnotationError, Problem
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 COLUMNS = ("text", "coder", "start", "end", "label")
+ByText = Mapping[Any, float] | float
+Done = Iterable[tuple[Any, Any]]
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,17 +62,17 @@ class Units:
     labels: tuple[Hashable, ...]
     begin: Floats
     length: Floats
-    active: NDArray[np.bool_]
+    active: Bools
 
     @classmethod
     def from_records(
         cls,
         rows: Iterable[Sequence[Any]],
         *,
-        lengths: Mapping[Any, float] | float,
-        begins: Mapping[Any, float] | float = 0,
+        lengths: ByText,
+        begins: ByText = 0,
         coders: Sequence[Hashable] | None = None,
-        done: Iterable[tuple[Any, Any]] | None = None,
+        done: Done | None = None,
     ) -> Units:
         """Code rows of (text, coder, start, end, label).
 
@@ -105,15 +110,15 @@ class Units:
         cls,
         frame: Any,
         *,
-        lengths: Mapping[Any, float] | float,
+        lengths: ByText,
         text: str | None = "text",
         coder: str = "coder",
         start: str = "start",
         end: str = "end",
         label: str | None = "label",
-        begins: Mapping[Any, float] | float = 0,
+        begins: ByText = 0,
         coders: Sequence[Hashable] | None = None,
-        done: Iterable[tuple[Any, Any]] | None = None,
+        done: Done | None = None,
     ) -> Units:
         """Code a data frame of pandas, polars or anything else narwhals reads.
 
@@ -143,25 +148,16 @@ class Units:
         try:
             table = nw.from_native(frame, eager_only=True)
         except TypeError:
-            raise AnnotationError(
-                Problem(
-                    f"{type(frame).__name__} is not a data frame.",
-                    remedy="Give a data frame of pandas or polars, or use Units.from_records.",
-                )
-            ) from None
+            what = f"{type(frame).__name__} is not a data frame."
+            remedy = "Give a data frame of pandas or polars, or use Units.from_records."
+            raise AnnotationError(Problem(what, remedy=remedy)) from None
         wanted = dict(zip(COLUMNS, (text, coder, start, end, label), strict=True))
         missing = [name for name in wanted.values() if name and name not in table.columns]
         if missing:
-            raise AnnotationError(
-                [
-                    Problem(
-                        f"There is no column {name!r}.",
-                        f"columns {', '.join(table.columns)}",
-                        "Name the columns: text=..., coder=..., start=..., end=..., label=...",
-                    )
-                    for name in missing
-                ]
-            )
+            there = f"columns {', '.join(table.columns)}"
+            remedy = "Name the columns: text=..., coder=..., start=..., end=..., label=..."
+            wrong = [f"There is no column {name!r}." for name in missing]
+            raise AnnotationError([Problem(one, there, remedy) for one in wrong])
         blank = ["all"] * len(table)
         columns = [table[name].to_list() if name else blank for name in wanted.values()]
         return cls._make(list(zip(*columns, strict=True)), lengths, begins, coders, done, "row")
@@ -170,17 +166,15 @@ class Units:
     def _make(
         cls,
         rows: list[Sequence[Any]],
-        lengths: Mapping[Any, float] | float,
-        begins: Mapping[Any, float] | float,
+        lengths: ByText,
+        begins: ByText,
         coders: Sequence[Hashable] | None,
-        done: Iterable[tuple[Any, Any]] | None,
+        done: Done | None,
         what: str,
     ) -> Units:
         """Check and code; the names are sorted, so nothing depends on the order of rows."""
-        worked = pairs_done(done)
-        units, problems = check_units(rows, lengths, begins, coders, worked, what)
-        if problems:
-            raise AnnotationError(problems)
+        worked = None if done is None else _pairs(done)
+        units = _checked(rows, lengths, begins, coders, worked, what)
         texts = _sorted(
             {unit.text for unit in units}
             | (set(lengths) if isinstance(lengths, Mapping) else set())
@@ -226,12 +220,9 @@ class Units:
         return len(self.text)
 
     def __repr__(self) -> str:
-        def of(n: int, word: str) -> str:
-            return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
-
         return (
-            f"{of(self.n_units, 'unit')} in {of(self.n_texts, 'text')} by "
-            f"{of(self.n_coders, 'coder')}, {of(len(self.labels), 'label')}"
+            f"{counted(self.n_units, 'unit')} in {counted(self.n_texts, 'text')} by "
+            f"{counted(self.n_coders, 'coder')}, {counted(len(self.labels), 'label')}"
         )
 
 
@@ -245,8 +236,157 @@ def _sorted(names: set[Hashable]) -> tuple[Hashable, ...]:
     return tuple(sorted(names, key=key))
 
 
-def _of_texts(given: Mapping[Any, float] | float, texts: Sequence[Hashable]) -> Floats:
+def _of_texts(given: ByText, texts: Sequence[Hashable]) -> Floats:
     """Value of each text."""
     if isinstance(given, Mapping):
         return np.array([float(given.get(text, 0)) for text in texts])
     return np.full(len(texts), float(given))
+
+
+class Unit(NamedTuple):
+    """A stretch of a text that a coder marked."""
+
+    text: Hashable
+    coder: Hashable
+    start: float
+    end: float
+    label: Hashable
+
+
+class _Problems:
+    """Problems of rows: the first of each kind, with the number of others; a remedy is a kind."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, Problem] = {}
+        self.times: Counter[str] = Counter()
+
+    def add(self, what: str, where: str, remedy: str) -> None:
+        """Add a problem."""
+        self.first.setdefault(remedy, Problem(what, where, remedy))
+        self.times[remedy] += 1
+
+    def refuse(self) -> None:
+        """Raise what was found."""
+        found = [
+            one
+            if self.times[kind] == 1
+            else dataclasses.replace(one, what=f"{one.what} {self.times[kind]:,} of this kind.")
+            for kind, one in self.first.items()
+        ]
+        if found:
+            raise AnnotationError(found)
+
+
+def _checked(
+    rows: Sequence[Sequence[Any]],
+    lengths: ByText,
+    begins: ByText,
+    coders: Sequence[Hashable] | None,
+    done: set[tuple[Any, Any]] | None,
+    what: str,
+) -> list[Unit]:
+    """Read units, or raise every problem at once."""
+    found = _Problems()
+    if not rows and not isinstance(lengths, Mapping):
+        found.add("There is no unit.", "", "Give at least one unit.")
+    units = []
+    for number, row in enumerate(rows, 1):
+        read = _read(row, f"{what} {number}")
+        if isinstance(read, Problem):
+            found.add(read.what, read.where, read.remedy)
+        else:
+            units.append((number, read))
+    _check_spans(units, lengths, begins, what, found)
+    _check_overlaps(units, what, found)
+    if coders is not None:
+        unknown = sorted({str(u.coder) for _, u in units} - set(map(str, coders)))
+        if unknown:
+            names = ", ".join(unknown[:SHOWN])
+            wrong = f"Units by coders who are not declared: {names}."
+            declared = f"coders {', '.join(map(str, coders))}"
+            found.add(wrong, declared, "Name all coders, or leave coders= out.")
+    for number, u in units:
+        if done is not None and (u.text, u.coder) not in done:
+            wrong = f"Coder {u.coder!r} marked a unit in text {u.text!r} without working on it."
+            found.add(wrong, f"{what} {number}", "Add the pair (text, coder) to done=.")
+    found.refuse()
+    return [unit for _, unit in units]
+
+
+def _pairs(done: Iterable[Any]) -> set[tuple[Any, Any]]:
+    """Read who worked on which text."""
+    listed = list(done)
+    wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
+    if wrong:
+        remedy = "Name the text and the coder of everybody who worked on a text."
+        raise AnnotationError(Problem(f"{wrong[0]!r} is not a pair (text, coder).", "done", remedy))
+    return {(text, coder) for text, coder in listed}
+
+
+def _read(row: Sequence[Any], where: str) -> Unit | Problem:
+    """Read one unit, or say what is wrong with it."""
+    if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 5:
+        what = "A unit is not (text, coder, start, end, label)."
+        return Problem(what, f"{where}: {row!r}", "Give five cells for each unit.")
+    text, coder, start, end, label = row
+    for name, cell in (("text", text), ("coder", coder), ("label", label)):
+        if is_blank(cell):
+            return Problem(f"The {name} is empty.", where, "Fill it in, or drop the unit.")
+        if not isinstance(cell, Hashable):
+            what = f"The {name} {cell!r} is a collection."
+            return Problem(what, where, "Give a word or a number.")
+    first, last = _number(start), _number(end)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        what = f"start {start!r} and end {end!r} are not both numbers."
+        return Problem(what, where, "Give positions as numbers.")
+    if last <= first:
+        remedy = "The end is the first position after the unit, so it is larger than the start."
+        return Problem(f"The unit from {first:g} to {last:g} has no length.", where, remedy)
+    return Unit(text, coder, first, last, label)
+
+
+def _number(value: Any) -> float:
+    """Return a number, NaN for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _check_spans(
+    units: list[tuple[int, Unit]], lengths: ByText, begins: ByText, what: str, found: _Problems
+) -> None:
+    """Note texts without a usable length, and units beyond their text."""
+    known = {}
+    listed = lengths if isinstance(lengths, Mapping) else ()
+    for text in dict.fromkeys([*(unit.text for _, unit in units), *listed]):
+        length = lengths.get(text) if isinstance(lengths, Mapping) else lengths
+        begin = begins.get(text, 0) if isinstance(begins, Mapping) else begins
+        first, size = _number(begin), _number(length)
+        if math.isfinite(first) and 0 < size < math.inf:
+            known[text] = (first, first + size)
+        else:
+            wrong = f"Text {text!r} has the length {length!r} and begins at {begin!r}."
+            remedy = "Give every text a positive length in the unit of the positions."
+            found.add(wrong, "lengths", remedy)
+    for number, unit in units:
+        first, last = known.get(unit.text, (-math.inf, math.inf))
+        if unit.start < first or unit.end > last:
+            wrong = (
+                f"The unit from {unit.start:g} to {unit.end:g} lies beyond text {unit.text!r}, "
+                f"which goes from {first:g} to {last:g}."
+            )
+            found.add(wrong, f"{what} {number}", "Fix the positions, or lengths= and begins=.")
+
+
+def _check_overlaps(units: list[tuple[int, Unit]], what: str, found: _Problems) -> None:
+    """Note units of the same text, coder and label that share a position."""
+    layers: dict[tuple[Hashable, ...], list[tuple[float, float, int]]] = {}
+    for number, u in units:
+        layers.setdefault((u.text, u.coder, u.label), []).append((u.start, u.end, number))
+    for (text, coder, label), layer in layers.items():
+        for (_, end, one), (start, _, other) in pairwise(sorted(layer)):
+            if start < end:
+                wrong = f"Two units of coder {coder!r} with the label {label!r} overlap in text "
+                remedy = "Units of the same coder and label do not overlap: join or cut them."
+                found.add(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy)

@@ -10,10 +10,8 @@ import numpy as np
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts import sentences as say
-from annomodels.coefficients.parts.coders import by_coder, constant_labels
+from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
-from annomodels.coefficients.parts.labels import by_label
-from annomodels.coefficients.parts.paradox import prevalence, why_so_low
 from annomodels.coefficients.parts.results import Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
@@ -153,12 +151,12 @@ def _diagnosis(
     if "group" in columns:
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
     items = item_table(setup)
-    found = prevalence(setup)
+    found = say.prevalence(setup)
     counted = np.bincount(setup.rows.label, minlength=data.n_labels)
     shares = dict(zip(data.labels, counted / counted.sum(), strict=True))
     sentences = [
         *say.about_agreement(asked),
-        *why_so_low(setup, found, float(asked["value"]), float(asked["expected"])),
+        *say.why_so_low(setup, found, float(asked["value"]), float(asked["expected"])),
         *say.about_overlap(links, data.coders, data.n_items),
         *say.about_label_pairs(pairs, data.n_labels),
         *say.about_labels(label, setup.title),

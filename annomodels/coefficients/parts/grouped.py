@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.formulas import evaluate_observed
@@ -61,16 +62,16 @@ class Grouped:
     n_parts: int
     labels: tuple[Floats, Ints, Ints] | None = None  # numbers of labels, with their part and item
 
-    def _sum(self, values: Floats, row: Ints, height: int) -> Any:
+    def _sum(self, values: Floats, row: Ints, height: int) -> sparse.csc_array:
         return sparse_sum(values, row, self.entries.item, (height, self.rows.n_items))
 
     @cached_property
-    def total(self) -> Any:
+    def total(self) -> sparse.csc_array:
         """Weight of the pairs, sparse [part, item]."""
         return self._sum(self.entries.weight, self.part, self.n_parts)
 
     @cached_property
-    def apart(self) -> Any:
+    def apart(self) -> sparse.csc_array:
         """Weighted distance of the pairs under the classical label shares, sparse [part, item]."""
         pooled = np.ones(self.rows.n_labels)
         if self.setup.moving:
@@ -79,21 +80,21 @@ class Grouped:
         return self._sum(self.entries.weight * d, self.part, self.n_parts)
 
     @cached_property
-    def left(self) -> Any:
+    def left(self) -> sparse.csc_array:
         """Weight of each label on the one side, sparse [part * label, item]."""
         return self._side(self.entries.first)
 
     @cached_property
-    def right(self) -> Any:
+    def right(self) -> sparse.csc_array:
         """Weight of each label on the other side, sparse [part * label, item]."""
         return self._side(self.entries.second)
 
-    def _side(self, label: Ints) -> Any:
+    def _side(self, label: Ints) -> sparse.csc_array:
         k = self.rows.n_labels
         return self._sum(self.entries.weight, self.part * k + label, self.n_parts * k)
 
     @cached_property
-    def cells(self) -> tuple[Any, Ints, Ints, Ints]:
+    def cells(self) -> tuple[sparse.csc_array, Ints, Ints, Ints]:
         """Weight of each label pair of a part [cell, item], its labels, and where a part begins."""
         k, e = self.rows.n_labels, self.entries
         code, where = np.unique((self.part * k + e.first) * k + e.second, return_inverse=True)
@@ -102,7 +103,7 @@ class Grouped:
         return self._sum(e.weight, where, len(code)), *np.divmod(pair, k), starts
 
     @cached_property
-    def n(self) -> Any:
+    def n(self) -> sparse.csc_array:
         """Number of labels, sparse [part, item]."""
         assert self.labels is not None
         return sparse_sum(*self.labels, (self.n_parts, self.rows.n_items))

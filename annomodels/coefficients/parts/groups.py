@@ -45,10 +45,8 @@ ONE = "One coder alone gave the label {label!r}: 0 by rule."
 
 
 def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]:
-    """Posterior median and 95 % interval of the standard deviation between groups.
-
-    NaN with fewer than three groups; errors are the standard deviations of the groups' draws.
-    """
+    """Return posterior median and 95 % interval of the standard deviation between groups."""
+    # NaN with fewer than three groups; errors are the standard deviations of the groups' draws.
     known = np.isfinite(values) & np.isfinite(errors)
     y, s = values[known], np.maximum(errors[known], SMALLEST_ERROR)
     if len(y) < FEWEST_GROUPS:

@@ -7,17 +7,18 @@ the weights of the items. Otherwise the data without each coder are counted one 
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from collections.abc import Callable
 
 import numpy as np
+from scipy import sparse
 
 from annomodels.coefficients.counts import Counts, sparse_sum
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
-from annomodels.coefficients.parts.grouped import beside, label_counts
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import before
-from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges, restrict
+from annomodels.coefficients.rows import CONVENTIONS, ranges, restrict
 from annomodels.coefficients.tables import Tables, over
 from annomodels.types import Floats
 
@@ -27,11 +28,8 @@ MOST_ROWS = 20_000_000
 
 
 def without_each_item(setup: Setup, counts: Counts) -> Floats:
-    """Coefficient without each item, shape [item].
-
-    NaN where it would be undefined, for a mean over pairs of coders, and where there are too many
-    items for a coefficient that tells the coders apart.
-    """
+    """Return the coefficient without each item [item], NaN if it is undefined."""
+    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
     entry, n = setup.request.coefficient, int(counts.together.shape[1])
     out = np.full(n, np.nan)
     width = counts.width(entry.by_coder) + (n if entry.by_coder else 0)
@@ -104,66 +102,51 @@ class Less:
     """The counts of the data less what each coder adds."""
 
     def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self.counts = setup.counts()
-        self.size = setup.sample.rows.n_coders
-        rows, weigh = setup.sample.rows, setup.convention
-        r = rows.per_item.astype(float)
-        pair, fewer = weigh.pair(r)[rows.item], weigh.pair(r - 1)[rows.item]
-        own = r[rows.item]
-        shape = (self.size, rows.n_items)
-
-        def summed(values: Floats, row: Any, at: Any, height: int) -> Any:
-            some = values != 0
-            return sparse_sum(values[some], row[some], at[some], (height, rows.n_items))
-
-        def by_item(values: Floats) -> Any:
-            return sparse_sum(values, rows.coder, rows.item, shape)
-
-        self.total = by_item(pair * own * (own - 1) - fewer * (own - 1) * (own - 2))
-        self.n = by_item(np.where(own >= 3, 1.0, np.where(own == 2, 2.0, 0.0)))
-        self.labels = self._labels(rows, r, summed)
-        a, second, others = beside(rows)
-        gone = 2 * fewer[a] * others
-        if setup.moving:
-            self.apart = None
-            self.pairs = self._pairs(rows, pair - fewer, (a, second, gone), summed)
-        else:
-            d = setup.request.distance.pairs(rows.label[a], second, np.ones(rows.n_labels))
-            per_item = np.zeros(rows.n_items)
-            np.add.at(per_item, rows.item[a], others * d)
-            lost = by_item((pair - fewer) * per_item[rows.item])
-            self.apart = lost + sparse_sum(gone * d, rows.coder[a], rows.item[a], shape)
-            self.pairs = None
-
-    def _labels(self, rows: Rows, r: Floats, summed: Any) -> Any:
-        """Weight of each label that goes with each coder, sparse [coder * label, item]."""
-        pooled, fewer = (self.setup.convention.pooled(x)[rows.item] for x in (r, r - 1))
-        _, label, times, starts = label_counts(rows)
-        cell, a = ranges(starts[rows.item], np.diff(starts)[rows.item])
-        left = times[cell] - (label[cell] == rows.label[a])
-        lost = pooled[a] * times[cell] - fewer[a] * left
-        row = rows.coder[a] * rows.n_labels + label[cell]
-        return summed(lost, row, rows.item[a], self.size * rows.n_labels)
-
-    def _pairs(self, rows: Rows, change: Floats, gone: Any, summed: Any) -> Any:
-        """Weight of each pair of labels that goes with each coder, sparse [coder * pair, item]."""
-        counts, n = self.counts, len(self.counts.first)
-        listed = counts.together.tocsc()
-        unit = self.setup.convention.pair(rows.per_item.astype(float))
-        starts = listed.indptr.astype(np.int64)
-        at, e = ranges(starts[rows.item], np.diff(starts)[rows.item])
-        ways = listed.data[at] / unit[rows.item[e]]
-        a, second, less = gone
-        low, high = np.minimum(rows.label[a], second), np.maximum(rows.label[a], second)
-        codes = counts.first * rows.n_labels + counts.second
-        place = np.searchsorted(codes, low * rows.n_labels + high)
-        return summed(
-            np.concatenate([change[e] * ways, less]),
-            np.concatenate([rows.coder[e] * n + listed.indices[at], rows.coder[a] * n + place]),
-            np.concatenate([rows.item[e], rows.item[a]]),
-            self.size * n,
+        self.setup, self.counts = setup, setup.counts()
+        rows = setup.sample.rows
+        self.size = rows.n_coders
+        # the items of each coder once more, with all their labels and without the coder's
+        at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
+        every = dataclasses.replace(
+            rows,
+            item=owner,
+            coder=rows.coder[at],
+            label=rows.label[at],
+            n_items=len(rows.item),
+            times=np.ones(len(rows.item)),
+            unit=None,
         )
+        others = restrict(every, at != owner)
+        sides = ((1.0, Counts(every, setup.convention)), (-1.0, Counts(others, setup.convention)))
+
+        def change(of: Callable[[Counts], sparse.csc_array], height: int = 1) -> sparse.csc_array:
+            """Return the part of a statistic [row, item] that goes with each coder."""
+            both = [sign * sparse.coo_array(of(counts)) for sign, counts in sides]
+            row, item = (np.concatenate([x.coords[n] for x in both]) for n in (0, 1))
+            values = np.concatenate([x.data for x in both])
+            shape = (self.size * height, rows.n_items)
+            return sparse_sum(values, rows.coder[item] * height + row, rows.item[item], shape)
+
+        self.labels = change(lambda counts: counts.pooled, rows.n_labels)
+        self.n = change(lambda counts: counts.n[None, :])
+        self.pairs, self.apart = None, None
+        if setup.moving:
+            self.pairs = change(self._placed, len(self.counts.first))
+        else:
+            distance, ones = setup.request.distance, np.ones(rows.n_labels)
+            self.apart = change(
+                lambda x: (x.together.T @ distance.pairs(x.first, x.second, ones))[None, :]
+            )
+        self.total = change(lambda counts: counts.together.sum(0)[None, :])
+
+    def _placed(self, counts: Counts) -> sparse.coo_array:
+        """Weights of label pairs, in the order of the pairs of all data."""
+        found = sparse.coo_array(counts.together)
+        k = counts.n_labels
+        codes = self.counts.first * k + self.counts.second
+        place = np.searchsorted(codes, counts.first * k + counts.second)
+        shape = (len(codes), found.shape[1])
+        return sparse.coo_array((found.data, (place[found.coords[0]], found.coords[1])), shape)
 
     @property
     def width(self) -> int:
@@ -174,8 +157,8 @@ class Less:
     @property
     def work(self) -> int:
         """Entries of the matrices."""
-        last = self.pairs if self.apart is None else self.apart
-        return int(self.total.nnz + self.n.nnz + self.labels.nnz + last.nnz)
+        last = [x for x in (self.pairs, self.apart) if x is not None]
+        return sum(int(x.nnz) for x in (self.total, self.n, self.labels, *last))
 
     def evaluate(self, weights: Floats) -> Floats:
         """Coefficient without each coder, [..., item] -> [..., coder]."""
@@ -184,7 +167,7 @@ class Less:
         expectation = self.setup.request.coefficient.expectation
         batch = weights.shape[:-1]
 
-        def less(matrix: Any, whole: Floats) -> Floats:
+        def less(matrix: sparse.csc_array, whole: Floats) -> Floats:
             lost = (matrix @ weights.T).T.reshape(*batch, self.size, -1)
             return _less(whole[..., None, :], lost)
 

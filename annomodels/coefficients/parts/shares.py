@@ -77,12 +77,11 @@ def overlap(rows: Rows) -> Overlap:
 
 
 class Bias:
-    """The label that each coder gives more often than the others do on the same items.
+    """The label that each coder gives more often than the others do on the same items."""
 
-    `distance` is the total variation distance of the coder's labels and those of the others: the
-    part of their disagreement that unequal margins alone enforce ("quantity disagreement", Pontius
-    & Millones 2011, doi:10.1080/01431161.2011.552923).
-    """
+    # `distance` is the total variation distance of the coder's labels and those of the others: the
+    # disagreement that unequal margins alone enforce ("quantity disagreement", Pontius & Millones
+    # 2011, doi:10.1080/01431161.2011.552923).
 
     def __init__(self, sides: Grouped, point: Floats) -> None:
         k, parts = sides.rows.n_labels, sides.n_parts

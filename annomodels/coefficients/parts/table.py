@@ -60,10 +60,8 @@ def drawn(
 def measured(
     setup: Setup, point: Evaluated, n: Ints, draws: Floats | None
 ) -> tuple[dict[str, Any], Floats | None]:
-    """Columns of a coefficient of each part, and its draws.
-
-    A part without a value or with fewer than two items gets no interval, and NaN for draws.
-    """
+    """Return the columns of a coefficient of each part, and its draws."""
+    # A part without a value or with fewer than two items gets no interval, and NaN for draws.
     value, *sides = (np.asarray(x, dtype=float) for x in point)
     if draws is not None:
         draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.kept import Kept, total_gaps
+from annomodels.engines.kept import total_gaps
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import State
-from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray, Floats, Ints
 
 # log prevalence [truth], log confusion [row, label, truth]; then, maybe, both without logarithm
@@ -180,19 +179,6 @@ def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats
     rows = rows[None] if rows.ndim == 2 else rows
     log_rows = np.ascontiguousarray(np.log(rows).transpose(0, 2, 1))
     return np.log(np.maximum(np.asarray(prevalence, dtype=float), tiny)), log_rows
-
-
-def recount(codes: Encoded, kept: Kept) -> None:
-    """Sum the class probabilities of all kept draws anew, in the batches they were kept in."""
-    from annomodels.kernels.passes import chances, truth_pass
-
-    draws = zip(kept.arrays["prevalence"][: kept.n], kept.arrays["confusion"], strict=False)
-    for prevalence, confusion in draws:
-        given = chances(*kernel_parameters(prevalence, confusion))
-        truth_pass(*codes.arrays, given, 0, codes.n_patterns, kept.batch, kept.entropy)
-        kept.book[1] += 1
-        if kept.book[1] >= kept.book[4]:
-            kept.close_batch()
 
 
 def items(

@@ -29,7 +29,8 @@ def is_langfuse(source: Source, options: Options) -> bool:
 
 def _names(source: Source) -> Iterable[str]:
     if source.is_json:
-        return [str(key) for record in _records(source.sample) for key in record]
+        records = (record for record in _records(source.sample) if isinstance(record, dict))
+        return [str(key) for record in records for key in record]
     return source.header
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Problem
-from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.table import Table
 
 _ROWS = 2_000  # rows that are looked at
@@ -24,22 +22,6 @@ class Counts:
     classes: tuple[str, ...]
     total: str
     is_sure: bool
-
-
-def is_counts(source: Source, options: Options) -> bool:
-    """Whether columns count labels, and nothing was said about the table."""
-    said = (options.coder, options.label, options.coder_columns, options.question)
-    if source.kind == "xml" or any(said) or options.forced or source.table.problems:
-        return False
-    found = counts_in(source.table)
-    return found is not None and found.is_sure and not matched(source.header)["coder"]
-
-
-def read_counts(source: Source, options: Options) -> Columns:
-    """Say that counts are no labels of coders."""
-    found = counts_in(source.table)
-    assert found is not None
-    return Columns(problems=[counts_problem(found, source.name, form="wide")])
 
 
 def counts_in(table: Table, coders: Sequence[str] = ()) -> Counts | None:

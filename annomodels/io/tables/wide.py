@@ -28,11 +28,11 @@ TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "gro
 
 def is_wide(source: Source, options: Options) -> bool:
     """Whether the first column names each item once and the other columns share their labels."""
-    table = source.table
-    if options.coder_columns is not None:
-        return True
+    if source.inside is not None or options.coder_columns is not None:
+        return source.inside is None
     if options.coder is not None or options.label is not None:
         return False
+    table = source.table
     hits = matched(table.header)
     if hits["coder"] or hits["label"] or len(table.header) < 3 or not len(table):
         return False

@@ -1,4 +1,4 @@
-"""Appen, earlier Figure Eight and CrowdFlower, as JSON; aggregated reports are refused."""
+"""Appen, earlier Figure Eight and CrowdFlower, as JSON."""
 
 from __future__ import annotations
 
@@ -8,26 +8,6 @@ from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-
-
-def read_toloka_aggregated(source: Source, options: Options) -> Columns:
-    """Say that aggregated results hold no judgements."""
-    found = Judgements(source, options)
-    found.problem(
-        "This is Toloka's aggregated result: one label for each task, and not who gave which.",
-        "Download the assignments of the pool ('Download results', not 'aggregated results').",
-    )
-    return found.columns()
-
-
-def read_appen_aggregated(source: Source, options: Options) -> Columns:
-    """Say that an aggregated report holds no judgements."""
-    found = Judgements(source, options)
-    found.problem(
-        "This is the aggregated report: one label for each unit, and not who gave which.",
-        "Download the 'Full' report of the job.",
-    )
-    return found.columns()
 
 
 def _is_true(cell: Any) -> bool:

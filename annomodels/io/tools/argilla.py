@@ -14,6 +14,11 @@ _USERS = ".responses.users"
 _NOT_COUNTED = {"draft": "they are drafts", "pending": "they are pending"}
 
 
+def is_argilla(source: Source, options: Options) -> bool:
+    """Whether records hold fields, responses and suggestions."""
+    return any({"fields", "responses", "suggestions"} <= record.keys() for record in source.sample)
+
+
 def is_argilla_table(source: Source, options: Options) -> bool:
     """Whether a column ends in ``.responses.users``, or holds lists user_id, value, status."""
     if source.kind not in ("parquet", "json", "json lines"):

@@ -10,18 +10,16 @@ from annomodels.io.objects import at
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
-from annomodels.io.tables.columns import Columns, matched
+from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
 ENDINGS = (".jsonl", ".json", ".csv", ".txt")
-NO_CODERS = (
+NO_CODERS = (  # what is wrong, and how to fix it
     "doccano wrote no names of coders into this export, because the project shares its labels "
-    "among all members."
-)
-_REMEDY = (
+    "among all members.",
     "In doccano, switch off 'Share annotations across all users' in the project and export again: "
-    "the zip archive then holds one file for each coder. Or give a folder with one file for each."
+    "the zip archive then holds one file for each coder. Or give a folder with one file for each.",
 )
 
 
@@ -37,31 +35,16 @@ def _fits(source: Source, name: str) -> bool:
     try:
         part = source.member(name)
         if part.kind == "delimited":
-            return _labelled(part.header) or part.text.startswith("__label__")
-        return any(_labelled(record) for record in part.sample)
+            return labelled(part.header) or part.text.startswith("__label__")
+        return any(labelled(record) for record in part.sample)
     except AnnotationError:
         return False
 
 
-def _labelled(names: Any) -> bool:
+def labelled(names: Any) -> bool:
+    """Whether names of columns or keys are those of doccano."""
     has_text = "text" in names or "filename" in names or "data" in names
     return "id" in names and has_text and ("label" in names or "entities" in names)
-
-
-def is_doccano_alone(source: Source, options: Options) -> bool:
-    """Whether it is one file of doccano, which says nothing of coders."""
-    if source.inside is not None or options.coder is not None:
-        return False
-    own = [record for record in source.sample if _labelled(record)]
-    lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
-    return bool(lists) and not any(matched(list(record))["coder"] for record in lists)
-
-
-def read_doccano_alone(source: Source, options: Options) -> Columns:
-    """Say that one file of doccano has no coders."""
-    found = Judgements(source, options)
-    found.problem(NO_CODERS, _REMEDY)
-    return found.columns()
 
 
 def _rows(source: Source, found: Judgements) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -72,7 +55,7 @@ def _rows(source: Source, found: Judgements) -> Iterator[tuple[str, int, dict[st
         part = source.member(name)
         stem = part.stem
         if stem == "all" and len(names) == 1:
-            found.problem(NO_CODERS, _REMEDY)
+            found.problem(*NO_CODERS)
         elif stem in ("all", "unknown"):
             found.leave_out(f"the file {name!r} names no coder")
         elif part.kind == "delimited" and part.text.startswith("__label__"):

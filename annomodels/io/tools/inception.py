@@ -13,6 +13,11 @@ OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags"
 NOT_MARKED, NO_LABEL = "<no annotation>", "<no label>"
 
 
+def is_inception(source: Source, options: Options) -> bool:
+    """Whether the header begins as that of the diagnosis."""
+    return source.header[: len(OWN)] == OWN
+
+
 def read_inception(source: Source, options: Options) -> Columns:
     """Columns of aligned units; a coder who marked nothing there is a skip."""
     found = Judgements(source, options)

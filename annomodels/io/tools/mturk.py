@@ -16,6 +16,11 @@ _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 _BOXES = frozenset(("true", "false", "on", ""))
 
 
+def is_mturk(source: Source, options: Options) -> bool:
+    """Whether there are the columns ``HITId`` and ``WorkerId``."""
+    return {"HITId", "WorkerId"} <= set(source.header)
+
+
 def read_mturk(source: Source, options: Options) -> Columns:
     """Columns of the answers; rejected assignments are left out."""
     found = Judgements(source, options)

@@ -12,8 +12,8 @@ from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
 from annomodels.io.tables.columns import Columns
-from annomodels.io.tools.images import is_images
 from annomodels.io.tools.judgements import Judgements
+from annomodels.io.tools.refused import regions
 
 _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
 
@@ -23,7 +23,7 @@ def is_prodigy(source: Source, options: Options) -> bool:
     if source.inside is not None:
         names = source.inside.ending(".jsonl")
         return bool(names) and is_prodigy(source.member(names[0]), options)
-    if is_images(source, options):
+    if regions(source)[0]:
         return False
     return any("_task_hash" in record and "answer" in record for record in source.sample)
 

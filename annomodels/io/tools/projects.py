@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_zip
-from annomodels.io.source import Options, Source
+from annomodels.io.source import Source
 from annomodels.io.spans import GOLD
-from annomodels.io.tables.columns import Columns
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"
@@ -58,18 +57,7 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
                 yield document, coder, inner.read(part), f"{source.name}/{name}/{part}", inner
 
 
-def is_project_alone(source: Source, options: Options) -> bool:
-    """Whether it is a project export of INCEpTION or WebAnno without annotations to read."""
-    return source.inside is not None and bool(_unread(source.inside))
-
-
-def read_project_alone(source: Source, options: Options) -> Columns:
-    """Say in which format the project has to be exported."""
-    assert source.inside is not None
-    return Columns(problems=[_export_again(source.name, source.inside)])
-
-
-def _unread(files: Members) -> list[str]:
+def unread(files: Members) -> list[str]:
     """Files of coders in a project export that cannot be read: binary, or text without marks."""
     parts = {name: name.split("/") for name in files.names}
     project = any(
@@ -85,12 +73,13 @@ def _unread(files: Members) -> list[str]:
 
 
 def _refuse_unread(source: Source, files: Members, curated: Sequence[str]) -> None:
-    if _unread(files):
-        raise AnnotationError(_export_again(source.name, files, curated=bool(curated)))
+    if unread(files):
+        raise AnnotationError(export_again(source.name, files, curated=bool(curated)))
 
 
-def _export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
-    names = _unread(files)
+def export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
+    """Say in which format the project has to be exported."""
+    names = unread(files)
     plain = [name for name in names if "annotation_ser" not in name.split("/")]
     endings = sorted({f".{name.rsplit('.', 1)[-1]}" for name in names if "." in name})
     what = f"The work of the coders is in this project export as {' and '.join(endings)} only"

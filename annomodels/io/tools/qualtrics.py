@@ -35,6 +35,11 @@ class _Item:
     places: tuple[int, ...]
 
 
+def is_qualtrics(source: Source, options: Options) -> bool:
+    """Whether the cells of the third row begin with ``{"ImportId":``."""
+    return any(row[:1] and row[0].startswith(_MARK) for row in source.records[2:3])
+
+
 def read_qualtrics(source: Source, options: Options) -> Columns:
     """Columns of the answers of finished respondents; the questions are the items."""
     found = Judgements(source, options)

@@ -29,26 +29,6 @@ def _from_all(record: dict[str, Any]) -> list[str]:
     return [key for key in record if key.endswith(ALL)]
 
 
-def is_sagemaker_manifest(source: Source, options: Options) -> bool:
-    """Whether lines hold ``X`` and ``X-metadata`` with a confidence: one label for each object."""
-    return any(
-        key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
-        for record in source.sample
-        for key, value in record.items()
-    )
-
-
-def read_sagemaker_manifest(source: Source, options: Options) -> Columns:
-    """Say that an output manifest holds no judgements."""
-    found = Judgements(source, options)
-    found.problem(
-        "An output manifest holds one consolidated label for each object, and not who gave which.",
-        "Give the folder 'annotations' of the job's output: the answers of the coders lie in "
-        "annotations/worker-response/iteration-*/<object>/<time>.json.",
-    )
-    return found.columns()
-
-
 def read_sagemaker(source: Source, options: Options) -> Columns:
     """Columns of the answers; the item is the number of the object."""
     found = Judgements(source, options)

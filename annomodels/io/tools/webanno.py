@@ -25,6 +25,8 @@ def is_webanno(source: Source, options: Options) -> bool:
     """Whether the first line, or that of the first .tsv file, is ``#FORMAT=WebAnno TSV 3.``."""
     if source.inside is None:
         return source.kind == "delimited" and source.text.startswith(_FIRST)
+    if not source.inside.ending(".tsv", ".zip"):
+        return False
     try:
         return any(
             data.lstrip(b"\xef\xbb\xbf").startswith(_FIRST.encode())

@@ -78,6 +78,21 @@ def _hash(name: str) -> int:
     return number if abs(number) < 2**31 else zlib.crc32(name.encode()) - 2**31
 
 
+def hugging_face(gold: GoldList) -> str:
+    """Rows for ``datasets.load_dataset("json")``, with the soft labels as one column of lists."""
+    rows = [
+        {
+            "item": item.item,
+            "text": item.text,
+            "label": item.label or None,
+            "soft_label": [round(item.soft[label], 6) for label in gold.labels if item.soft],
+            "label_names": list(gold.labels),
+        }
+        for item in gold.items
+    ]
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
 def argilla_suggestions(gold: GoldList) -> str:
     """Give records of Argilla with the gold label as a suggestion."""
     records = []

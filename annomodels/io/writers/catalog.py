@@ -54,6 +54,7 @@ BACKS: Mapping[str, Writer] = _by_name(
     ),
     Writer("prodigy", "Prodigy, examples to review", backs.prodigy_review),
     Writer("argilla", "Argilla, suggestions", backs.argilla_suggestions),
+    Writer("hugging-face", "Hugging Face, rows with soft labels as a list", backs.hugging_face),
     Writer("toloka", "Toloka, control tasks", backs.toloka_golden, "tsv"),
     Writer("appen", "Appen, test questions", backs.appen_tests, "csv"),
 )
@@ -139,8 +140,8 @@ def write_gold(
         The file.
     to
         "label-studio" (predictions), "label-studio-review" (tasks, most doubtful first),
-        "prodigy", "argilla" (suggestions), "toloka" (control tasks), "appen" (test questions) or
-        "parquet" (soft labels: a column ``p_<label>`` for each label).
+        "prodigy", "argilla" (suggestions), "hugging-face" (soft labels as a list), "toloka"
+        (control tasks), "appen" (test questions) or "parquet" (a column ``p_<label>`` per label).
     question
         Name of the question in the tool.
     texts

@@ -57,7 +57,7 @@ def cards(facts: Facts) -> list[Card]:
     rows = facts.coders.table
     share = np.asarray(facts.tree["posterior"]["prevalence"].mean(("chain", "draw")).values)
     share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
-    order = [*facts.surely_bad.index, *facts.to_train.index]
+    order = [*facts.flagged.index, *facts.to_train.index]
     order += [j for j in notable(rows) if j not in order]
     order = order[:_MOST_CARDS]
     if "coder" not in draws.dims:
@@ -128,7 +128,7 @@ def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...
 def quality(facts: Facts) -> Table:
     """Coders, the most notable first."""
     rows = facts.coders.table
-    columns = columns_of("coder kind n accuracy skill bits bias")
+    columns = columns_of("coder kind n accuracy skill bits advice")
     title = "All coders, the most notable first"
     return tabulate("coders", title, columns, rows.iloc[notable(rows)], full="coders.csv")
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from annomodels import plots
 from annomodels.data.names import label_text
+from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.health import FEW, Spread
+from annomodels.reporting.health import Spread
 from annomodels.reporting.parts import Part, Rows, Section, box, cut, drawn, notes, pair, picture
 from annomodels.reporting.parts import table as shown
 from annomodels.reporting.words import count, listed, number, percent
@@ -79,14 +80,14 @@ def health_notes(facts: Facts) -> list[str]:
     if counts.few:
         verb = "has" if len(counts.few) == 1 else "have"
         out.append(
-            f"{count(len(counts.few), 'coder')} {verb} fewer than {FEW} labels, too few to judge "
-            f"them: {_names(counts.few)}."
+            f"{count(len(counts.few), 'coder')} {verb} fewer than {CODER_THIN} labels, too few to "
+            f"judge them: {_names(counts.few)}."
         )
     if counts.single:
         out.append(f"{count(counts.single, 'item has', 'items have')} one label only.")
     if not on_disk and facts.health.constant:
         names = _names(facts.health.constant)
-        out.append(f"Always one and the same label, with {FEW} labels or more: {names}.")
+        out.append(f"Always one and the same label, with {CODER_THIN} labels or more: {names}.")
     if counts.unused:
         out.append(f"In the label set, but never given: {_names(counts.unused)}.")
     if on_disk and data.dont_know:

@@ -97,7 +97,7 @@ def scheme_notes(facts: Facts) -> list[str]:
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
-    if chosen and len(facts.surely_bad):
+    if chosen and len(facts.flagged):
         out[0] += " Labels of the coders to stop count here: look at them first."
     if facts.data.n_labels > 2:
         top: Any = facts.pairs.table.iloc[0]

@@ -11,6 +11,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USEFUL, SKILL_USELESS
 from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import interval, model_of, told_by
@@ -19,20 +20,19 @@ from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from annomodels.summaries.skills import CoderDraws
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
-USELESS = 0.2  # skill below which labels hardly depend on the truth
-USEFUL = 0.5  # skill from which a coder is fine
-FEWEST = 5  # labels below which nothing is said
 OVER_USE = 0.05  # share of labels, or as much again as the prevalence
 SURE = 0.95
 TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
 COLUMNS = columns_of(
-    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias"
+    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias "
+    "advice"
 )
 
 
@@ -50,9 +50,10 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     Summary
         One row per coder: coder, n, accuracy, skill and bits each with `_low` and `_high`,
         p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target, bias,
-        kind, and sensitivity_<label> = P(label | truth is the label). Under models of ordered
-        labels also shift (above 0: labels too high) and spread (blur), in units of the scale of
-        the model, and lapse (share of labels that do not look at the item), all with intervals.
+        kind, advice, and sensitivity_<label> = P(label | truth is the label). Under models of
+        ordered labels also shift (above 0: labels too high) and spread (blur), in units of the
+        scale of the model, and lapse (share of labels that do not look at the item), all with
+        intervals.
 
     Notes
     -----
@@ -78,11 +79,20 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     * "adversary": p_adversary > .95;
     * "not enough evidence": fewer than 5 labels, or the interval of skill begins below .2 and
       ends above .5, so that the coder may be worthless or fine;
-    * "spammer": p_spammer > .5;
+    * "spammer": p_spammer + p_adversary > .5;
     * "biased": informative, but `bias` names a label;
     * "good": none of these.
 
     Where labels cannot be told from chance, each is "not enough evidence".
+
+    advice says what to do with the coder, the first that holds of
+
+    * "do not ask", followed by the reason for an adversary: the coder is flagged (:func:`flagged`),
+      and page, messages and :meth:`annomodels.Fit.next` name the same ones;
+    * "retrain: " and the bias, if a biased coder's labels tell less than the mean label;
+    * "test first" (not enough evidence) or "ask others first": the labels tell less than half of
+      what the mean label does;
+    * "ask".
 
     Examples
     --------
@@ -129,6 +139,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         "bias": bias,
         "kind": kind,
     }
+    columns["advice"] = _advice(pd.DataFrame(columns))
     columns |= _on_the_scale(tree, data)
     columns |= _repeats(data)
     sensitivity = draws.sensitivity.mean(axis=0)
@@ -252,7 +263,7 @@ def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
     entropy = entropy_bits(draws.prevalence)[:, None]
     # a coder who is wrong more often than chance and still tells something has labels swapped
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
-    spammer = (np.abs(draws.skill) < USELESS) & (draws.bits < entropy / 2) & ~swaps
+    spammer = (np.abs(draws.skill) < SKILL_USELESS) & (draws.bits < entropy / 2) & ~swaps
     return spammer, (draws.skill < 0) & ~spammer
 
 
@@ -278,12 +289,55 @@ def kinds(portrait: Portrait) -> list[str]:
     >>> kinds(Portrait(n, low, high, spammer, adversary, ["", "", "says a too often"]))
     ['spammer', 'not enough evidence', 'biased']
     """
-    wide = (portrait.skill_low < USELESS) & (portrait.skill_high > USEFUL)
+    wide = (portrait.skill_low < SKILL_USELESS) & (portrait.skill_high > SKILL_USEFUL)
     rules = [
-        (portrait.p_adversary > 0.5) & (portrait.n >= FEWEST),
-        wide | (portrait.n < FEWEST),
-        portrait.p_spammer > 0.5,
+        (portrait.p_adversary > 0.5) & (portrait.n >= CODER_JUDGED),
+        wide | (portrait.n < CODER_JUDGED),
+        portrait.p_spammer + portrait.p_adversary > 0.5,
         np.array([text != "" for text in portrait.bias], dtype=bool),
     ]
     words = ["adversary", "not enough evidence", "spammer", "biased"]
     return [str(word) for word in np.select(rules, words, default="good")]
+
+
+def certain(table: pd.DataFrame) -> Bools:
+    """Return which coders are very probably worthless, or below the target.
+
+    >>> import pandas as pd
+    >>> rows = {"n": [9, 9], "kind": ["adversary", "good"], "p_spammer": [0.4, 0.1]}
+    >>> rows |= {"p_adversary": [0.57, 0.1], "p_below_target": [np.nan, 0.97]}
+    >>> certain(pd.DataFrame(rows).assign(p_no_better_than_chance=0.5)).tolist()
+    [True, True]
+    """
+    p = {name: table[name].astype(float).fillna(0).to_numpy() for name in _WORTHLESS}
+    worthless = (p["p_spammer"] + p["p_adversary"] > CERTAIN) | (
+        p["p_no_better_than_chance"] > CERTAIN
+    )
+    worthless &= (table["kind"] != "not enough evidence").to_numpy()
+    below = (p["p_below_target"] > CERTAIN) & (table["n"] >= CODER_JUDGED).to_numpy()
+    return np.asarray(worthless | below)
+
+
+_WORTHLESS = ("p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target")
+
+
+def flagged(table: pd.DataFrame) -> Bools:
+    """Return which coders should get no more items: the certain ones, spammers and adversaries."""
+    return np.asarray(certain(table) | table["kind"].isin(["spammer", "adversary"]).to_numpy())
+
+
+def _advice(table: pd.DataFrame) -> list[str]:
+    """Say what to do with each coder, by the first rule that holds."""
+    bits, n = table["bits"].to_numpy(), table["n"].to_numpy()
+    mean = float(bits @ n / max(n.sum(), 1))
+    swaps, bias = (table["kind"] == "adversary").to_numpy(), table["bias"].tolist()
+    rules = [
+        flagged(table) & swaps,
+        flagged(table),
+        (table["kind"] == "biased").to_numpy() & (bits < mean),
+        (table["kind"] == "not enough evidence").to_numpy() & (bits < NEXT_WORTH * mean),
+        bits < NEXT_WORTH * mean,
+    ]
+    words = ["do not ask: swaps labels", "do not ask", "retrain", "test first", "ask others first"]
+    found = np.select(rules, words, default="ask").tolist()
+    return [f"{a}: {b}" if a == "retrain" else str(a) for a, b in zip(found, bias, strict=True)]

@@ -3,51 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
-from annomodels.summaries.draws import choices, interval, model_of, thinned, truth_probabilities
+from annomodels.limits import SETTLED
+from annomodels.summaries.columns import columns
+from annomodels.summaries.draws import model_of, thinned
+from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
+from annomodels.summaries.items.items import settled
 from annomodels.summaries.skills import doubtful, no_signal, signal
 from annomodels.summaries.summary import Summary
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.models.mixtures.stack import Stack
 
-DEFAULT_THRESHOLD = 0.95
 # R-hat of a member of a stack from which its chains are said to be apart
 APART = 1.1
 TOO_SURE = "Such probabilities are too sure where items differ in difficulty."
-THRESHOLDS = (0.5, 0.8, 0.9, 0.95, 0.99)
-_DRAWS = 400
-_CELLS = 20_000_000  # items x classes x draws to look at: about a second
-_GRID = 200  # points of the curve
 
 COLUMNS = columns("item label probability runner_up votes overturned settled known")
-CURVE = columns(
-    Column(
-        "threshold", "Probability", "name",
-        of=lambda row: f"≥ {row.threshold:g}" if row.threshold else "all items",
-    ),
-    "kept",
-    ALL["share"].called("Share of items"),
-    ALL["accuracy"].called("Expected accuracy", digits=3, bar=False),
-    Column("wrong", "Expected wrong", "quantity", of=lambda row: round(float(row.wrong), 2)),
-)  # fmt: skip
 
 
 def gold(
-    tree: xr.DataTree, data: Annotations, threshold: float | None = DEFAULT_THRESHOLD
+    tree: xr.DataTree,
+    data: Annotations,
+    wrong: Wrong | None = None,
+    threshold: float | None = None,
 ) -> Summary:
     """Most probable label of every item, how sure it is, and why.
 
@@ -74,7 +63,7 @@ def gold(
     """
     import pandas as pd
 
-    limit = DEFAULT_THRESHOLD if threshold is None else threshold
+    limit = SETTLED if threshold is None else threshold
     if not 0 <= limit <= 1:
         raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")
     draws = tree["truth"].to_dataset()
@@ -101,34 +90,14 @@ def gold(
             "votes": votes_text(data),
             "majority": labels[vote],
             "overturned": (vote >= 0) & (vote != best),
-            # where all labels look alike, a prevalence near 1 is no knowledge of an item
-            "settled": (probability >= limit) & ((known >= 0) | (not doubtful(strength))),
+            "settled": settled(p, data, strength, limit),
             "known": labels[known],
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    wrong = audited_wrong(tree), wrong_interval(tree)
-    notes = _notes(data, p, known, limit, strength, stack_notes(tree), *wrong)
+    wrong = wrong_labels(tree, data) if wrong is None else wrong
+    notes = _notes(data, p, limit, strength, stack_notes(tree), wrong)
     return Summary("Gold standard", table, draws, notes, COLUMNS)
-
-
-def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
-    """Expect so many wrong labels: of the most probable label, and of the majority vote.
-
-    A tied vote counts as a choice at random among the labels that tie. Items of known gold are
-    left out.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> [round(errors, 3) for errors in expected_errors(tree["truth"]["p_truth"].values, data)]
-    [0.032, 0.032]
-    """
-    open_items = np.ones(data.n_items, bool) if data.gold is None else data.gold < 0
-    votes = data.votes[open_items]
-    p = p_truth[open_items]
-    winners = votes == votes.max(axis=1, keepdims=True)
-    by_vote = (p * winners).sum(axis=1) / winners.sum(axis=1)
-    return float((1 - p.max(axis=1)).sum()), float((1 - by_vote).sum())
 
 
 def _names(data: Annotations) -> NDArray[np.object_]:
@@ -140,68 +109,22 @@ def _names(data: Annotations) -> NDArray[np.object_]:
 
 
 def _notes(
-    data: Annotations,
-    p: Floats,
-    known: NDArray[np.integer[Any]],
-    limit: float,
-    strength: Floats,
-    stack: tuple[str, ...],
-    audited: float | None,
-    wrong: tuple[int, int] | None,
+    data: Annotations, p: Floats, limit: float, strength: Floats, stack: tuple[str, ...], w: Wrong
 ) -> tuple[str, ...]:
-    model, vote = expected_errors(p, data)
-    model = model if audited is None else audited
-    by = "" if audited is None else " by the audit"
-    n_open = int((known < 0).sum())
-    settled = int((p.max(axis=1) >= limit).sum())
+    n = int((p.max(axis=1) >= limit).sum())
+    ends = f" (95 % interval {w.gold_low:,.0f} to {w.gold_high:,.0f})"
     notes = [
-        f"Of {n_open:,} labels, {model:,.1f} are expected to be wrong{by}"
-        f"{'' if wrong is None else f' (95 % interval {wrong[0]:,} to {wrong[1]:,})'}; by majority "
-        f"vote {vote:,.1f}.{'' if stack else f' {TOO_SURE}'}",
-        f"{settled:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
+        f"Of {w.n:,} labels, {w.gold:,.1f} are expected to be wrong{' by the audit' * w.by_audit}"
+        f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.1f}."
+        f"{'' if stack else f' {TOO_SURE}'}",
+        f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
-    if n_open < data.n_items:
-        notes.append(f"The gold of {data.n_items - n_open:,} items is known and was used.")
+    if w.n < data.n_items:
+        notes.append(f"The gold of {data.n_items - w.n:,} items is known and was used.")
     notes += stack
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
     return tuple(notes)
-
-
-def audited_wrong(tree: xr.DataTree) -> float | None:
-    """Give how many labels are expected to be wrong after an audit, where there was one."""
-    if "audit" not in tree.children:
-        return None
-    return float(tree["sample_stats"].to_dataset()["wrong"].values.mean())
-
-
-def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
-    """Give the 95 % interval of the number of wrong labels, where a fit has draws of it."""
-    stats = tree["sample_stats"].to_dataset()
-    if "wrong" not in stats:
-        return None
-    low, high = np.quantile(stats["wrong"].values, [0.025, 0.975])
-    return int(np.floor(low)), int(np.ceil(high))
-
-
-def stacked_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
-    """Go through P(truth) under draws of the layer of a stack, [item, truth]."""
-    from annomodels.models.mixtures.stack import layered
-
-    stack = tree["stack"].to_dataset()
-    log_q = stack["log_mixture"].values
-    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
-    total = len(layer[0])
-    # evenly spread: neighbouring draws may be alike
-    chosen = np.unique(np.linspace(0, total - 1, min(most, total)).astype(int))
-    gold = tree["observed_data"].to_dataset().get("gold")
-    known = np.full(len(log_q), -1) if gold is None else gold.values
-    given = np.flatnonzero(known >= 0)
-    for n, draw in enumerate(chosen):
-        one = slice(draw, draw + 1)
-        p = layered(log_q, *(values[one] for values in layer))[0]
-        p[given] = np.eye(p.shape[1])[known[given]]
-        yield n, p
 
 
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
@@ -238,90 +161,3 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
     if left_out := json.loads(tree.attrs.get("left_out", "[]")):
         notes.append(f"The run ended before {', '.join(left_out)} could be fitted.")
     return tuple(notes)
-
-
-def coverage(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Trade the share of items that are kept for the expected accuracy of their gold labels.
-
-    Items are sorted by :math:`p_i = \max_k P(t_i = k \mid y)`, the surest first. Of the
-    n first ones,
-
-    .. math:: E[\text{accuracy}] = \frac{1}{n} \sum_{i \le n} p_i .
-
-    The intervals are of the number of right labels among replicated truths, one set of truths for
-    each posterior draw. Items of known gold are left out.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> coverage(*small_fit()).table[["threshold", "kept", "accuracy"]].round(3).head(3)
-       threshold  kept  accuracy
-    0        0.0     2     0.984
-    1        0.5     2     0.984
-    2        0.8     2     0.984
-    """
-    import pandas as pd
-    import xarray as xr
-
-    p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
-    unknown = np.ones(data.n_items, bool) if data.gold is None else data.gold < 0
-    sure = p.max(axis=1)
-    order = np.flatnonzero(unknown)
-    order = order[np.argsort(-sure[order], kind="stable")]
-    surest = sure[order]
-    limits = (0.0, *THRESHOLDS)
-    kept = np.array([int((surest >= limit).sum()) for limit in limits])
-    points = np.unique(np.linspace(1, max(len(order), 1), _GRID).round().astype(np.int64))
-    points = points[points <= len(order)]
-    low, high = _intervals(tree, data, p, order, np.concatenate([kept, points]))
-    expected = np.concatenate([[0.0], surest.cumsum()])
-    some = kept > 0
-    accuracy = np.divide(expected[kept], kept, out=np.full(len(kept), np.nan), where=some)
-    table = pd.DataFrame(
-        {
-            "threshold": limits,
-            "kept": kept,
-            "share": kept / max(len(order), 1),
-            "accuracy": accuracy,
-            "accuracy_low": low[: len(kept)],
-            "accuracy_high": high[: len(kept)],
-            "wrong": kept - expected[kept],
-        }
-    )
-    curve = xr.Dataset(
-        {
-            "kept": ("point", points),
-            "accuracy": ("point", expected[points] / points),
-            "low": ("point", low[len(kept) :]),
-            "high": ("point", high[len(kept) :]),
-            "probability": ("point", surest[points - 1]),
-        }
-    )
-    known = data.n_items - len(order)
-    notes = (f"{known:,} items whose truth is known are left out.",) if known else ()
-    return Summary("Accuracy and coverage of the gold standard", table, curve, notes, CURVE)
-
-
-def _intervals(
-    tree: xr.DataTree, data: Annotations, p: Floats, order: Ints, kept: Ints
-) -> tuple[Floats, Floats]:
-    """95 % intervals of the accuracy of the `kept` surest items; NaN with one draw only."""
-    most = max(40, min(_DRAWS, _CELLS // max(p.size, 1)))
-    missing = np.full(len(kept), np.nan)
-    best = p.argmax(axis=1)
-    rng = np.random.default_rng(0)
-    if "stack" in tree.children:
-        drawn = stacked_truths(tree, most)
-        n = min(most, tree["stack"].sizes["layer_draw"])
-    else:
-        draws = thinned(tree, data, most)
-        drawn, n = truth_probabilities(draws, data), len(draws)
-    if n < 2:
-        return missing, missing.copy()
-    right = np.zeros((n, len(order) + 1))
-    for s, shares in drawn:
-        truth = choices(shares, rng.random(len(shares)))
-        right[s, 1:] = (truth == best)[order].cumsum()
-    found = np.full((n, len(kept)), np.nan)
-    np.divide(right[:, kept], kept, out=found, where=kept > 0)
-    low, high = missing.copy(), missing.copy()
-    low[kept > 0], high[kept > 0] = interval(found[:, kept > 0])
-    return low, high

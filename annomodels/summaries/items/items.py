@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
+from annomodels.limits import CONTESTED_APART, CONTESTED_LABELS, DISSENT, SETTLED
 from annomodels.summaries import skills
 from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, per_item, thinned, told_by
+from annomodels.summaries.gold.coverage import open_items
 from annomodels.summaries.items.contested import contested, listed
 from annomodels.summaries.items.readings import surprise
 from annomodels.summaries.summary import Summary
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,11 +29,6 @@ WORK = 4_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 100, 500
 WORTH_NAMING = 0.15
 QUADRANTS = ("easy", "hard but settled", "needs more labels", "contested")
-SETTLED = 0.95
-DISSENT = 0.25
-# labels below which items with two readings were not told from others on made-up crowds, and the
-# fewest of them that differ from the rest
-FEWEST, APART = 8, 2
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
 
 COLUMNS = columns(
@@ -68,11 +65,12 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
     quadrant is
 
-    * "contested": its coders disagree more than their errors and its difficulty explain; the item
-      may be ambiguous. The list of these is the longest of which 30 % are expected to have one
-      reading after all, by p_contested, of items with at least 8 labels, of which two or more
-      differ from the rest. With two classes labels cannot tell a hard item from a contested one,
-      and notes and page call the list "hard or contested"; the value in the column is the same.
+    * "contested": an expert should decide it, as its coders disagree more than their errors and
+      its difficulty explain; the item may be ambiguous. The list of these is the longest of which
+      30 % are expected to have one reading after all, by p_contested, of items with at least 8
+      labels, of which two or more differ from the rest. With two classes labels cannot tell a hard
+      item from a contested one, and notes and page call the list "hard or contested"; the value in
+      the column is the same. Items of known truth are not contested.
       Under a model with ambiguous items: P(ambiguous) > .5;
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
@@ -101,13 +99,14 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
     own = state_columns(tree, data)
     p_ambiguous = own.get("p_ambiguous")
-    # from the labels alone, so that truths of an audit call no further item contested
-    p_contested = contested(without_copies(data))
+    p_contested, undecided = to_decide(data, p_ambiguous)
     facts = ItemFacts(
         data=data,
         best=best,
         probability=p[np.arange(len(p)), best],
         contested=p_contested,
+        undecided=undecided,
+        settled=settled(p, data, skills.signal(tree, data)),
         accuracy=skills.accuracy(prevalence, confusion),
         bits=skills.bits(prevalence, confusion),
         ambiguous=None if p_ambiguous is None else np.asarray(p_ambiguous),
@@ -145,6 +144,29 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "probabilities are too sure."
         )
     return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
+
+
+def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bools]:
+    """Return P(contested) of each item, and which ones an expert should decide.
+
+    Both come from the labels alone (or from a model with ambiguous items), so that known truth and
+    audits call no further item contested; items of known truth are decided already.
+    """
+    p = contested(without_copies(data))
+    n = data.votes.sum(axis=1)
+    able = (n >= CONTESTED_LABELS) & (n - data.votes.max(axis=1) >= CONTESTED_APART)
+    chosen = listed(p, able) if p_ambiguous is None else np.asarray(p_ambiguous) > 0.5
+    return p, chosen & open_items(data)
+
+
+def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = SETTLED) -> Bools:
+    """Return which items have a label that needs no more work.
+
+    If all labels look alike, a prevalence near 1 is no knowledge of an item: then only known truth
+    settles one.
+    """
+    known = ~open_items(data)
+    return np.asarray((p.max(axis=1) >= threshold) & (known | (not skills.doubtful(strength))))
 
 
 def quadrant_name(word: str, n_labels: int) -> str:
@@ -231,6 +253,8 @@ class ItemFacts:
     best: Ints
     probability: Floats
     contested: Floats
+    undecided: Bools
+    settled: Bools
     accuracy: Floats
     bits: Floats
     ambiguous: Floats | None = None
@@ -242,17 +266,8 @@ def quadrants(facts: ItemFacts) -> list[str]:
     votes = facts.data.votes
     n = votes.sum(axis=1)
     agreeing = votes[np.arange(len(n)), facts.best]
-    known = np.zeros(len(n), bool) if facts.data.gold is None else facts.data.gold >= 0
     hard = (n - agreeing >= DISSENT * n) & (n >= 2)
-    split = (n >= FEWEST) & (n - votes.max(axis=1) >= APART)
-    contested = listed(facts.contested, split)
-    if facts.ambiguous is not None:
-        contested = facts.ambiguous > 0.5
-    rules = [
-        contested,
-        ~known & (facts.probability < SETTLED),
-        hard,
-    ]
+    rules = [facts.undecided, ~facts.settled, hard]
     words = ["contested", "needs more labels", "hard but settled"]
     return [str(word) for word in np.select(rules, words, default="easy")]
 
@@ -291,6 +306,8 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             )
         elif word == "needs more labels":
             out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
+            if p >= SETTLED:
+                out[i] = "The labels may depend on no truth, so that no probability settles it."
         elif word == "hard but settled":
             sure = "is known" if known[i] else f"has probability {_sure(p)}"
             start = f"{dissent} of {n[i]} labels are not {label!r}, which {sure}"

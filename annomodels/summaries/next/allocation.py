@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +11,6 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_names
 from annomodels.errors import NotApplicable
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-WORTH = 0.5  # of the crowd's mean bits per label; who tells less is not asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,22 +102,29 @@ def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
     return out
 
 
-def choose_coders(wanted: Ints, bits: Floats, done: Bools, limit: Ints) -> list[list[int]]:
+def choose_coders(
+    wanted: Ints, bits: Floats, done: Bools, limit: Ints, most: int | None = None
+) -> list[list[int]]:
     """Choose for each item the coders whose labels tell most, as long as they have time.
+
+    Nobody gives more than `most` labels in all while others are left who can.
 
     >>> bits = np.array([[0.5, 0.4, 0.1], [0.5, 0.4, 0.1]])
     >>> done = np.array([[False, True, False], [False, False, False]])
     >>> choose_coders(np.array([2, 2]), bits, done, np.array([1, 9, 9]))
     [[0, 2], [1, 2]]
+    >>> choose_coders(np.array([1, 1]), bits[:, :2], done[:, :2], np.array([9, 9]), 1)
+    [[0], [1]]
     """
-    left = limit.copy()
+    given = np.zeros_like(limit)
     out = []
     for i, n in enumerate(wanted.tolist()):
-        value = np.where(done[i] | (left <= 0), -np.inf, bits[i])
-        order = np.argsort(-value, kind="stable")[:n]
-        chosen = [int(j) for j in order if np.isfinite(value[j])]
-        left[chosen] -= 1
-        out.append(chosen)
+        able = ~done[i] & (given < limit)
+        fresh = able if most is None else able & (given < most)
+        value = np.where(able, bits[i], -np.inf)
+        order = np.lexsort((-value, ~fresh))[: min(n, int(able.sum()))]
+        given[order] += 1
+        out.append([int(j) for j in order])
     return out
 
 
@@ -140,23 +141,22 @@ class Pool:
 def make_pool(
     data: Annotations,
     bits: Floats,
+    willing: Bools,
     budget: int,
     names: Sequence[Hashable] | None,
     per_coder: int | None,
     per_item: int,
 ) -> Pool:
-    """Gather the coders to be asked.
+    """Gather the coders to be asked: those named, or all whose labels are worth it.
 
     >>> from annomodels.summaries.examples import small_fit
-    >>> pool = make_pool(small_fit()[1], np.array([0.5, 0.6, 0.1]), 3, None, 2, 2)
+    >>> data, bits = small_fit()[1], np.array([0.5, 0.6, 0.1])
+    >>> pool = make_pool(data, bits, np.array([True, True, False]), 3, None, 2, 2)
     >>> pool.coders.tolist(), pool.limit.tolist(), pool.weight.round(2).tolist(), pool.new
     ([1, 0], [2, 2], [0.67, 0.33], True)
     """
-    n = np.bincount(data.coder, minlength=data.n_coders)
-    if names is None:
-        who = np.flatnonzero((bits >= WORTH * (bits @ n) / n.sum()) & (n > 0))
-    else:
-        who = _codes(data, names)
+    n = data.per_coder
+    who = np.flatnonzero(willing & (n > 0)) if names is None else _codes(data, names)
     who = who[np.argsort(-bits[who], kind="stable")]
     limit = np.full(len(who), int(n.max()) if per_coder is None else per_coder, dtype=np.int64)
     # an item needs different coders, so that no coder can give more than this
@@ -164,28 +164,6 @@ def make_pool(
     before = np.concatenate([[0], np.cumsum(useful)[:-1]])
     given = np.clip(budget - before, 0, useful)
     return Pool(who, limit, given / max(given.sum(), 1), names is None)
-
-
-def with_advice(table: pd.DataFrame, bits: Floats, asked: Ints) -> pd.DataFrame:
-    """Put what to do with each coder beside what they are worth."""
-    columns = ["coder", "n", "bits", "bits_low", "bits_high", "accuracy", "kind"]
-    out = table[columns].copy()
-    out["asked"] = asked
-    n = table["n"].to_numpy()
-    mean = float(bits @ n / max(n.sum(), 1))
-    rows = zip(table["kind"], table["bias"], bits.tolist(), strict=True)
-    out["advice"] = [_advice(kind, bias, value, mean) for kind, bias, value in rows]
-    return out.sort_values("bits", ascending=False, kind="stable", ignore_index=True)
-
-
-def _advice(kind: str, bias: str, bits: float, mean: float) -> str:
-    if kind == "adversary":
-        return "retrain: swaps labels"
-    if kind == "biased" and bits < mean:
-        return f"retrain: {bias}"
-    if kind == "not enough evidence":
-        return "test first"
-    return "do not ask" if kind == "spammer" or bits < WORTH * mean else "ask"
 
 
 def _codes(data: Annotations, names: Sequence[Hashable]) -> Ints:

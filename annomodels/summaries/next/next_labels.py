@@ -12,11 +12,15 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
+from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.columns import COLUMNS as ALL
 from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import SMALLEST, thinned
-from annomodels.summaries.gold.gold import TOO_SURE, expected_errors
+from annomodels.summaries.gold.coverage import expected_errors, open_items
+from annomodels.summaries.gold.gold import TOO_SURE
+from annomodels.summaries.items.items import state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
     Steps,
@@ -25,7 +29,6 @@ from annomodels.summaries.next.allocation import (
     has_labelled,
     make_pool,
     steps,
-    with_advice,
 )
 from annomodels.summaries.next.gains import (
     FORETOLD,
@@ -41,15 +44,14 @@ from annomodels.summaries.next.gains import (
 )
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.summary import Summary
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
 DRAWS = 200
-# bytes of what is believed of the items of a block
-BUDGET, STOP, PER_ITEM = 100, 0.01, 5
+STOP, PER_ITEM = 0.01, 5
 WORDS = {"gold": "wrong gold labels", "bits": "bits of uncertainty about the truth"}
 
 
@@ -86,13 +88,15 @@ def next_labels(
     tree: xr.DataTree,
     data: Annotations,
     quality: Summary | None = None,
+    undecided: Bools | None = None,
     *,
-    budget: int = BUDGET,
+    budget: int = NEXT_LABELS,
     by: By = "gold",
     coders: Sequence[Hashable] | None = None,
     per_item: int = PER_ITEM,
     per_coder: int | None = None,
     stop: float = STOP,
+    target: float | None = None,
 ) -> NextLabels:
     """Choose the labels to ask for next by what they are expected to gain.
 
@@ -110,20 +114,26 @@ def next_labels(
     data
         What was fitted.
     quality
-        Summary of the coders, where it is known already.
+        Summary of the coders, if it is known already.
+    undecided
+        Which items are contested (:func:`annomodels.summaries.items.items.to_decide`), if that is
+        known already: an expert decides these, so no label is asked for.
     budget
         Most labels to ask for.
     by
         "gold": expected wrong gold labels; "bits": uncertainty about the truth.
     coders
-        Names of the coders who can be had. By default all whose labels tell enough, and new ones
-        where none of them is left: their place in the table is empty.
+        Names of the coders who can be had. By default all whose labels tell enough and who are not
+        flagged, and new ones if none of them is left: their place in the table is empty.
     per_item
         Most further labels of one item.
     per_coder
-        Most labels of one coder; as many as the busiest has given by default.
+        Most labels of one coder; as many as the busiest has given by default. Among eight coders
+        or more nobody gets more than a quarter of the labels while others are left.
     stop
         Gain per label below which labels do not pay.
+    target
+        Accuracy that coders should reach: who very probably does not is not asked.
 
     Returns
     -------
@@ -156,13 +166,18 @@ def next_labels(
     _check(budget, by, per_item, per_coder, stop)
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
     draws = state_draws(thinned(tree, data, DRAWS))
-    quality = coders_of(tree, data) if quality is None else quality
+    quality = coders_of(tree, data, target) if quality is None else quality
     bits = quality.draws["bits"].values.mean(axis=0)
-    pool = make_pool(data, bits, budget, coders, per_coder, per_item)
+    worth = bits >= NEXT_WORTH * (bits @ data.per_coder) / data.per_coder.sum()
+    pool = make_pool(
+        data, bits, worth & ~flagged(quality.table), budget, coders, per_coder, per_item
+    )
     spread = 1 - p.max(axis=1) if by == "gold" else entropy_bits(p)
-    known = np.zeros(len(p), bool) if data.gold is None else data.gold >= 0
+    if undecided is None:
+        undecided = to_decide(data, state_columns(tree, data).get("p_ambiguous"))[1]
+    wanted = open_items(data) & ~undecided
     # labels remove no more than there is, so that most items of a large set need no closer look
-    items = np.flatnonzero(~known & (spread >= max(stop, SMALLEST)))
+    items = np.flatnonzero(wanted & (spread >= max(stop, SMALLEST)))
     most = most_labels(data.n_labels, min(per_item, budget))
     gained = np.empty((len(items), most))
     typical = _typical(draws, data, pool)
@@ -176,7 +191,7 @@ def next_labels(
     rest = np.setdiff1d(np.arange(len(portions.item)), taken)
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
-    before = expected_errors(p, data)[0] if by == "gold" else float(spread[~known].sum())
+    before = expected_errors(p, data)[0] if by == "gold" else float(spread[open_items(data)].sum())
     found = Outlook(
         by=by,
         before=before,
@@ -186,6 +201,7 @@ def next_labels(
         lost=int(portions.size[taken].sum()) - len(table),
         engine=str(tree.attrs.get("engine", "")),
         pooled=pooled,
+        undecided=int(undecided.sum()),
     )
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     return NextLabels(
@@ -194,7 +210,7 @@ def next_labels(
         _draws(data, items, gained, portions.item[taken]),
         sentences(found, table),
         COLUMNS,
-        coders=with_advice(quality.table, bits, asked),
+        coders=_whom(quality.table, asked),
         before=found.before,
         after=found.after,
         finished=found.finished,
@@ -228,7 +244,11 @@ def _requests(
     for some, state in believe(here):
         told[some] = coder_bits(draws, state, pool.coders)
     done = has_labelled(data, here, pool.coders)
-    chosen = choose_coders(wanted.astype(np.int64), told, done, pool.limit)
+    limit, most = pool.limit, None
+    if np.count_nonzero(data.per_coder) >= NEXT_CODERS:
+        most = max(1, int(NEXT_SHARE * wanted.sum()))
+        limit = np.minimum(limit, most) if pool.new else limit
+    chosen = choose_coders(wanted.astype(np.int64), told, done, limit, most)
     row = {int(item): number for number, item in enumerate(order)}
     waiting = [iter(columns) for columns in chosen]
     out = []
@@ -243,6 +263,13 @@ def _requests(
             elif pool.new:
                 out.append(Request(item, -1, gain, float("nan")))
     return out
+
+
+def _whom(table: pd.DataFrame, asked: Ints) -> pd.DataFrame:
+    """Return what to do with each coder, those whose labels tell most first."""
+    columns = ["coder", "n", "bits", "bits_low", "bits_high", "accuracy", "kind"]
+    out = table[columns].assign(asked=asked, advice=table["advice"])
+    return out.sort_values("bits", ascending=False, kind="stable", ignore_index=True)
 
 
 def _typical(draws: StateDraws, data: Annotations, pool: Pool) -> Floats:
@@ -317,6 +344,7 @@ class Outlook(NamedTuple):
     lost: int
     engine: str
     pooled: bool = False
+    undecided: int = 0
 
 
 def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
@@ -352,15 +380,20 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     ]
     if unnamed := int((table["coder"] == "").sum()):
         notes.append(
-            f"{unnamed:,} of the labels have no coder: those who are good enough have labelled the "
-            "item or have no time left. Ask somebody new; they are taken to be like the coders "
-            "asked, on average."
+            f"{unnamed:,} of the labels have no coder: those who are good enough have labeled the "
+            "item or get enough labels already. Ask new coders; the gains assume that they are "
+            "like the coders asked, on average."
         )
     if found.lost:
         notes.append(
             f"{found.lost:,} labels were left out because no coder was left who has time and has "
             "not labelled the item."
         )
+    if found.undecided:
+        many = "1 contested item is" if found.undecided == 1 else (
+            f"{found.undecided:,} contested items are"
+        )  # fmt: skip
+        notes.append(f"{many} left out: an expert should decide, more labels would hardly help.")
     if found.engine == "em":
         notes.append(
             "The engine em gives one estimate: the gains take the coders for known exactly. Use "

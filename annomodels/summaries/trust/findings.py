@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
 
@@ -23,7 +24,6 @@ CHECK: Severity = 1
 FORBIDS: Severity = 2
 # the three lamps of a check: what a finding is about
 COMPUTED, FITS, TESTED = "computed well", "fits the labels", "tested on known truth"
-LABELS_PER_CODER = 20
 OVERLAP = 0.1
 # share of the known items whose majority is another label, and the fewest of them, from which gold
 # and crowd are against each other
@@ -213,11 +213,11 @@ def group_finding(count: int) -> Finding:
 def volume_finding(n: Ints) -> Finding:
     """Judge how many labels each coder gave."""
     median = float(np.median(n[n > 0]))
-    if median >= LABELS_PER_CODER:
+    if median >= CODER_MATRIX:
         text = f"Half of the coders gave {median:,.0f} labels or more."
-        return Finding("labels per coder", median, LABELS_PER_CODER, text)
+        return Finding("labels per coder", median, CODER_MATRIX, text)
     text = (
         f"Half of the coders gave {median:,.0f} labels or fewer, too few to learn a confusion "
         "matrix for each alone: use the model hierarchical, in which coders inform each other."
     )
-    return Finding("labels per coder", median, LABELS_PER_CODER, text, CHECK)
+    return Finding("labels per coder", median, CODER_MATRIX, text, CHECK)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.limits import KNOWN_TESTED
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
 from annomodels.types import Floats, Ints
@@ -15,8 +16,8 @@ from annomodels.types import Floats, Ints
 if TYPE_CHECKING:
     import xarray as xr
 
-# known items that test P(truth), and draws of how sure it is that they are tested with
-FEWEST_TESTED, TESTS = 20, 400
+# draws of P(truth) that known items are compared with
+TESTS = 400
 # items of which chances are computed at a time
 AT_ONCE = 5_000
 
@@ -45,12 +46,12 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     if audit is not None:
         items = audit["audited_item"].values
         drawn = audit["audited_drawn"].values.astype(bool)
-        if drawn.sum() >= FEWEST_TESTED:
+        if drawn.sum() >= KNOWN_TESTED:
             right = audit["audited_best"].values == data.gold[items]
             number = int((~right[drawn]).sum())
             return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audit")
         known = np.setdiff1d(known, items)
-    if "stack" not in tree.children or len(known) < FEWEST_TESTED:
+    if "stack" not in tree.children or len(known) < KNOWN_TESTED:
         return None
     return _of_stack(
         tree,
@@ -76,7 +77,7 @@ def held_back_finding(
     truth = np.asarray(data.with_gold(known).gold)
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     items = np.flatnonzero((truth >= 0) & ~told)
-    if len(items) < FEWEST_TESTED:
+    if len(items) < KNOWN_TESTED:
         return None
     best = tree["truth"].to_dataset()["p_truth"].values[items].argmax(axis=1)
     drawn = to_be_expected(tree, data, items, best)
@@ -92,7 +93,7 @@ def told_finding(tree: xr.DataTree) -> Finding | None:
         Result of a fit of a scan.
     """
     stack = tree["stack"].to_dataset() if "stack" in tree.children else {}
-    if "known_truth" not in stack or len(stack["known_truth"]) < FEWEST_TESTED:
+    if "known_truth" not in stack or len(stack["known_truth"]) < KNOWN_TESTED:
         return None
     return _of_stack(tree, stack["known_mixture"].values, stack["known_truth"].values)
 

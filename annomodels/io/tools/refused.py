@@ -1,0 +1,190 @@
+"""Files that hold no labels of single coders: said for what they are, with what to give instead."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import Any
+
+from annomodels.data.validation import counted
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import matched
+from annomodels.io.tables.counts import counts_in, counts_problem
+from annomodels.io.tables.questions import has_markup, tag_in
+from annomodels.io.tools.doccano import NO_CODERS, labelled
+from annomodels.io.tools.projects import export_again, unread
+
+_ROWS = 200  # that are looked at
+_XML = {
+    "Pascal VOC": re.compile(r"<bndbox>"),
+    "CVAT": re.compile(r"<(?:box|polygon|polyline|points|mask|cuboid|skeleton|tag)\b"),
+}
+
+
+def refuse(source: Source, options: Options) -> None:
+    """Raise if the source is known to hold no judgements of single coders."""
+    looks = (_doccano, _consolidated, _project, _counts, _marked, _images, _lighttag)
+    for look in looks:
+        found = look(source, options)
+        if found is not None:
+            raise AnnotationError(
+                found if isinstance(found, Problem) else Problem(found[0], source.name, found[1])
+            )
+
+
+Said = Problem | tuple[str, str] | None
+
+
+def _doccano(source: Source, options: Options) -> Said:
+    """Find one file of doccano, which says nothing of coders."""
+    if source.inside is not None or options.coder is not None:
+        return None
+    own = [record for record in source.sample if labelled(record)]
+    lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
+    if not lists or any(matched(list(record))["coder"] for record in lists):
+        return None
+    return NO_CODERS
+
+
+def _consolidated(source: Source, options: Options) -> Said:
+    """Find one label for each item: SageMaker's manifest, or what Toloka or Appen aggregated."""
+    header = source.header
+    if any(
+        key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
+        for record in source.sample
+        for key, value in record.items()
+    ):
+        return (
+            "An output manifest holds one consolidated label for each object, and not who gave "
+            "which.",
+            "Give the folder 'annotations' of the job's output: the answers of the coders lie in "
+            "annotations/worker-response/iteration-*/<object>/<time>.json.",
+        )
+    starts = {name.split(":")[0] for name in header if ":" in name}
+    if {"OUTPUT", "CONFIDENCE"} <= starts and "ASSIGNMENT:worker_id" not in header:
+        return (
+            "This is Toloka's aggregated result: one label for each task, and not who gave which.",
+            "Download the assignments of the pool ('Download results', not 'aggregated results').",
+        )
+    aggregated = any(name.endswith(":confidence") for name in header)
+    if aggregated and "_unit_id" in header and "_worker_id" not in header:
+        return (
+            "This is the aggregated report: one label for each unit, and not who gave which.",
+            "Download the 'Full' report of the job.",
+        )
+    return None
+
+
+def _project(source: Source, options: Options) -> Said:
+    """Find a project of INCEpTION or WebAnno without annotations to read."""
+    if source.inside is None or not unread(source.inside):
+        return None
+    return export_again(source.name, source.inside)
+
+
+def _counts(source: Source, options: Options) -> Said:
+    """Find columns that count labels, where nothing was said about the table."""
+    said = (options.coder, options.label, options.coder_columns, options.question)
+    if source.kind in ("xml", "inside") or any(said) or options.forced or source.table.problems:
+        return None
+    found = counts_in(source.table)
+    if found is None or not found.is_sure or matched(source.header)["coder"]:
+        return None
+    return counts_problem(found, source.name, form="wide")
+
+
+def _marked(source: Source, options: Options) -> Said:
+    """Find text with tags in most columns, where none is named or known for labels."""
+    if options.label or options.question or options.coder_columns:
+        return None
+    if source.kind in ("xml", "inside"):
+        return None
+    few = {n: [c for c in islice(cells, _ROWS) if c] for n, cells in source.table.columns.items()}
+    few = {name: cells for name, cells in few.items() if cells}
+    names = [
+        name
+        for name, cells in few.items()
+        if 2 * sum(isinstance(cell, str) and has_markup(cell) for cell in cells) > len(cells)
+    ]
+    if not names or matched(list(few))["label"] or 2 * len(names) < len(few):
+        return None
+    tag = next(tag for cell in few[names[0]] if (tag := tag_in(cell)))
+    listed = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
+    return (
+        f"The cells of {listed} hold marked text, with tags inside such as {tag}, and no column "
+        "holds labels: marks inside cells are not read.",
+        "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and say what "
+        "the items are with units=...; or give a table with a row for each mark: item (the text "
+        "and the place), coder, label.",
+    )
+
+
+def _images(source: Source, options: Options) -> Said:
+    """Find regions of images in the formats of computer vision."""
+    tool, number = regions(source)
+    if not tool:
+        return None
+    return (
+        f"This is {tool}: {counted(number, 'region')} drawn on images (such as bounding boxes), "
+        "and no labels of items.",
+        "Regions of images are not read: which regions of two coders are the same has to be "
+        "decided first. Match them in a program for images and give a table with item (the "
+        "region), coder, label.",
+    )
+
+
+def _lighttag(source: Source, options: Options) -> Said:
+    """Find examples with annotations, each with those who made it."""
+    marks = [
+        mark for record in source.sample for example in _dicts(record.get("examples"))
+        for mark in _dicts(example.get("annotations"))
+    ]  # fmt: skip
+    if not any("annotated_by" in mark or "tagged_token_id" in mark for mark in marks):
+        return None
+    return (
+        "This is LightTag: stretches of text with their annotators, and no labels of items.",
+        "It is not read. Give a table with item (the document and the place), coder (annotator) "
+        "and label (tag), a row for each mark and annotator.",
+    )
+
+
+def regions(source: Source) -> tuple[str, int]:
+    """Name of a format of regions of images and their number; "" if it is none."""
+    if source.inside is not None:
+        names = source.inside.ending(".xml")
+        return _in_xml(source.inside.head(names[0], 20_000), len(names)) if names else ("", 0)
+    if source.kind == "xml":
+        return _in_xml(source.text)
+    if "region_shape_attributes" in source.header:
+        return "the VGG Image Annotator", len(source.table)
+    for record in source.sample[:1]:
+        boxes = [part for part in _dicts(record.get("annotations")) if "bbox" in part]
+        if boxes and "images" in record:
+            return "COCO", len(boxes)
+        if isinstance(record.get("shapes"), list) and "imagePath" in record:
+            return "LabelMe", len(record["shapes"])
+        files = record.get("_via_img_metadata", record)
+        drawn = [r for part in _dicts(files) for r in _dicts(part.get("regions"))]
+        if any("shape_attributes" in region for region in drawn):
+            return "the VGG Image Annotator", len(drawn)
+    spans = [
+        s for record in source.sample if "image" in record for s in _dicts(record.get("spans"))
+    ]
+    if any("points" in span or "bbox" in span for span in spans):
+        return "Prodigy's image.manual", len(spans)
+    return "", 0
+
+
+def _in_xml(text: str, files: int = 0) -> tuple[str, int]:
+    """Look into XML; of several files the number is theirs."""
+    for tool, mark in _XML.items():
+        number = len(mark.findall(text))
+        if number and "<annotation" in text[:1000]:
+            return tool, files or number
+    return "", 0
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [part for part in parts if isinstance(part, dict)]

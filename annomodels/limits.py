@@ -1,0 +1,40 @@
+"""Limits that people meet in tables, messages and pages, each with its unit and reason."""
+
+from __future__ import annotations
+
+# probability of a gold label from which it is settled: one error in 20, as for 95 % intervals
+SETTLED = 0.95
+# probability of a statement about a coder from which it is called very probable
+CERTAIN = 0.95
+
+# labels of a coder: below the first nothing is concluded (intervals of skill span useless to fine),
+# below the second little can be said, from the third a confusion matrix of their own can be learned
+CODER_JUDGED = 5
+CODER_THIN = 10
+CODER_MATRIX = 20
+# skill (kappa with the truth) below which labels hardly depend on the item, and from which a coder
+# is fine
+SKILL_USELESS = 0.2
+SKILL_USEFUL = 0.5
+
+# labels of an item, and how many of them differ from its majority, from which two readings were
+# told from errors on simulated crowds; `run` lists such items, `check` announces them
+CONTESTED_LABELS = 8
+CONTESTED_APART = 2
+# labels of the median item from which it shows whether items differ in difficulty
+ITEM_DIFFICULTY = 3
+# share of the labels of an item that differ from its gold label, from which it is hard
+DISSENT = 0.25
+
+# share of the items that two coders labeled, and coders, below which nothing tells who is wrong
+SHARED_ITEMS = 0.5
+CODERS_COMPARED = 3
+# items of known truth that test probabilities
+KNOWN_TESTED = 20
+
+# labels to ask for next by default; largest share for one coder, among this many coders or more
+NEXT_LABELS = 100
+NEXT_SHARE = 0.25
+NEXT_CODERS = 8
+# information of a label, as a share of the mean label's, below which a coder is not asked
+NEXT_WORTH = 0.5

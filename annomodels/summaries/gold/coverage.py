@@ -1,0 +1,282 @@
+"""How many gold labels are wrong: of all items, and of the highest-probability ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.data.annotations import Annotations
+from annomodels.limits import SETTLED
+from annomodels.summaries.columns import COLUMNS as ALL
+from annomodels.summaries.columns import Column, columns
+from annomodels.summaries.draws import choices, interval, thinned, truth_probabilities
+from annomodels.summaries.summary import Summary
+from annomodels.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+LIMITS = (0.0, 0.5, 0.8, 0.9, SETTLED, 0.99)
+_DRAWS = 400
+_CELLS = 20_000_000  # items x classes x draws to look at: about a second
+_GRID = 200  # points of the curve
+
+CURVE = columns(
+    Column(
+        "threshold", "Probability", "name",
+        of=lambda row: f"≥ {row.threshold:g}" if row.threshold else "all items",
+    ),
+    "kept",
+    ALL["share"].called("Share of items"),
+    ALL["accuracy"].called("Expected accuracy", digits=3, bar=False),
+    Column("wrong", "Expected wrong", "quantity", of=lambda row: round(float(row.wrong), 2)),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Wrong:
+    """Posterior of the number of wrong labels, by the gold standard and by majority vote.
+
+    Parameters
+    ----------
+    n
+        Number of items without known truth.
+    gold, gold_low, gold_high
+        Expected number of wrong gold labels and its 95 % interval; NaN ends with one draw only.
+    vote, vote_low, vote_high
+        The same of the majority vote.
+    tested
+        Number of these items whose gold label was compared with truth that the fit was not told.
+    by_audit
+        Whether the number comes from an audit.
+    first, probability
+        Numbers of the highest-probability items at which labels are counted, the first ones those
+        of the thresholds, the last one all; and the smallest probability among them.
+    errors, counts
+        Expected wrong gold labels among the first items, shape [point], and those under replicated
+        truths, shape [draw, point].
+    """
+
+    n: int
+    gold: float
+    gold_low: float
+    gold_high: float
+    vote: float
+    vote_low: float
+    vote_high: float
+    tested: int
+    by_audit: bool
+    first: Ints
+    probability: Floats
+    errors: Floats
+    counts: Floats
+
+
+def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
+    """Expect so many wrong labels: of the most probable label, and of the majority vote.
+
+    A tied vote counts as a choice at random among the labels that tie. Items of known gold are
+    left out.
+
+    >>> from annomodels.summaries.examples import small_fit
+    >>> tree, data = small_fit()
+    >>> [round(errors, 3) for errors in expected_errors(tree["truth"]["p_truth"].values, data)]
+    [0.032, 0.032]
+    """
+    unknown = open_items(data)
+    p = p_truth[unknown]
+    by_vote = (p * _by_vote(data)[unknown]).sum(axis=1)
+    return float((1 - p.max(axis=1)).sum()), float((1 - by_vote).sum())
+
+
+def wrong_labels(
+    tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any] | None = None
+) -> Wrong:
+    """Count wrong labels on replicated truths, one for each posterior draw.
+
+    Everything that says how many gold labels are wrong reads it. Of a stack the engine counted them
+    on every draw, and after an audit the number is that of the estimate: replicated truths then
+    only say how these spread over the items.
+
+    Parameters
+    ----------
+    tree
+        Result of a fit.
+    data
+        What was fitted.
+    known
+        Truth that the fit was not told, by name of item: labels of these items are right or wrong.
+
+    Examples
+    --------
+    >>> from annomodels.summaries.examples import small_fit
+    >>> found = wrong_labels(*small_fit())
+    >>> found.n, round(found.gold, 3), found.gold_low, found.gold_high
+    (2, 0.032, 0.0, 1.0)
+    """
+    p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
+    truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_gold(known).gold)
+    at, unknown = np.flatnonzero(open_items(data) & (truth >= 0)), open_items(data)
+    believed = p.copy()
+    believed[at] = np.eye(data.n_labels)[truth[at]]
+    best, order = p.argmax(axis=1), np.flatnonzero(unknown)
+    order = order[np.argsort(-p.max(axis=1)[order], kind="stable")]
+    top = p.max(axis=1)[order]
+    kept = [int((top >= limit).sum()) for limit in LIMITS]
+    grid = np.unique(np.linspace(min(1, len(top)), len(top), _GRID).round().astype(np.int64))
+    first = np.concatenate([kept, grid])
+    error = 1.0 - believed[np.arange(len(p)), best]
+    errors = np.concatenate([[0.0], error[order].cumsum()])[first]
+    gold = float(errors[-1])
+    vote = float((1 - (believed * _by_vote(data)).sum(axis=1))[unknown].sum())
+    counts, votes = _replicated(tree, data, order, first, best, np.where(unknown, truth, -1))
+    ends = None if len(at) else wrong_interval(tree)
+    audited = tree["audit"].attrs if "audit" in tree.children else {}
+    if "wrong" in audited:
+        gold, ends = float(audited["wrong"]), (audited["wrong_low"], audited["wrong_high"])
+        if errors[-1] > 0:
+            errors = np.minimum(errors * (gold / errors[-1]), first)
+    (low,), (high,) = ((end,) for end in ends) if ends else interval(counts[:, -1:])
+    vote_low, vote_high = interval(votes[:, None])
+    return Wrong(
+        n=len(order),
+        gold=gold,
+        gold_low=float(min(np.floor(low), gold)),
+        gold_high=float(max(np.ceil(high), gold)),
+        vote=vote,
+        vote_low=float(np.floor(vote_low[0])),
+        vote_high=float(np.ceil(vote_high[0])),
+        tested=len(at),
+        by_audit="wrong" in audited,
+        first=first,
+        probability=np.append(top, np.nan)[first - 1],
+        errors=errors,
+        counts=counts,
+    )
+
+
+def open_items(data: Annotations) -> Bools:
+    """Return which items have no known truth."""
+    return np.ones(data.n_items, bool) if data.gold is None else np.asarray(data.gold < 0)
+
+
+def _by_vote(data: Annotations) -> Floats:
+    """Probability that a vote, ties broken at random, takes each label, shape [item, label]."""
+    winners = data.votes == data.votes.max(axis=1, keepdims=True)
+    return np.asarray(winners / winners.sum(axis=1, keepdims=True))
+
+
+def _replicated(
+    tree: xr.DataTree, data: Annotations, order: Ints, first: Ints, best: Ints, known: Ints
+) -> tuple[Floats, Floats]:
+    """Wrong gold labels among the first items, [draw, point], and wrong votes, [draw]."""
+    most = max(40, min(_DRAWS, _CELLS // max(data.n_items * data.n_labels, 1)))
+    if "stack" in tree.children:
+        beliefs = stacked_truths(tree, most)
+    else:
+        beliefs = truth_probabilities(thinned(tree, data, most), data)
+    rng, by_vote = np.random.default_rng(0), _by_vote(data)
+    counts, votes = [], []
+    for _, p in beliefs:
+        truth = np.where(known >= 0, known, choices(p, rng.random(len(p))))
+        vote = choices(by_vote, rng.random(len(p)))
+        counts.append(np.concatenate([[0], (truth != best)[order].cumsum()])[first])
+        votes.append((truth != vote)[order].sum())
+    return np.array(counts, dtype=float), np.array(votes, dtype=float)
+
+
+def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
+    """Return the 95 % interval of the number of wrong labels, if the engine counted them."""
+    stats = tree["sample_stats"].to_dataset()
+    if "wrong" not in stats:
+        return None
+    low, high = np.quantile(stats["wrong"].values, [0.025, 0.975])
+    return int(np.floor(low)), int(np.ceil(high))
+
+
+def stacked_truths(tree: xr.DataTree, most: int) -> Iterator[tuple[int, Floats]]:
+    """Yield P(truth) under draws of the layer of a stack, [item, truth]."""
+    from annomodels.models.mixtures.stack import layered
+
+    stack = tree["stack"].to_dataset()
+    log_q = stack["log_mixture"].values
+    layer = [stack[name].values for name in ("sharpness", "unknown", "tilt")]
+    total = len(layer[0])
+    # evenly spread: neighboring draws may be alike
+    chosen = np.unique(np.linspace(0, total - 1, min(most, total)).astype(int))
+    gold = tree["observed_data"].to_dataset().get("gold")
+    known = np.full(len(log_q), -1) if gold is None else gold.values
+    given = np.flatnonzero(known >= 0)
+    for n, draw in enumerate(chosen):
+        one = slice(draw, draw + 1)
+        p = layered(log_q, *(values[one] for values in layer))[0]
+        p[given] = np.eye(p.shape[1])[known[given]]
+        yield n, p
+
+
+def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -> Summary:
+    r"""Trade the share of items that are kept for the expected accuracy of their gold labels.
+
+    Items are sorted by :math:`p_i = \max_k P(t_i = k \mid y)`, largest first. Of the n first ones,
+
+    .. math:: E[\text{accuracy}] = 1 - \frac{W}{\sum_i (1 - p_i)} \,
+        \frac{1}{n} \sum_{i \le n} (1 - p_i)
+
+    with :math:`W` the expected number of wrong labels among all, which is
+    :math:`\sum_i (1 - p_i)` unless an audit says otherwise. Intervals are of the number of wrong
+    labels among replicated truths, one set of truths for each posterior draw, scaled so that among
+    all items it has the interval of W. Items of known gold are left out.
+
+    >>> from annomodels.summaries.examples import small_fit
+    >>> coverage(*small_fit()).table[["threshold", "kept", "accuracy"]].round(3).head(3)
+       threshold  kept  accuracy
+    0        0.0     2     0.984
+    1        0.5     2     0.984
+    2        0.8     2     0.984
+    """
+    import pandas as pd
+    import xarray as xr
+
+    found = wrong_labels(tree, data) if wrong is None else wrong
+    first, errors, cut = found.first, found.errors, len(LIMITS)
+    fewest, most = _ends(found)
+    size = np.where(first > 0, first, np.nan)
+    accuracy, low, high = (1 - each / size for each in (errors, most, fewest))
+    table = pd.DataFrame(
+        {
+            "threshold": LIMITS,
+            "kept": first[:cut],
+            "share": first[:cut] / max(found.n, 1),
+            "accuracy": accuracy[:cut],
+            "accuracy_low": low[:cut],
+            "accuracy_high": high[:cut],
+            "wrong": errors[:cut],
+        }
+    )
+    points = slice(cut, None if found.n else cut)
+    curve = xr.Dataset(
+        {
+            "kept": ("point", first[points]),
+            "accuracy": ("point", accuracy[points]),
+            "low": ("point", low[points]),
+            "high": ("point", high[points]),
+            "probability": ("point", found.probability[points]),
+        }
+    )
+    known = data.n_items - found.n
+    notes = (f"{known:,} items whose truth is known are left out.",) if known else ()
+    return Summary("Accuracy and coverage of the gold standard", table, curve, notes, CURVE)
+
+
+def _ends(found: Wrong) -> tuple[Floats, Floats]:
+    """95 % interval of the wrong labels among the first items, around what is expected."""
+    low, high = interval(found.counts)
+    # the ends move as the interval of all items does, and stay within the number of items
+    low *= found.gold_low / low[-1] if low[-1] > 0 else 1.0
+    high *= found.gold_high / high[-1] if high[-1] > 0 else 1.0
+    whole = found.first == found.n
+    low[whole], high[whole] = found.gold_low, found.gold_high
+    return np.minimum(low, found.errors), np.clip(high, found.errors, found.first)

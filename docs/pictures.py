@@ -1,0 +1,39 @@
+"""Take the picture of the report that README and the home page show; needs Chromium on the path.
+
+``python docs/pictures.py`` runs the command of README in an empty folder and photographs its page.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+PICTURE = Path(__file__).resolve().parent / "images" / "report.png"
+SIZE = "1120,800"
+
+
+def browser() -> str:
+    """Return the first Chromium on the path."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    raise SystemExit("No Chromium on the path. Install it, then run this script again.")
+
+
+def photograph(page: Path, picture: Path, size: str = SIZE) -> None:
+    """Write a picture of the first screen of a page."""
+    options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--virtual-time-budget=3000"]
+    name = [f"--window-size={size}", f"--screenshot={picture}", page.resolve().as_uri()]
+    subprocess.run([browser(), *options, *name], check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["run", "dataset:crowd", "--seed", "1", "-q", "-o", folder, "--force"]
+        done = subprocess.run([sys.executable, "-m", "annomodels", *command], check=False)
+        if done.returncode not in (0, 4):
+            raise SystemExit(done.returncode)
+        photograph(Path(folder) / "report.html", PICTURE)
