@@ -2,9 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    """Option named in a message, which each front end spells: in Python as a keyword.
+
+    `value` is None for the option alone, ``...`` for any value, and ``[...]`` for any list.
+
+    >>> print(Option("scale", "ordinal"), Option("labels", [...]), Option("item"), sep=", ")
+    scale='ordinal', labels=[...], item=
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return _spell(self)
+
+    @property
+    def python(self) -> str:
+        """The option as a keyword of a function."""
+        return f"{self.name}={'' if self.value is None else _literal(self.value)}"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """Call named in a message, with the command that does the same.
+
+    >>> print(Verb("am.compare(fit, other)", "annomodels compare"))
+    am.compare(fit, other)
+    """
+
+    python: str
+    command: str
+
+    def __str__(self) -> str:
+        return _spell(self)
+
+
+_speller: Callable[[Option | Verb], str] | None = None
+
+
+@contextmanager
+def spelled_by(speller: Callable[[Option | Verb], str]) -> Iterator[None]:
+    """Spell options and calls in messages as a front end does, as long as it runs."""
+    global _speller
+    before, _speller = _speller, speller
+    try:
+        yield
+    finally:
+        _speller = before
+
+
+def _spell(named: Option | Verb) -> str:
+    return named.python if _speller is None else _speller(named)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    return "..." if value is ... else repr(value)
 
 
 @dataclass(frozen=True)
@@ -105,7 +167,9 @@ def valid_seed(seed: int) -> int:
         When it is none, with the range.
     """
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed <= MOST_SEED:
-        what = f"seed={seed!r} is out of range: it is a whole number from 0 to {MOST_SEED}."
+        what = (
+            f"{Option('seed', seed)} is out of range: it is a whole number from 0 to {MOST_SEED}."
+        )
         raise NotApplicable(what)
     return seed
 

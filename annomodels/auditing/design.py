@@ -15,14 +15,13 @@ import numpy as np
 from annomodels.auditing.rows import places
 from annomodels.auditing.strata import Strata, stratify
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Problem, Verb
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 KIND, VERSION = "annomodels audit", 1
-_REMEDY = "Draw items with am.audit, and give what its save() wrote."
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,9 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
         raise
     except (KeyError, TypeError, ValueError):
         what = "This does not say how audited items were drawn."
-        raise AnnotationError(Problem(what, source, _REMEDY)) from None
+        draw = Verb("am.audit", "annomodels audit")
+        remedy = f"Draw items with {draw}, and give the design that it saved."
+        raise AnnotationError(Problem(what, source, remedy)) from None
 
 
 def of_these_data(mark: str, fit: Fit, source: str) -> None:

@@ -12,7 +12,7 @@ from annomodels.auditing.rows import WRONG, Slice, named_codes, three, units_of
 from annomodels.auditing.tables import Tables
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
     texts = [label_text(label) for label in wins]
     if len(texts) != 2 or texts[0] == texts[1] or not set(texts) <= set(place):
         raise NotApplicable(
-            f"wins={wins!r}: name the two labels that say which system won, of "
+            f"{Option('wins', wins)}: name the two labels that say which system won, of "
             f"{some(t.data.labels)}."
         )
     return place[texts[0]], place[texts[1]]

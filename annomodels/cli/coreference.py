@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -40,10 +40,14 @@ class Asked:
 
     chains: tuple[str, ...]
     distances: tuple[str, ...]
-    coefficient: Any
+    coefficient: Literal["alpha", "K"]
     draws: int
     seed: int
     at_least: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chains", self.chains or ("incl-",))
+        object.__setattr__(self, "distances", self.distances or ("passonneau",))
 
 
 def is_folder(output: str) -> bool:

@@ -37,7 +37,7 @@ def explain(error: BaseException, session: Session) -> int:
         again = f"annomodels report {folder} -o {shlex.quote(f'{session.saved}/report.html')}"
         text += f"\nThe fit is saved in {folder}, without tables and report. Go on with: {again}"
     if text:
-        say_error(text, session)
+        say_error(text)
     return code
 
 

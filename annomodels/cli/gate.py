@@ -88,3 +88,14 @@ def _parse(text: str) -> Gate:
         message = f"--fail-if: a coefficient has no {column!r}; use {', '.join(COLUMNS)}."
         raise click.UsageError(message, context)
     return Gate(name, column, sign, value)
+
+
+def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
+    """Warn of each gate that fails, and return the exit code."""
+    from annomodels.cli.exits import DONE, GATE
+    from annomodels.cli.session import warn
+
+    failures = [sentence for gate in gates for sentence in gate.failures(table, word)]
+    for sentence in failures:
+        warn(f"gate failed: {sentence}")
+    return GATE if failures else DONE

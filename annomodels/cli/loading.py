@@ -182,19 +182,15 @@ def load_bundled(name: str) -> Annotations:
 
 def load_fit(name: str) -> Fit:
     """Load what ``annomodels fit`` or ``annomodels run`` saved."""
-    path = Path(name)
-    problem = None
-    if not path.exists():
-        problem = Problem("The file does not exist.", name, "Check the path.")
-    elif path.is_dir():
-        inside = path / "fit.nc"
-        if inside.is_file():
-            return load_fit(str(inside))
-        problem = Problem("This is a folder without fit.nc.", name, "Name the file of the fit.")
-    if problem:
-        raise AnnotationError(problem)
     from annomodels.fitting.load import load
+    from annomodels.io.border import unreadable
 
+    path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
+    if path.is_dir():
+        what = "This is a folder without fit.nc."
+        raise AnnotationError(Problem(what, name, "Name the file of the fit."))
+    if not path.exists() and (problem := unreadable(path)):
+        raise AnnotationError(problem)
     try:
         return load(path)
     except (OSError, KeyError, TypeError, ValueError) as error:

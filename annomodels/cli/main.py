@@ -21,8 +21,8 @@ import click
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.screen.wrapping import size, wrapped
-from annomodels.cli.session import Session, warn
-from annomodels.errors import printable
+from annomodels.cli.session import Session, spell, warn
+from annomodels.errors import printable, spelled_by
 
 COMMANDS: dict[str, str] = {
     "run": "The main job: check, agreement, fit, report, gold, coders, items in one folder.",
@@ -234,7 +234,7 @@ def main(args: Sequence[str] | None = None) -> int:
         cli.main(words, prog_name="annomodels")
     session = Session(command=printable(shlex.join(["annomodels", *words])), group=cli)
     _accept_any_text()
-    with warnings.catch_warnings(), _heeding_interrupts(session):
+    with warnings.catch_warnings(), _heeding_interrupts(session), spelled_by(spell):
         _tame_warnings(session)
         try:
             code = _run(words, session)

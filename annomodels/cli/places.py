@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from annomodels.cli.options import Writing
 from annomodels.cli.session import current
 from annomodels.errors import AnnomodelsError, Problem
 
@@ -31,12 +30,6 @@ class CannotWrite(AnnomodelsError):
 def check_file(path: str | Path, force: bool) -> None:
     """Make sure that a file can be written."""
     _raise_all(_file_problems(Path(path), force))
-
-
-def check_writing(writing: Writing) -> None:
-    """Make sure that the file of a table, if one was named, can be written."""
-    if writing.output not in (None, "-"):
-        check_file(str(writing.output), writing.force)
 
 
 def check_folder(

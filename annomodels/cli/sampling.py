@@ -13,7 +13,7 @@ import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
-from annomodels.cli.session import detail, here, note, warn
+from annomodels.cli.session import detail, note, warn
 from annomodels.cli.terminal import Stages, between
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, object]:
         "seed": fit.seed,
         "verdict": check.verdict,
         "lamps": dict(check.lamps),
-        "sentences": list(map(here, check.sentences)),
+        "sentences": check.sentences,
     }
 
 

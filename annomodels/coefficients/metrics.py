@@ -13,7 +13,7 @@ from annomodels.coefficients.distances import Computed, Distance, Nominal, Ordin
 from annomodels.coefficients.entries import plain_name_of
 from annomodels.coefficients.sets import SET_DISTANCES, set_table
 from annomodels.data.names import quoted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats, Ints
 
 DistanceLike = str | ArrayLike | Callable[[Any, Any], Any]
@@ -129,11 +129,13 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
             )
         )
     problems = []
-    for wrong, what in (
-        (~np.isfinite(table), "is not a number"),
-        (table < 0, "is negative"),
-        (np.eye(n, dtype=bool) & (table != 0), "is not 0 although both labels are the same"),
-        (~np.isclose(table, table.T, rtol=1e-9, atol=0, equal_nan=True), "differs by direction"),
+    same = np.eye(n, dtype=bool)
+    one_sided = ~np.isclose(table, table.T, rtol=1e-9, atol=0, equal_nan=True)
+    for wrong, what, remedy in (
+        (~np.isfinite(table), "is not a number", RULES),
+        (table < 0, "is negative", RULES),
+        (same & (table != 0), "is not 0 although both labels are the same", RULES),
+        (one_sided, "differs by direction", ONE_SIDED),
     ):
         if wrong.any():
             k, m = np.argwhere(wrong)[0]
@@ -141,7 +143,7 @@ def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
                 Problem(
                     f"The distance from {quoted(labels[k])} to {quoted(labels[m])} {what}.",
                     f"distance {name}",
-                    ONE_SIDED if "direction" in what else RULES,
+                    remedy,
                 )
             )
     if problems:
@@ -170,7 +172,7 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
     if not (numeric or ordered):
         raise NotApplicable(
             f"The distance {name!r} needs an order, but the labels are words without one. "
-            'Give them in their order: labels=["low", "mid", "high"].'
+            f"Give them in their order: {Option('labels', ['low', 'mid', 'high'])}."
         )
     n = len(x)
     ranks = np.arange(n, dtype=float)

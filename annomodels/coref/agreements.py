@@ -25,7 +25,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.validation import is_missing
-from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
 
 Which = Literal["alpha", "K"]
 By = Literal["document", "genre"]
@@ -194,7 +194,7 @@ def agreement(
 def parts_of(documents: Sequence[Document], by: By | None) -> dict[str, list[Document]]:
     """Group documents by name or by text type, or put all together."""
     if by not in (None, "document", "genre"):
-        raise NotApplicable(f"by={by!r} is unknown. Use 'document', 'genre' or None.")
+        raise NotApplicable(f"{Option('by', by)} is unknown. Use 'document', 'genre' or None.")
     parts: dict[str, list[Document]] = {}
     for document in documents:
         name = "all texts" if by is None else document.id

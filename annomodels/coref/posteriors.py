@@ -16,7 +16,7 @@ from annomodels.coref.overtexts import over_texts
 from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
 def valid_draws(draws: int) -> None:
     """Refuse a number of draws below 1."""
     if draws < 1:
-        raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 1000.")
+        raise NotApplicable(f"{Option('draws', draws)} should be 1 or more, for instance 1000.")
 
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:

@@ -11,7 +11,7 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
 from annomodels.engines.settings import MEMORY, Progress, Settings
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
@@ -258,7 +258,7 @@ def _require_streamable(model: Model, engine: str) -> None:
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
             "stack, or a model from pooled to hierarchical with gibbs or em, or fit "
-            "am.scan(...).to_annotations()."
+            f"{Verb('am.scan(...).to_annotations()', 'annomodels fit without --stream')}."
         )
 
 
@@ -295,7 +295,7 @@ def choose(model: Model, engine: str = "auto") -> str:
     if engine != "em" and not model.proper:
         raise NotApplicable(
             "A model without proper priors has no posterior to sample. "
-            "Use engine='em', or give it priors."
+            f"Use {Option('engine', 'em')}, or give it priors."
         )
     return engine
 

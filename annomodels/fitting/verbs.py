@@ -124,7 +124,7 @@ REASONS: dict[Kind, dict[str, str]] = {
     CLASSES: {**NO_LINKS, "write_gold": IN_MEMORY, "plot.values": NO_VALUES},
     SCAN: {
         **NO_LINKS,
-        "": "needs the labels in memory, fit am.scan(...).to_annotations()",
+        "": "needs the labels in memory: fit them without a scan",
         "plot.values": NO_VALUES,
         "gold": "the gold standard of a scan goes to disk, use write_gold(path)",
     },

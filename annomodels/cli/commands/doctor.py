@@ -35,11 +35,9 @@ def command(ctx: click.Context, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.cli.exits import DONE, EXTRA
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import note, plural
     from annomodels.cli.tables import emit
 
-    check_writing(writing)
     found = facts()
     rows = [(fact.name, fact.value, fact.problem) for fact in found]
     emit(pd.DataFrame(rows, columns=["name", "value", "problem"]), writing, "annomodels doctor")

@@ -53,7 +53,7 @@ from annomodels.coefficients.rows import Duplicates, Rows, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
 FEW = 10  # items, below which a coder is not compared with others
@@ -340,7 +340,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     entry, rows = setup.request.coefficient, setup.rows
     if entry.each_pair:
         raise NotApplicable(
-            f'{entry.title} is a mean over pairs of coders. Take by="pair", or multi_kappa.'
+            f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
+            "multi_kappa."
         )
     sides, without = coder_parts(setup), make_without(setup)
     whole = Statistics(setup.sample.rows, [setup.request])
@@ -428,7 +429,7 @@ def shared_items(rows: Rows, convention: str) -> tuple[Ints, Ints, Ints]:
     if size > MOST_MEETINGS:
         raise NotApplicable(
             f"The items hold {size:,} pairs of labels (at most {MOST_MEETINGS:,} here). "
-            'Take by="coder", or fewer items.'
+            f"Take {Option('by', 'coder')}, or fewer items."
         )
     a, b = within_items(rows.item, rows.n_items)
     keep = (rows.coder[a] != rows.coder[b]) & used_items(rows, convention)[rows.item[a]]

@@ -10,7 +10,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import components
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 
@@ -92,7 +92,7 @@ class _Reading:
         named = sorted(chain_labels(self.labels.values()))
         if self.by_label:
             what = f"No two mentions have the same label ({some(named)}), so there is no chain."
-            return Problem(what, self.source, "Leave out chain_from='label'.")
+            return Problem(what, self.source, f"Leave out {Option('chain_from', 'label')}.")
         mentions = counted(len(self.marks.markables), "mention")
         what = (
             f"No relation of coreference was found among {mentions}, so every mention would be a "
@@ -104,7 +104,7 @@ class _Reading:
         kind = min(self.unused, default="Coref")
         remedy = (
             f"If the label of a mention names its chain (the labels are {some(named)}), say "
-            "chain_from='label'. If a relation means coreference, name it: "
+            f"{Option('chain_from', 'label')}. If a relation means coreference, name it: "
             f"relations=[{kind!r}]. For marked stretches without chains, use "
             "annomodels agree --units exact."
         )

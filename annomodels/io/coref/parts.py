@@ -11,7 +11,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Judgment, Layer
 from annomodels.data.validation import SHOWN, counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Problem, Verb
 
 Crossing = Literal["error", "keep"]
 ChainFrom = Literal["relations", "label"]
@@ -158,7 +158,7 @@ def aligned(parts: Iterable[Part]) -> list[Document]:
         if apart:
             notes.append(
                 f"{apart:,} of {len(document.keys):,} mentions were not marked by all coders; "
-                "see unaligned()."
+                f"see {Verb('unaligned()', 'unaligned.csv of -o FOLDER')}."
             )
         out.append(replace(document, notes=(*document.notes, *notes)))
     return out
