@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.design import Design, open_items
+from annomodels.auditing.design import Design, Strata, open_items, places
 from annomodels.auditing.estimator import Seen
-from annomodels.auditing.rows import places
-from annomodels.auditing.strata import Strata
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
 from annomodels.data.validation import counted, is_blank, some

@@ -10,14 +10,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
-from annomodels.auditing.coders import accuracies, classes, coders, panel
-from annomodels.auditing.design import Design, belief_mark, beliefs, fingerprint, open_items
+from annomodels.auditing.design import (
+    Design,
+    Strata,
+    belief_mark,
+    beliefs,
+    fingerprint,
+    open_items,
+    stratify,
+)
 from annomodels.auditing.estimator import Estimator
-from annomodels.auditing.rows import named_codes
 from annomodels.auditing.sample import Audit, designed, sized
-from annomodels.auditing.slices import slices, systems
-from annomodels.auditing.strata import Strata, stratify
-from annomodels.auditing.tables import Tables
+from annomodels.auditing.tables import (
+    Tables,
+    accuracies,
+    classes,
+    coders,
+    named_codes,
+    panel,
+    slices,
+    systems,
+)
 from annomodels.auditing.teach import Lesson, after, taught
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed

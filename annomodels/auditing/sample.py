@@ -12,14 +12,14 @@ import numpy as np
 
 from annomodels.auditing.design import (
     Design,
+    allocate,
     beliefs,
     fingerprint,
     of_these_data,
     open_items,
     read_design,
 )
-from annomodels.auditing.foresight import foreseen, needed
-from annomodels.auditing.strata import allocate
+from annomodels.auditing.estimator import foreseen, needed
 from annomodels.data.names import places_of
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import find
-from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
 from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs, over
 from annomodels.errors import NotApplicable, Verb
 from annomodels.types import Floats

@@ -12,9 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, Request, find, panel_names
-from annomodels.coefficients.distances import Computed, Distance, Nominal
+from annomodels.coefficients.distances import (
+    Computed,
+    Distance,
+    DistanceLike,
+    Nominal,
+    make_distance,
+)
 from annomodels.coefficients.entries import CONVENTION_NAMES, Coefficient
-from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations

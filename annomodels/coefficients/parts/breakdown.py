@@ -25,29 +25,23 @@ from scipy import sparse
 
 from annomodels.coefficients.agreement import Convention, Resample
 from annomodels.coefficients.counts import Counts
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.intervals import share_above
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts.grouped import (
     Entries,
     Grouped,
     coder_parts,
     item_parts,
     label_counts,
+    make_without,
+    without_each_item,
 )
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
-from annomodels.coefficients.parts.influence import make_without, without_each_item
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.parts.table import (
-    drawn,
-    draws_note,
-    finish,
-    measured,
-    planned,
-    spans,
-)
+from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned, spans
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
 from annomodels.coefficients.rows import Duplicates, Rows, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over

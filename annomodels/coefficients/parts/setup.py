@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
 from annomodels.coefficients.counts import Counts, count_pairs
-from annomodels.coefficients.distances import Ordinal
+from annomodels.coefficients.distances import DistanceLike, Ordinal
 from annomodels.coefficients.formulas import EXPECTED
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import UNFIT, before, explain
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
