@@ -13,6 +13,7 @@ import click
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, plural, warn
+from annomodels.summaries.columns import COLUMNS, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")
 SILVER_MODELS = ("pairs", "single", "none")
 ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
 READ = "conll, corefud, mmax2, brat, inception, jsonlines or chains"
-SHORT = ("part", "measure", "value", "low", "high", "observed", "expected", "items")
+SHORT = columns("part measure", COLUMNS["value"].called(digits=3), "observed expected items")
 _TABLES = (
     *("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv"),
     "unaligned.csv",

@@ -176,7 +176,7 @@ def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> t
     own = np.asarray(counts.coders @ t).reshape(counts.n_coders, -1)
     given = own.sum(-1)
     scale = np.ones_like(given)
-    if counts.equal_coders:
+    if counts.convention.equal_coders:
         scale = over(1.0, given, 0.0)
     own = own * scale[:, None]
     mass = own.sum(-1)
@@ -184,7 +184,7 @@ def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> t
     others = distance.reach(own.sum(0), pooled)[None, :] - distance.reach(own, pooled)
     weight = float(mass.sum() ** 2 - (mass**2).sum())
     d_e = float((own * others).sum()) / weight
-    if counts.equal_coders:
+    if counts.convention.equal_coders:
         others = others - (own * others).sum(-1, keepdims=True) / np.maximum(mass, 1e-300)[:, None]
     else:
         others = others - d_e * (mass.sum() - mass)[:, None]

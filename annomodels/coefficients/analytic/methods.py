@@ -100,48 +100,34 @@ class _Method:
 
 METHODS: dict[str, _Method] = {
     "gwet": _Method(
-        linearised,
-        "linearised variance over items, t interval, not above 1",
-        "Gwet 2014",
-        "",
-        ("linearised", "linearized", "irrcac"),
+        linearised, "linearised variance over items, t interval, not above 1",
+        "Gwet 2014", "", ("linearised", "linearized", "irrcac"),
     ),
     "gwet_table": _Method(
         linearised_table,
         "variance of the table of two coders, divided by n instead of n - 1, t interval",
-        "Gwet 2014",
-        "",
-        ("table", "irrcac_table"),
+        "Gwet 2014", "", ("table", "irrcac_table"),
     ),
     "fleiss_cohen_everitt": _Method(
-        fleiss_cohen_everitt,
-        "large-sample variance of the table of label pairs, normal interval",
-        "Fleiss, Cohen & Everitt 1969",
-        "10.1037/h0028106",
+        fleiss_cohen_everitt, "large-sample variance of the table of label pairs, normal interval",
+        "Fleiss, Cohen & Everitt 1969", "10.1037/h0028106",
         ("fce", "fleiss_cohen_everitt_1969", "statsmodels", "asymptotic"),
     ),
     "fleiss": _Method(
         fleiss_nee_landis,
         "large-sample variance if coders agree by chance alone, normal interval",
-        "Fleiss, Nee & Landis 1979",
-        "10.1037/0033-2909.86.5.974",
+        "Fleiss, Nee & Landis 1979", "10.1037/0033-2909.86.5.974",
         ("fleiss_nee_landis", "irr", "h0"),
     ),
     "f": _Method(
-        f_interval,
-        "F distribution of the mean squares",
-        "McGraw & Wong 1996",
-        "10.1037/1082-989X.1.1.30",
-        ("anova", "pingouin", "shrout_fleiss"),
+        f_interval, "F distribution of the mean squares",
+        "McGraw & Wong 1996", "10.1037/1082-989X.1.1.30", ("anova", "pingouin", "shrout_fleiss"),
     ),
     "jackknife": _Method(
-        jackknife,
-        "jackknife of log(MSA / MSE) over items, t interval",
-        "Hughes 2022",
-        "10.48550/arXiv.2210.13265",
-        ("hughes",),
+        jackknife, "jackknife of log(MSA / MSE) over items, t interval",
+        "Hughes 2022", "10.48550/arXiv.2210.13265", ("hughes",),
     ),
-}
+}  # fmt: skip
 """Methods by name; which of them a coefficient has stands in the catalogue."""
 
 

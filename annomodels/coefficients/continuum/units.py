@@ -24,7 +24,7 @@ SHOWN = 5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Units:
-    """Stretches of texts, or of any other continuum, that coders marked and labelled.
+    """Stretches of texts, or of any other continuum, that coders marked and labeled.
 
     A coder's units with the same label do not overlap; what lies between them are gaps. Units with
     different labels may overlap: each label is a layer of its own. Build it with

@@ -79,7 +79,7 @@ class Finding:
             object.__setattr__(self, "code", re.sub(r"\W+", "_", self.name.lower()).strip("_"))
 
     def row(self) -> tuple[str, float, float, bool, str]:
-        """Give the columns name, value, limit, ok and sentence."""
+        """Return the columns name, value, limit, ok and sentence."""
         return self.name, self.value, self.limit, not self.severity, self.sentence
 
 
