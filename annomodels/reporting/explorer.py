@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +175,7 @@ def packed(files: Mapping[str, str]) -> str:
     out: dict[str, str] = {}
     room = FILES_ROOM
     for name, text in files.items():
-        made = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+        made = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
         if len(made) <= room:
             out[name] = made
             room -= len(made)
