@@ -16,6 +16,7 @@ DOCS = ROOT / "docs"
 OUTSIDE = {"research", "tables", "generated", "_build", "_static", "_templates", "images"}
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted(
         path
         for path in DOCS.rglob("*.md")

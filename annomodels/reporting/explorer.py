@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.data.names import label_text
+from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.columns import clean, short
 from annomodels.summaries.draws import thinned
@@ -175,7 +175,7 @@ def packed(files: Mapping[str, str]) -> str:
     out: dict[str, str] = {}
     room = FILES_ROOM
     for name, text in files.items():
-        made = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+        made = base64.b64encode(deflated(text)).decode()
         if len(made) <= room:
             out[name] = made
             room -= len(made)
