@@ -52,7 +52,7 @@ class EasyHard:
 
     @property
     def sentence(self) -> str:
-        """The reading in words."""
+        """The reading as text."""
         if math.isnan(self.hard):
             return (
                 "There is no reading in terms of easy and hard items: agreement is not defined, or "
