@@ -180,7 +180,7 @@ def write_folder(
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
         if model != "none":
-            from annomodels.coref.links.candidates import pairs
+            from annomodels.coref.links import pairs
             from annomodels.fitting.run import fit as fit_model
 
             stages("drawing silver chains", 0.0)
@@ -223,7 +223,7 @@ def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
 def _silver(
     fit: Fit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
 ) -> None:
-    from annomodels.coref.links.silver import link_probabilities, silver
+    from annomodels.coref.links import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
     _csv(fit.links(at_least).table, beside / "links.csv")
