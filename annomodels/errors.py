@@ -1,4 +1,4 @@
-"""What can go wrong: every error carries problems, each with a place and a remedy."""
+"""Errors: each carries problems with a place and a remedy; messages name options as data."""
 
 from __future__ import annotations
 
@@ -43,6 +43,23 @@ class Verb:
 
     def __str__(self) -> str:
         return _spell(self)
+
+
+class Note(str):
+    """Note on one of several texts, told once for all that have a note of its code.
+
+    >>> note = Note("2 mentions lost.", "lost")
+    >>> note, note.code
+    ('2 mentions lost.', 'lost')
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> Note:
+        """Return the text with its code."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
 
 
 _speller: Callable[[Option | Verb], str] | None = None
@@ -120,7 +137,27 @@ class AnnomodelsError(Exception):
     """Base of all errors that this package raises on purpose."""
 
 
-class AnnotationError(AnnomodelsError, ValueError):
+class Problems(AnnomodelsError):
+    """Several things are wrong; holds every problem that was found."""
+
+    about = ""
+    proposal: object = None  # a call or command that reads the data and was tried
+
+    def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
+        one = Problem(problems) if isinstance(problems, str) else problems
+        self.problems: tuple[Problem, ...] = (one,) if isinstance(one, Problem) else tuple(one)
+        super().__init__(self._text())
+
+    def __str__(self) -> str:
+        return self._text() + (f"\n  try:   {self.proposal}" if self.proposal else "")
+
+    def _text(self) -> str:
+        body = [f"\n{n}. {problem}" for n, problem in enumerate(self.problems, 1)]
+        many = f"{len(body)} problems with the {self.about}:{''.join(body)}"
+        return many if len(body) != 1 else str(self.problems[0])
+
+
+class AnnotationError(Problems, ValueError):
     """The data cannot be read or understood; holds every problem that was found.
 
     Parameters
@@ -135,20 +172,7 @@ class AnnotationError(AnnomodelsError, ValueError):
     2
     """
 
-    proposal: object = None  # a call or command that reads the data and was tried
-
-    def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
-        one = Problem(problems) if isinstance(problems, str) else problems
-        self.problems: tuple[Problem, ...] = (one,) if isinstance(one, Problem) else tuple(one)
-        super().__init__(self._text())
-
-    def __str__(self) -> str:
-        return self._text() + (f"\n  try:   {self.proposal}" if self.proposal else "")
-
-    def _text(self) -> str:
-        body = [f"\n{n}. {problem}" for n, problem in enumerate(self.problems, 1)]
-        many = f"{len(body)} problems with the data:{''.join(body)}"
-        return many if len(body) != 1 else str(self.problems[0])
+    about = "data"
 
 
 class NotApplicable(AnnomodelsError, ValueError):
@@ -159,7 +183,7 @@ MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number
 
 
 def valid_seed(seed: int) -> int:
-    """Give a seed of random numbers back.
+    """Return a seed of random numbers back.
 
     Raises
     ------

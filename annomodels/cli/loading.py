@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import click
 
 from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import current, note, warn
-from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
+from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
 from annomodels.io.proposals import Proposal
 from annomodels.io.tables.keys import quoted
 
@@ -85,7 +85,7 @@ def load_data(name: str, reading: Reading) -> Annotations:
     if len(found) > 1:
         what = f"This command takes one question, and {', '.join(found)} were chosen."
         what += " annomodels run, agree and check take several."
-        raise click.UsageError(what, click.get_current_context(silent=True))
+        raise click.UsageError(what)
     return next(iter(found.values()))
 
 
@@ -127,13 +127,10 @@ def asked_of(reading: Reading) -> tuple[str, ...]:
 
 
 def several(reading: Reading, every_question: bool) -> bool:
-    """Whether several questions are meant: by the option, by several names, or by a pattern."""
+    """Return True if the option, several names or a pattern ask for several questions."""
     asked = asked_of(reading)
     if every_question and asked:
-        raise click.UsageError(
-            "Give --question or --every-question, not both.",
-            click.get_current_context(silent=True),
-        )
+        raise click.UsageError("Give --question or --every-question, not both.")
     if len(asked) != 1:
         return every_question or bool(asked)
     from annomodels.io.codebook import is_pattern
@@ -145,23 +142,42 @@ def load_each(data: str, reading: Reading) -> Questions:
     """Read all questions, or those asked for, and say which are left out."""
     from annomodels.io.questions import read_questions
 
-    context = click.get_current_context(silent=True)
     alone = "The data have only one question: leave out --every-question."
     if data.startswith(PREFIX):
-        raise click.UsageError(alone, context)
+        raise click.UsageError(alone)
     asked = asked_of(reading)
     said = {key: value for key, value in reading.items() if key != "question"}
     with way_out():
         found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
     if not asked and len(found) + len(found.left_out) < 2:
-        raise click.UsageError(alone, context)
+        raise click.UsageError(alone)
     for question, why in found.left_out.items():
         warn(f"left out: {question}: {why}.")
     return found
 
 
+def done_each[T](
+    found: Questions, work: Callable[[str, Annotations], T], nothing: str
+) -> tuple[dict[str, T], dict[str, str]]:
+    """Do the work for each question; what cannot be analyzed is left out with the reason."""
+    from annomodels.cli.exits import reason_of
+
+    done, left_out = dict[str, T](), dict(found.left_out)
+    for question, labels in found.items():
+        try:
+            done[question] = work(question, labels)
+        except (AnnotationError, NotApplicable, EngineError) as error:
+            left_out[question] = reason_of(error)
+            warn(f"left out: {question}: {left_out[question]}.")
+    if not done:
+        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        what = f"No question of {len(left_out)} {nothing}."
+        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
+    return done, left_out
+
+
 def say_notes(data: Annotations) -> None:
-    """Say on stderr what reading found worth saying."""
+    """Print on stderr what reading found worth saying."""
     for text in data.notes:
         note(f"note: {text}")
 
@@ -174,9 +190,7 @@ def load_bundled(name: str) -> Annotations:
     if name not in known:
         close = difflib.get_close_matches(name, known, n=2)
         hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
-        raise click.UsageError(
-            f"There is no bundled data set {name!r}. {hint}", click.get_current_context(silent=True)
-        )
+        raise click.UsageError(f"There is no bundled data set {name!r}. {hint}")
     return datasets.load(name)
 
 
@@ -206,7 +220,7 @@ def load_fit(name: str) -> Fit:
 
 
 def stem(name: str) -> str:
-    """Give a short name for where data came from."""
+    """Return a short name for where data came from."""
     if name == "-":
         return "standard input"
     return name.removeprefix(PREFIX) if name.startswith(PREFIX) else printable(Path(name).name)
@@ -216,18 +230,17 @@ def _bundled(name: str, reading: Reading) -> Annotations:
     given = [flag_of(key) for key in changed(reading) if key not in ("scale", "format")]
     if given:
         raise click.UsageError(
-            f"A bundled data set is read as it is: leave out {', '.join(given)}.",
-            click.get_current_context(silent=True),
+            f"A bundled data set is read as it is: leave out {', '.join(given)}."
         )
     data = load_bundled(name)
     if not isinstance(reading["scale"], str):
         what = "A bundled data set has one question: give --scale without a name."
-        raise click.UsageError(what, click.get_current_context(silent=True))
+        raise click.UsageError(what)
     return data if reading["scale"] == "nominal" else data.replace(scale=reading["scale"])
 
 
 def design_of(name: str) -> Path:
-    """Say where the design of the audit of a fit is kept: in its folder, or beside its file.
+    """Return where the design of the audit of a fit is kept: in its folder, or beside its file.
 
     >>> print(design_of("out/fit.nc"), design_of("mace.nc"))
     out/audit.json mace.audit.json
@@ -259,13 +272,13 @@ def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
 
 
 def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
-    """Say how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
+    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
     if drawn in SAMPLINGS:
         return {"drawn": drawn}
     if drawn is not None:
         if not Path(drawn).is_file():
             what = f"--drawn {drawn!r} is no file, and neither 'random' nor 'chosen'."
-            raise click.UsageError(what, click.get_current_context(silent=True))
+            raise click.UsageError(what)
         return {"audit": drawn}
     place = design_of(name)
     return {"audit": place} if place.is_file() else {}

@@ -52,7 +52,7 @@ Reading = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a model is to be fitted; `options` are the keywords of :func:`annomodels.fit`."""
+    """Options of a fit; `options` are the keywords of :func:`annomodels.fit`."""
 
     model: str | None
     groups: str | None
@@ -143,6 +143,17 @@ spreadsheet_option = option(
 every_question_option = option(
     "--every-question", "Analyze each question or variable of DATA separately.", bool
 )
+_stream = option(
+    "--stream",
+    "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV file, "
+    "a folder or a pattern.",
+    bool,
+)
+_cache = option(
+    "--cache",
+    "With --stream: folder for the sorted labels, so that the next run need not sort again.",
+    metavar="FOLDER",
+)
 force_option = option("--force", "Overwrite outputs that exist.", bool, section=OUTPUT)
 json_option = option("--json as_json", "Write the result as JSON.", bool, section=OUTPUT)
 gate_option = option(
@@ -153,8 +164,13 @@ gate_option = option(
 )
 
 
+def stream_options(command: Command) -> Command:
+    """Add --stream and --cache."""
+    return _stream(_cache(command))
+
+
 def examples(*lines: str) -> str:
-    """Give the end of a help text: command lines to copy."""
+    """Return the end of a help text: command lines to copy."""
     return "\n".join(
         ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
     )
@@ -177,11 +193,36 @@ def common_options(command: Command) -> Command:
     return command
 
 
+# phrases for parameters whose descriptions are about Python
+_HELP = {
+    "coder_columns": "Columns of a wide table that are coders [default: all but the named ones].",
+    "coders": "Names for the identifiers of coders (JSON, or two columns).",
+    "codebook": "Scale and labels of each question: a table with the columns question, scale and "
+    "labels (low|mid|high), or JSON.",
+    "dont_know": 'Labels that are not classes, such as "don\'t know".',
+    "engine": "Inference engine; em is a first look without intervals.",
+    "executor": "Place of the passes over the labels; the draws stay the same.",
+    "extend": "Sample on, thinned, up to 16 times as long if the chains have not mixed.",
+    "gold": "Column with the known true label of items.",
+    "group": "Column with the document or batch of each item.",
+    "labels": "All labels in their order [default: the labels that occur, sorted].",
+    "missing": "Further texts that mean that there is no label, such as NA.",
+    "models": "Count predictions of models in the export as coders (model:NAME).",
+    "partitions": "Number of parts of a pass over the items; it changes no draw.",
+    "relabel": "Bring swapped classes of a chain into order.",
+    "repeats": "Refuse labels of which a tenth repeat (stop), or keep them: items shown again.",
+    "sets": "Turn several answers to one question into a set; else they are joined (a|b).",
+    "starts": "Number of starting points of em [default: 10; 1 of a scan].",
+    "text": "Column with the text of each item.",
+    "units": "Items if coders marked stretches of text; chain for chains of mentions.",
+}
+
+
 def options_of(
     verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
 ) -> list[Option]:
     """Build an option from each keyword of a function: its name, type, default and description."""
-    said = _described(verb)
+    said = _described(verb) | _HELP
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in leave_out:
@@ -241,7 +282,7 @@ def changed(reading: Reading) -> Reading:
 
 
 def flag_of(name: str) -> str:
-    """Give the option for a parameter of reading."""
+    """Return the option for a parameter of reading."""
     return "--" + _CALLED.get(name, name.replace("_", "-"))
 
 
@@ -263,15 +304,15 @@ def read_options(command: Command) -> Command:
             "show_default": False,
             "metavar": "SCALE",
             "callback": _scales,
-            "help": f"Of the labels: {', '.join(SCALES)} (without it, nominal); or of a question "
-            "or pattern, stage_*=ordinal. May be repeated.",
+            "help": f"Scale of the labels: {', '.join(SCALES)} [default: nominal]; or of a "
+            "question or pattern, stage_*=ordinal; may be repeated.",
         },
         "question": {
             "multiple": True,
             "default": (),
             "metavar": "NAME",
-            "help": "Which question to read when there are several; run, agree and check take "
-            "several, and patterns such as 'stage_*'.",
+            "help": "Question to read if there are several; run, agree and check take several, and "
+            "patterns such as 'stage_*'.",
         },
         "units": {"type": click.Choice(UNITS)},
         "dont_know": {"metavar": "LABEL", "callback": None},

@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import IO
 
 from annomodels.cli.session import current
-from annomodels.errors import AnnomodelsError, Problem
+from annomodels.errors import Problem, Problems
 
 
-class CannotWrite(AnnomodelsError):
-    """Outputs cannot be written where they were asked for; holds every problem."""
+class Existing(Problem):
+    """An output that is there already."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        if len(self.problems) == 1:
-            super().__init__(str(self.problems[0]))
-        else:
-            lines = (f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
-            super().__init__("\n".join([f"{len(self.problems)} problems with the output:", *lines]))
+
+class CannotWrite(Problems):
+    """Outputs cannot be written where they were asked for."""
+
+    about = "output"
 
 
 def check_file(path: str | Path, force: bool) -> None:
@@ -46,14 +44,20 @@ def check_folder(
         _raise_all(
             [Problem("The output must be a folder, but this is a file.", str(folder), _OTHER)]
         )
-    if folder.is_dir():
-        problems = [p for name in names for p in _file_problems(folder / name, force)]
-        problems += [p for name in inner for p in _inner_problems(folder / name, force)]
-        if not problems and not os.access(folder, os.W_OK | os.X_OK):
-            problems.append(_no_permission(folder))
-        _raise_all(_one_for_existing(problems, folder))
+    if not folder.is_dir():
+        _raise_all(_parent_problems(folder))
         return
-    _raise_all(_parent_problems(folder))
+    problems = [p for name in names for p in _file_problems(folder / name, force)]
+    problems += [p for name in inner for p in _inner_problems(folder / name, force)]
+    if not problems and not os.access(folder, os.W_OK | os.X_OK):
+        problems.append(_no_permission(folder))
+    existing = [problem for problem in problems if isinstance(problem, Existing)]
+    if len(existing) > 1:
+        files = ", ".join(Path(problem.where).name for problem in existing)
+        remedy = "Use --force to overwrite them, or choose another folder with -o."
+        one = Problem(f"{len(existing)} outputs exist already: {files}.", str(folder), remedy)
+        problems = [one, *(problem for problem in problems if problem not in existing)]
+    _raise_all(problems)
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
@@ -84,7 +88,7 @@ def filled_folder(
     force: bool = True,
     keep: Sequence[str] = (),
 ) -> Iterator[Path]:
-    """Give an empty folder to fill; its files are moved to `folder` when all are there.
+    """Return an empty folder to fill; its files are moved to `folder` when all are there.
 
     The folder is that of this process alone until then, and what a killed one left in it is
     cleared. A folder that is not there appears as a whole.
@@ -195,8 +199,7 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
         if _is_special(path):
             return []
         if not force:
-            remedy = "Use --force to overwrite it, or choose another place with -o."
-            return [Problem("The output exists already.", str(path), remedy)]
+            return [_existing(path)]
         if not os.access(path.parent, os.W_OK | os.X_OK):
             return [_no_permission(path.parent)]
         return []
@@ -205,6 +208,11 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
         return [] if writable else [_no_permission(path.parent)]
     remedy = "Create the folder first, or choose another place with -o."
     return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
+
+
+def _existing(path: Path) -> Problem:
+    remedy = "Use --force to overwrite it, or choose another place with -o."
+    return Existing("The output exists already.", str(path), remedy)
 
 
 def _dangling(path: Path) -> Problem:
@@ -227,8 +235,7 @@ def _inner_problems(path: Path, force: bool) -> list[Problem]:
             )
         ]
     if not force:
-        remedy = "Use --force to overwrite it, or choose another place with -o."
-        return [Problem("The output exists already.", str(path), remedy)]
+        return [_existing(path)]
     return []
 
 
@@ -263,17 +270,6 @@ def _parent_problems(folder: Path) -> list[Problem]:
     return []
 
 
-def _one_for_existing(problems: list[Problem], folder: Path) -> list[Problem]:
-    """Say once that several outputs exist."""
-    existing = [p for p in problems if p.what == "The output exists already."]
-    if len(existing) < 2:
-        return problems
-    names = ", ".join(Path(p.where).name for p in existing)
-    remedy = "Use --force to overwrite them, or choose another folder with -o."
-    one = Problem(f"{len(existing)} outputs exist already: {names}.", str(folder), remedy)
-    return [one, *(p for p in problems if p not in existing)]
-
-
 def _no_permission(folder: Path) -> Problem:
     return Problem("You may not write to the output folder.", str(folder), _OTHER)
 
@@ -294,7 +290,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _as_usual(path: Path) -> None:
-    """Give a file the permissions that new files have; temporary ones are private."""
+    """Return a file the permissions that new files have; temporary ones are private."""
     mask = os.umask(0)
     os.umask(mask)
     path.chmod(0o666 & ~mask)

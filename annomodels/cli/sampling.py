@@ -88,7 +88,7 @@ def fit_data(
 def expected(
     data: Annotations, options: dict[str, Any], engine: str, model: Model, *, outputs: bool
 ) -> str:
-    """Say how long a fit will take, and why if it is long before it begins."""
+    """Return how long a fit will take, and why if it is long before it begins."""
     from annomodels.models.base import Model
 
     seconds, why = seconds_of_fit(data, options, engine) + of_members(data, options, model), []
@@ -137,7 +137,7 @@ def sweeps_of(options: dict[str, Any]) -> int:
 
 
 def is_compiled(engine: str, model: Model) -> bool:
-    """Whether the loops that a fit takes are on disk, compiled since they were last changed."""
+    """Return True if the loops of a fit were compiled since they were last changed."""
     from annomodels.kernels import compile as compiling
 
     part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
@@ -153,7 +153,7 @@ def is_compiled(engine: str, model: Model) -> bool:
 
 
 def busy() -> float:
-    """How many times as long work takes because other programs run; 1 where that is not known."""
+    """Return how much longer work takes because other programs run; 1 if that is unknown."""
     try:
         waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
     except (AttributeError, OSError):
@@ -164,24 +164,23 @@ def busy() -> float:
 def grouped_model(
     sampling: Sampling, names: Mapping[str, str] | None = None
 ) -> GroupedCoders | None:
-    """Give the model with the groups of the file that --groups names; None without.
+    """Return the model with the groups of the file that --groups names; None without.
 
     `names` tells what coders of the file are called in the data, where that differs.
     """
     from annomodels.models.catalog import class_of
 
-    context = click.get_current_context(silent=True)
     grouping = class_of(sampling.model or "hierarchical").grouping
     if sampling.groups is None:
         if grouping == "must":
-            raise click.UsageError(f"--model {sampling.model} needs --groups FILE.", context)
+            raise click.UsageError(f"--model {sampling.model} needs --groups FILE.")
         return None
     from annomodels.io.mappings import groups_from
     from annomodels.models.grouped import GroupedCoders
 
     if not grouping:
         what = f"--groups goes with the hierarchical model, not with --model {sampling.model}."
-        raise click.UsageError(what, context)
+        raise click.UsageError(what)
     groups = groups_from(sampling.groups)
     return GroupedCoders(
         groups={(names or {}).get(coder, coder): group for coder, group in groups.items()}
@@ -189,7 +188,7 @@ def grouped_model(
 
 
 def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) -> Model | None:
-    """Give the model with the columns of the files that --covariates names; None without.
+    """Return the model with the columns of the files that --covariates names; None without.
 
     `names` tells what coders of the files are called in the data, where that differs.
     """
@@ -198,10 +197,9 @@ def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) 
     from annomodels.io.mappings import rows_about
     from annomodels.models.catalog import class_of
 
-    context = click.get_current_context(silent=True)
     if sampling.model is None or sampling.groups is not None:
         what = "--covariates goes with --model scalar-difficulty, for one."
-        raise click.UsageError(what, context)
+        raise click.UsageError(what)
     tables: dict[str, Any] = {}
     for path in sampling.covariates:
         key, rows = rows_about(path)
@@ -209,20 +207,20 @@ def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) 
             rows = [{**row, key: names.get(row[key], row[key])} for row in rows]
         if tables.setdefault(f"{key}_covariates", rows) is not rows:
             what = f"--covariates has two tables about {key}s. Join them."
-            raise click.UsageError(what, context)
+            raise click.UsageError(what)
     kind: Any = class_of(sampling.model)
     model: Model = kind(**tables)
     return model
 
 
 def verdict_lines(check: Check) -> list[str]:
-    """Give the verdict and its sentences, one a line."""
+    """Return the verdict and its sentences, one a line."""
     lamps = [f"  {check.lit}"] if check.lamps else []
     return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in check.sentences)]
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, object]:
-    """Give what ``--json`` says of a fit."""
+    """Return what ``--json`` says of a fit."""
     return {
         "engine": fit.engine,
         "seed": fit.seed,
@@ -233,7 +231,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, object]:
 
 
 def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
-    """Give the exit code that a fit deserves, and say on stderr why."""
+    """Return the exit code that a fit deserves, and say on stderr why."""
     if _stopped(fit) == "interrupted":
         return INTERRUPTED
     if check.verdict == "do not use" and not sampling.allow_unconverged:
@@ -248,7 +246,7 @@ def _stopped(fit: Fit) -> str:
 
 @contextmanager
 def spreading(sampling: Sampling) -> Iterator[Any]:
-    """Give the executor of a fit; a cluster is there as long as it is needed."""
+    """Return the executor of a fit; a cluster is there as long as it is needed."""
     executor = sampling.options["executor"]
     if sampling.dask is None:
         yield executor

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 By = Literal["gold", "bits"]
 Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
 
-# benchmarks/next_labels.py measures it; an error that a whole crowd shares is in no forecast
-FORETOLD = (
-    "On six public sets 1 to 16 more of 100 items were wrong afterwards than had been foretold."
-)
 MOST_OUTCOMES = 2000
 BUDGET = 128 * 2**20
 
@@ -90,7 +86,7 @@ def beliefs(
 
 
 def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
-    """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
+    """Return what a stack says of items, as :func:`beliefs` gives it of a single model.
 
     Draws of how sure it may be are paired with coders' as if the two were independent.
     """
@@ -131,7 +127,7 @@ def only(data: Annotations, items: Ints) -> Annotations:
 
 
 def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
-    """Give all counts that m labels can have, [outcome, label], and log(m! / prod counts!).
+    """Return all counts that m labels can have, [outcome, label], and log(m! / prod counts!).
 
     >>> counts, ways = outcomes(2, 2)
     >>> counts.tolist(), np.exp(ways).round(6).tolist()

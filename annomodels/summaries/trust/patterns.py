@@ -106,7 +106,7 @@ def split_finding(found: Consensus) -> Finding:
 
 
 def _upper(x: Floats, n: Floats) -> int | None:
-    """Give the size of the group with the higher rates where two rates explain most."""
+    """Return the size of the group with the higher rates where two rates explain most."""
     best, most = None, -np.inf
     for upper in range(READERS, len(x) - READERS + 1):
         fit = 0.0
@@ -119,7 +119,7 @@ def _upper(x: Floats, n: Floats) -> int | None:
 
 
 def _as_good(counts: Ints, k: int, one: Ints, two: Ints) -> bool:
-    """Whether coders of both groups are about as good on the other classes."""
+    """Return True if coders of both groups are about as good on the other classes."""
     rest = np.delete(np.arange(counts.shape[1]), k)
     n = [max(int(counts[g][:, rest].sum()), 1) for g in (one, two)]
     right = [int(counts[g][:, rest, rest].sum()) / m for g, m in zip((one, two), n, strict=True)]
@@ -282,7 +282,7 @@ def twice_finding(found: Consensus) -> Finding:
 
 
 def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
-    """Give a number for the codes of each place, the sum of one per code, and these."""
+    """Return a number for the codes of each place, the sum of one per code, and these."""
     each = np.random.default_rng(0).integers(1, 2**62, int(code.max(initial=0)) + 1)[code]
     total = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.int64)
     np.add.at(total, place, each)  # wraps around, as it may
