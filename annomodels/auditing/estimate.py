@@ -166,9 +166,8 @@ class Estimate:
         if belief_mark(fit) != self.mark:
             what = "The estimate is of other data than this fit, or of another fit of them."
             remedy = (
-                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, "
-                "as it "
-                "was before the audit."
+                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, as "
+                "it was before the audit."
             )
             raise AnnotationError(Problem(what, "estimate", remedy))
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)

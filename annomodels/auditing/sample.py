@@ -22,7 +22,7 @@ from annomodels.auditing.design import (
 from annomodels.auditing.estimator import foreseen, needed
 from annomodels.data.names import places_of
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,8 +158,8 @@ def audit(
         if design.fingerprint != fingerprint(fit):
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
-                "Draw from the fit that they were drawn from, or begin anew without "
-                f"{Option('earlier')}."
+                "Draw from the fit that they were drawn from, or begin again "
+                f"{Verb('without earlier=', 'with annomodels audit --afresh')}."
             )
             raise AnnotationError(Problem(what, "earlier", remedy))
     part, had = open_items(fit, design.among), design.items(fit)

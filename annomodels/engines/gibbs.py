@@ -120,8 +120,7 @@ def _require_nothing_else(model: Model, settings: Settings) -> None:
     if settings.executor is not None:
         raise NotApplicable(
             f"{Option('executor')} serves the models whose items have one true class and nothing "
-            "else "
-            f"(pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
+            f"else (pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
 
 

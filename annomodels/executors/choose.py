@@ -54,9 +54,8 @@ def team(executor: Any, places: int | None = None) -> Team:
     ):
         return Borrowed(executor, places or size_of(executor))
     raise NotApplicable(
-        f"{Option('executor', executor)} is not known. Give 'threads', 'processes', a Dask "
-        "client, or an "
-        "object with submit or map."
+        f"{Option('executor', executor)} is not known. Give 'threads', 'processes', a Dask client, "
+        "or an object with submit or map."
     )
 
 

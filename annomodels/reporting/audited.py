@@ -1,7 +1,8 @@
-"""What an audit says of a fit, in words: for the first screen, the section on it, and methods."""
+"""Results of an audit as text: for the section on it, and for methods."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,6 @@ from annomodels.reporting.words import count, interval, number, percent
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
 
-# of the audit that the page advises
-ADVISED = 60
-DRAW = f"annomodels audit OUT --size {ADVISED} -o audit.csv"
-GIVE = "annomodels estimate OUT --audit audit.csv"
 NO_GUARANTEE = "nothing is guaranteed, because how the judged items were chosen is not known"
 _HOW = {
     "audit": "drawn at random by annomodels audit, by predicted label and P(truth), with known "
@@ -26,37 +23,20 @@ _HOW = {
 }
 
 
-def advice(facts: Facts) -> str:
-    """Say in short how the numbers could be tested, where no truth is known."""
-    return (
-        f"No known truth has tested these numbers. An audit would: {_draw(facts)} for an expert "
-        "to judge, and the numbers then allow for errors of the model; see “Gold and money”."
-    )
-
-
-def _draw(facts: Facts) -> str:
-    size = min(ADVISED, facts.data.n_items - facts.known_items)
-    return f"{DRAW.replace(str(ADVISED), str(size))} draws {count(size, 'item')}"
-
-
-def promise(facts: Facts) -> str:
-    """Say how to audit, and how narrow the answer should be."""
-    text = (
-        f"An audit measures this: {_draw(facts)} at random for an expert to judge, without showing "
-        f"the gold labels; {GIVE} then estimates how many gold labels and which share of each "
-        "coder's labels are right, with intervals that allow for errors of the model."
-    )
-    if facts.data.n_items - facts.known_items <= ADVISED:
-        return text
+def narrower(facts: Facts, size: int) -> float:
+    """Return the expected width of the interval of the share of wrong labels after an audit."""
     from annomodels.auditing.design import beliefs, open_items
     from annomodels.auditing.estimator import foreseen
 
     fit = facts.fit
-    ((_, width, alone),) = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (ADVISED,))
-    return (
-        f"{text} The interval of the share of right gold labels should be about {100 * width:.0f} "
-        f"percentage points wide, against {100 * alone:.0f} without the model."
-    )
+    found = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (size,))
+    return found[0][1] if found else float("nan")
+
+
+def folder_of(facts: Facts) -> str:
+    """Return the folder that the command of the fit wrote, or a stand-in for the saved fit."""
+    found = re.search(r"(?:-o|--output)[ =]([^ ]+)", str(facts.tree.attrs.get("command", "")))
+    return found[1] if found else "fit.nc"
 
 
 def said(facts: Facts) -> Estimate:
@@ -79,7 +59,7 @@ def drawing(found: Estimate) -> str:
     """Say how many of how many items were judged, and how they were drawn."""
     n = judged(found)
     text = (
-        f"Somebody who knows judged {count(n, 'item')} of {found.n_items:,} whose truth the fit "
+        f"An expert judged {count(n, 'item')} of {found.n_items:,} whose truth the fit "
         f"did not know. "
     )
     if found.by_design and len(found.answers.extra):
@@ -87,29 +67,6 @@ def drawing(found: Estimate) -> str:
     else:
         text += "It was" if n == 1 else "They were"
     return f"{text} {_HOW[found.how]}."
-
-
-def tiles(facts: Facts) -> list[tuple[str, str, str]]:
-    """Give the tiles on wrong labels and on accuracy: what, value, with what."""
-    found, wrong = said(facts), facts.wrong
-    row, before = found.row("accuracy"), found.row("wrong")
-    by = f"by an audit of {count(found.n_audited, 'item')}" if found.by_design else NO_GUARANTEE
-    model = f"model alone, before it: {number(before['model'])}"
-    if np.isfinite(before["model_low"]):
-        model += f" ({number(before['model_low'])} to {number(before['model_high'])})"
-    rest = interval(wrong.gold_low, wrong.gold_high)
-    beside = f"model alone {percent(row['model'])}"
-    if found.n_audited:
-        beside = f"audit alone {percent(row['audit'])}, {beside}"
-    return [
-        ("Expected wrong labels", number(wrong.gold), f"{rest}, {by}; {model}"),
-        (
-            "Accuracy of the gold labels",
-            percent(row["value"]),
-            f"95 % interval {percent(row['low'])} to {percent(row['high'])}, before corrections; "
-            f"{beside}",
-        ),
-    ]
 
 
 def _share(row: Any, way: str) -> str:
@@ -125,7 +82,7 @@ def errors(facts: Facts) -> str:
     n, known = facts.data.n_items - facts.known_items, judged(found)
     how = "by the audit" if found.by_design else "by the model"
     text = (
-        f"{count(known, 'item has', 'items have')} the truth that somebody who knows gave them. "
+        f"{count(known, 'item has', 'items have')} the truth that an expert gave them. "
         f"Of the other {count(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
         f"({interval(wrong.gold_low, wrong.gold_high)}), {how}"
     )
@@ -141,34 +98,6 @@ def of_part(facts: Facts) -> str:
     if found.n_items >= unknown:
         return ""
     return f"the {found.n_items:,} items that could be drawn, of {unknown:,} of unknown truth"
-
-
-def sentence(facts: Facts) -> str:
-    """Say how right the gold labels were, and how far the model was off."""
-    found = said(facts)
-    row = found.row("accuracy")
-    if not found.by_design:
-        return (
-            f"{NO_GUARANTEE[0].upper()}{NO_GUARANTEE[1:]}: nothing follows from them for the other "
-            "items, and the numbers rest on the model. Items that annomodels audit draws, or "
-            "that all had the same chance, would test it."
-        )
-    text = (
-        f"Before the audited ones were corrected, {percent(row['value'])} of the gold labels were "
-        f"right (95 % interval {percent(row['low'])} to {percent(row['high'])}), as "
-        f"{count(found.n_audited, 'item')} that somebody judged say together with the model; the "
-        f"audit alone says {_share(row, 'audit')}, the model alone {_share(row, 'model')}. "
-    )
-    return " ".join([text.strip(), off(found), *surprising(facts)])
-
-
-def surprising(facts: Facts) -> list[str]:
-    """Say it where more or fewer audited gold labels were wrong than were to be expected."""
-    from annomodels.summaries.trust.findings import TESTED
-
-    rows = facts.check.table
-    rows = rows[(rows["name"] == TESTED) & ~rows["ok"].astype(bool)]
-    return [str(text) for text in rows["sentence"]]
 
 
 def off(found: Estimate) -> str:

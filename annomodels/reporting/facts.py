@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import CODER_THIN
 from annomodels.reporting.health import Counts, Health, Spread, health
-from annomodels.summaries.coders.coders import certain, flagged
+from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.gold.coverage import CURVE
 
 if TYPE_CHECKING:
@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
     from annomodels.summaries.trust.checks import Check
-    from annomodels.types import Floats
+    from annomodels.types import Bools, Floats, Ints
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Columns of the input that the page shows: the text of each item, and others by name."""
+
+    text: Mapping[Any, str] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
 
 
 class Facts:
@@ -40,11 +48,13 @@ class Facts:
         others: Sequence[Fit] = (),
         known: Mapping[Any, Any] | None = None,
         estimate: Estimate | None = None,
+        shown: Shown | None = None,
     ) -> None:
         self.fit = fit
         self.target = target
         self.others = others
         self.known = known
+        self.shown = Shown() if shown is None else shown
         self.estimate = None if estimate is None else renamed(estimate, fit)
 
     def lacks(self, verb: str) -> str:
@@ -209,14 +219,6 @@ class Facts:
         return float(self.tree.attrs["expected_errors"])
 
     @property
-    def untested(self) -> bool:
-        """Whether no known truth tested P(truth), of a fit that items could be audited of."""
-        from annomodels.summaries.trust.findings import TESTED
-
-        grey = self.has("gold") and self.truth == "class"
-        return grey and self.check.lamps.get(TESTED) == "grey" and self.known is None
-
-    @property
     def known_items(self) -> int:
         """Number of items of known truth: it was given to the fit, or an audit told it."""
         if self.lacks("gold"):
@@ -230,15 +232,41 @@ class Facts:
         return self.known_items - int(audit)
 
     @property
-    def surely_bad(self) -> pd.DataFrame:
-        """Coders that are very probably spammers, adversaries, at chance, or below the target."""
-        return self.coders.table[certain(self.coders.table)]
-
-    @property
     def flagged(self) -> pd.DataFrame:
-        """The same, and those that look like it, worst skill first."""
+        """Coders that should get no more items, worst skill first."""
         table = self.coders.table
         return table[flagged(table)].sort_values("skill", kind="stable")
+
+    @cached_property
+    def state(self) -> Ints:
+        """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
+        codes = {"needs more labels": 1, "contested": 2}
+        state = self.items.table["quadrant"].map(lambda name: codes.get(name, 0)).to_numpy(int)
+        return np.where(self.known_mask, 3, state)
+
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """Number of items in each state."""
+        names = ("settled", "need labels", "contested", "decided")
+        if self.lacks("items"):
+            known = self.known_items
+            rest = self.data.n_items - self.settled
+            return dict(zip(names, (self.settled - known, rest, 0, known), strict=True))
+        counted = np.bincount(self.state, minlength=4).tolist()
+        return dict(zip(names, counted, strict=True))
+
+    @property
+    def known_mask(self) -> Bools:
+        """Whether the true label of an item is known, shape [item]."""
+        gold = self.data.gold
+        return np.zeros(self.data.n_items, bool) if gold is None else np.asarray(gold >= 0)
+
+    @property
+    def to_train(self) -> pd.DataFrame:
+        """Coders to talk to, worst skill first."""
+        table = self.coders.table
+        chosen = table[table["advice"].str.startswith("retrain")]
+        return chosen.sort_values("skill", kind="stable")
 
     @property
     def too_sure(self) -> bool:
@@ -248,10 +276,6 @@ class Facts:
         table = self.check.table
         about = table["name"].isin(("errors on the same items", "spread of the votes"))
         return bool((about & ~table["ok"].astype(bool)).any())
-
-    def in_quadrant(self, name: str) -> int:
-        """Count the items of a quadrant."""
-        return int((self.items.table["quadrant"] == name).sum())
 
 
 def renamed(estimate: Estimate, fit: Fit) -> Estimate:

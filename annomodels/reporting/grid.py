@@ -1,4 +1,4 @@
-"""Tables of the page as plain data: columns, cells, and how much was left out."""
+"""Tables of the page as plain data: columns, cells, and the rows that were left out."""
 
 from __future__ import annotations
 
@@ -32,11 +32,16 @@ class Table:
 
 
 def tabulate(
-    key: str, caption: str, declared: Sequence[Column], frame: pd.DataFrame, full: str = ""
+    key: str,
+    caption: str,
+    declared: Sequence[Column],
+    frame: pd.DataFrame,
+    full: str = "",
+    total: int = 0,
 ) -> Table:
-    """Make a table from the first rows of a data frame and the columns of which it holds some."""
+    """Make a table from the first rows of a data frame and the columns that hold something."""
     shown = present(declared, frame)
     rows = tuple(
         tuple(column.cell(row) for column in shown) for row in frame.head(MOST).itertuples()
     )
-    return Table(key, caption, shown, rows, len(frame), full)
+    return Table(key, caption, shown, rows, total or len(frame), full)

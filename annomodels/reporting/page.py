@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
-from annomodels.reporting.facts import Facts
-from annomodels.reporting.parts import Badge, Part, Section, badge_of
+from annomodels.reporting.explorer import packed, payload
+from annomodels.reporting.facts import Facts, Shown
+from annomodels.reporting.parts import Head, Part, Section
 from annomodels.reporting.sections import sections_of
 from annomodels.reporting.words import count
 from annomodels.summaries.columns import clean, short
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
     from annomodels.reporting.links import LinkFacts
 
-LEFT_OUT = "What this page has for other data and other models, and why it is not here."
+LEFT_OUT = "Parts that pages have for other data and other models."
 ASSETS = Path(__file__).parent / "assets"
 
 
@@ -46,6 +47,8 @@ def report(
     known: Mapping[Any, Any] | None = None,
     estimate: Estimate | None = None,
     texts: Corpus | None = None,
+    shown: Shown | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the page on a fit: one HTML file that needs no network.
 
@@ -75,6 +78,10 @@ def report(
     texts
         Of a fit of links, the documents that were fitted: the page shows silver chains in their
         words, agreement and ambiguous places.
+    shown
+        Texts of the items, and further columns of the input, to show next to their labels.
+    files
+        Tables to download from the page: their texts by file name.
 
     Returns
     -------
@@ -106,21 +113,21 @@ def report(
     may_write(path, force)
     if estimate is not None:
         fit = estimate.after(fit)
-    shown = anonymised(fit) if anonymise else fit
+    fit = anonymised(fit) if anonymise else fit
     told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
-    facts = Facts(shown, target, others=others, known=known, estimate=estimate)
+    facts = Facts(fit, target, others=others, known=known, estimate=estimate, shown=shown)
     if texts is not None and (facts.truth != "link" or anonymise):
         why = "name their coders" if anonymise else "belong to fits of links"
         raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
     if facts.truth != "link":
-        write(path, page(facts, told))
+        write(path, page(facts, told, files))
         return path
     from annomodels.data.document import documents_of
     from annomodels.reporting.links import LinkFacts
 
     _refuse(facts)
     documents = () if texts is None else documents_of(texts)
-    return report_links(LinkFacts(documents, fit=shown), path, force=force, command=told)
+    return report_links(LinkFacts(documents, fit=fit), path, force=force, command=told)
 
 
 def report_links(
@@ -135,7 +142,7 @@ def report_links(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     made = report_links(LinkFacts([text], draws=100), f"{folder}/report.html")
     ...     made.read_text("utf-8").count("<section")
-    6
+    7
     """
     path = Path(path)
     may_write(path, force)
@@ -143,31 +150,28 @@ def report_links(
     return path
 
 
-def verdict(fit: Fit, target: float | None = None) -> list[str]:
-    """Say the verdict on a fit of classes in five plain sentences."""
-    from annomodels.reporting.sections.verdict import sentences
-
-    return sentences(Facts(fit, target))
-
-
-def page(facts: Facts, command: str = "") -> str:
+def page(facts: Facts, command: str = "", files: Mapping[str, str] | None = None) -> str:
     """HTML of the page on a fit."""
+    from annomodels.reporting.head import head
+    from annomodels.reporting.sections.numbers import head as head_of_numbers
+
     _refuse(facts)
     source = short(Path(facts.data.source).name, 80) if facts.data.source else ""
     return html(
         facts,
         eyebrow="Annotation report",
-        heading=source or "What the labels are worth",
-        title=f"Annotation report · {source}" if source else "Annotation report",
-        badge=badge_of(facts.check),
+        heading=source or "Annotation report",
+        head=(head_of_numbers if facts.truth == "number" else head)(facts),
         meta=_meta(facts),
         command=command,
+        data="" if facts.truth == "number" or facts.lacks("items") else payload(facts, command),
+        files=packed(files) if files else "",
     )
 
 
 def page_of_links(facts: LinkFacts, command: str = "") -> str:
     """HTML of the page on coreference."""
-    from annomodels.reporting.sections.links import badge, meta
+    from annomodels.reporting.sections.links import head, meta
 
     names = [document.id for document in facts.documents]
     heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
@@ -177,8 +181,7 @@ def page_of_links(facts: LinkFacts, command: str = "") -> str:
         facts,
         eyebrow="Coreference report",
         heading=heading,
-        title=f"Coreference report · {heading}",
-        badge=badge(facts),
+        head=head(facts),
         meta=meta(facts),
         command=command,
     )
@@ -189,10 +192,11 @@ def html(
     *,
     eyebrow: str,
     heading: str,
-    title: str,
-    badge: Badge,
+    head: Head,
     meta: Sequence[tuple[str, str]],
     command: str,
+    data: str = "",
+    files: str = "",
 ) -> str:
     """HTML of a page with the sections for which something is known."""
     shown: list[tuple[Section, list[Part]]] = []
@@ -203,18 +207,20 @@ def html(
             shown.append((section, section.make(facts)))
     if left_out:
         words = Part("words", [(name, f"Left out: {reason}.") for name, reason in left_out])
-        shown.append(
-            (Section("left-out", "What is not here", LEFT_OUT, lambda _: [words]), [words])
-        )
+        last = Section("left-out", "Left out", LEFT_OUT, lambda _: [words], details=True)
+        shown.append((last, [words]))
     text: str = template("page.html").render(
         **basics(),
         eyebrow=eyebrow,
-        title=title,
+        title=eyebrow if heading == eyebrow else f"{eyebrow} · {heading}",
         heading=heading,
-        badge=badge,
+        head=head,
         meta=meta,
         command=clean(command) or "from Python, no command was given",
-        sections=shown,
+        sections=[each for each in shown if not each[0].details],
+        details=[each for each in shown if each[0].details],
+        data=data,
+        files=files,
     )
     return text
 

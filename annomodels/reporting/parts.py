@@ -1,4 +1,4 @@
-"""What a page is made of: sections, and the parts that a section is made of."""
+"""What a page is made of: its head, its sections, and the parts that a section is made of."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check
 
 Kind = Literal[
-    "table", "picture", "notes", "matrices", "text", "heading", "tiles", "verdict", "badge",
-    "kinds", "words", "code", "places", "pair", "box",
+    "table", "picture", "notes", "cards", "text", "heading", "tiles", "badge", "kinds", "words",
+    "code", "places", "pair", "box", "decide", "explorer", "more", "copy",
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
 
@@ -37,23 +37,41 @@ class Picture(NamedTuple):
     caption: str
 
 
+class Action(NamedTuple):
+    """One thing to do: place on the page, verb with a count, and what it is for."""
+
+    href: str
+    title: str
+    about: str
+
+
+class Head(NamedTuple):
+    """The first screen: a sentence, the items by state, at most four actions, and a warning."""
+
+    sentence: str
+    bar: Sequence[tuple[str, int, str]]
+    actions: Sequence[Action]
+    warning: str = ""
+
+    @property
+    def shown(self) -> list[tuple[str, int, str, float]]:
+        """States that hold items: style, count, name, and share in percent."""
+        total = max(sum(n for _, n, _ in self.bar), 1)
+        return [(css, n, name, 100 * n / total) for css, n, name in self.bar if n]
+
+
 class Badge(NamedTuple):
-    """Whether the result can be trusted: colour, name with its sign, and why."""
+    """Verdict on the computation: color, name with its sign, and why."""
 
     tone: str
     name: str
     sentences: tuple[str, ...]
     lamps: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def sentence(self) -> str:
-        """The first sentence."""
-        return self.sentences[0] if self.sentences else ""
-
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the page."""
+    """A section of the page; `details` puts it behind the line for the statistician."""
 
     key: str
     title: str
@@ -61,6 +79,7 @@ class Section:
     make: Callable[[Any], list[Part]]
     needs: tuple[str, ...] = ()
     parts: tuple[tuple[str, str], ...] = ()
+    details: bool = False
 
     @property
     def heading(self) -> str:
@@ -68,11 +87,11 @@ class Section:
         return f"h-{self.key.removesuffix('-section')}"
 
     def lacking(self, lacks: Callable[[str], str]) -> str:
-        """Say why a page has no such section; empty where it has one."""
+        """Return why a page has no such section; empty if it has one."""
         return next(filter(None, map(lacks, self.needs)), "")
 
     def left_out(self, lacks: Callable[[str], str]) -> list[tuple[str, str]]:
-        """Name what of the section is left out, with the reason."""
+        """List what is left out of the section, with the reason."""
         if reason := self.lacking(lacks):
             return [(self.title, reason)]
         return [(name, reason) for verb, name in self.parts if (reason := lacks(verb))]
@@ -87,7 +106,7 @@ BADGES = {
 
 
 def badge_of(check: Check) -> Badge:
-    """Give the badge of the verdict of a fit."""
+    """Return the badge of the verdict on a fit."""
     said = tuple(short(text, 400) for text in check.sentences)
     return Badge(*BADGES[check.verdict], said, tuple(check.lamps.items()))
 
@@ -98,7 +117,7 @@ def picture(figure: Figure, key: str, title: str, description: str, caption: str
 
 
 def drawn(figure: Part | None) -> list[Part]:
-    """Show a figure, where there is one."""
+    """Return a figure as a list, empty without one."""
     return [] if figure is None else [figure]
 
 
@@ -115,7 +134,7 @@ def notes(sentences: Sequence[str]) -> list[Part]:
 
 
 def pair(*parts: Part) -> Part:
-    """Set parts side by side where there is room."""
+    """Set parts side by side if there is room."""
     return Part("pair", parts)
 
 

@@ -24,7 +24,7 @@ from annomodels.coref import (
 from annomodels.data.document import Document
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.page import page_of_links, report_links
-from annomodels.reporting.sections.silver import silver
+from annomodels.reporting.sections.places import silver
 
 
 def first_it() -> Document:
@@ -167,7 +167,7 @@ def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
 
 def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
     made = page_of_links(LinkFacts([document("t", {"a": [[1, 2], [3]]})], draws=20))
-    assert "Nothing to compare" in made
+    assert "so there is nothing to compare" in made
     assert "No text has two mentions that two coders share." in made
 
 

@@ -149,9 +149,13 @@ class Tab:
 
     def open(self, url: str) -> None:
         """Go to a page and wait until all of it is there."""
+        before = self._loads()
         self.call("Page.navigate", url=url)
-        while not any(e["method"] == "Page.loadEventFired" for e in self._events()):
+        while self._loads() == before:
             self._browser.receive()
+
+    def _loads(self) -> int:
+        return sum(e["method"] == "Page.loadEventFired" for e in self._events())
 
     def close(self) -> None:
         """Close the tab; what it noted is forgotten."""
@@ -162,6 +166,13 @@ class Tab:
     def evaluate(self, expression: str) -> Any:
         """Value of a JavaScript expression."""
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def later(self, expression: str) -> Any:
+        """Value that a promise of JavaScript comes to."""
+        kind = {"returnByValue": True, "awaitPromise": True}
+        found = self.call("Runtime.evaluate", expression=expression, **kind)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 

@@ -9,7 +9,8 @@ from typing import Any
 
 __all__ = ["SCHEMES", "WIDTHS", "problems", "shoot", "to_pdf"]
 
-WIDTHS = (320, 768, 1280, 3840)
+DESK = 1440
+WIDTHS = (320, 768, DESK, 3840)
 SCHEMES = (False, True)
 SMALL = 600_000
 A4 = {"paperWidth": 8.27, "paperHeight": 11.69}
@@ -39,8 +40,10 @@ _SORTED = r"""(() => {
 })()"""
 _FILTERED = r"""(() => {
   const wrong = [];
-  for (const input of document.querySelectorAll(".tools input")) {
-    const table = input.closest(".tools").nextElementSibling.querySelector("table");
+  for (const table of document.querySelectorAll("table.data")) {
+    const tools = table.parentElement.previousElementSibling;
+    const input = tools?.className === "tools" ? tools.querySelector("input") : null;
+    if (!input) continue;
     const rows = [...table.tBodies[0].rows];
     const type = (text) => { input.value = text; input.dispatchEvent(new Event("input")); };
     const wanted = rows.at(-1).cells[0].textContent.trim().slice(0, 12);
@@ -56,6 +59,10 @@ _FILTERED = r"""(() => {
   }
   return wrong;
 })()"""
+# At a desk no table is wider than its box.
+_WIDE = r"""[...document.querySelectorAll("table")]
+  .filter((table) => table.offsetWidth > table.parentElement.clientWidth + 1)
+  .map((table) => `wider than its box: ${table.id || table.textContent.trim().slice(0, 40)}`)"""
 _OUTSIDE = r"""[...document.querySelectorAll('svg.plot')].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();
   return [...svg.querySelectorAll('text')].filter((text) => {
@@ -109,6 +116,7 @@ def problems(browser: Any, path: Path) -> list[str]:
             if wide > width:
                 found.append(f"{wide} px of content at a width of {width}")
             found += [f"at {width} px, {what}" for what in tab.evaluate(_CUT)]
+            found += tab.evaluate(_WIDE) if width == DESK else []
         if not dark:
             found += tab.evaluate(_OUTSIDE)
             if tab.evaluate("document.scripts.length"):
@@ -128,7 +136,8 @@ def _printed(tab: Any) -> list[str]:
     wide = tab.evaluate("document.documentElement.scrollWidth")
     if wide > 695:
         found.append(f"on paper, {wide} px of content at a width of 695")
-    dead = "[...document.querySelectorAll('button, input')].filter((x) => x.offsetParent).length"
+    parts = "[...document.querySelectorAll('button, input, select')]"
+    dead = f"{parts}.filter((x) => x.offsetParent).length"
     if tab.evaluate(f"{dead} - document.querySelectorAll('.sort').length") > 0:
         found.append("on paper, buttons")
     tab.call("Emulation.setEmulatedMedia", media="")

@@ -6,10 +6,13 @@ import csv
 import importlib.util
 import io
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import annomodels as am
 from annomodels.reporting.index import index_page, row_of
 
 
@@ -116,26 +119,125 @@ def test_tables_filter_as_one_types(browser, pages, crowd):
     assert len(tab.evaluate(COLUMN.format(0))) == everything
 
 
-def test_the_csv_holds_the_table_and_its_intervals(browser, pages, crowd):
+def test_a_file_of_the_page_is_that_of_the_folder(browser, crowd, tmp_path):
+    text = "item,label\nr1,=1+1\nr2,ü\n"
+    page = am.report(crowd, tmp_path / "r.html", files={"gold.csv": text})
+    tab = browser.tab()
+    tab.open(page.as_uri())
+    assert tab.later("annomodelsFile('gold.csv')") == text
+    buttons = "[...document.querySelectorAll('button')].map((b) => b.textContent)"
+    assert "Download gold.csv" in tab.evaluate(buttons)
+
+
+def press(tab, keys):
+    for key in keys:
+        event = f"new KeyboardEvent('keydown', {{key: {key!r}, bubbles: true, cancelable: true}})"
+        tab.evaluate(f"document.activeElement.dispatchEvent({event})")
+
+
+def decisions(tab):
+    return list(csv.DictReader(io.StringIO(tab.evaluate("annomodelsDecisions()"))))
+
+
+def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
     tab = browser.tab()
     tab.open(pages["crowd"])
-    text = tab.evaluate("document.querySelector('#coders').annomodelsCsv()")
-    rows = {row["coder"]: row for row in csv.DictReader(io.StringIO(text, newline=""))}
-    table = crowd.coders().table.set_index("coder")
-    assert set(rows) == {str(name) for name in table.index}
-    for coder, row in rows.items():
-        assert int(row["n"]) == table["n"][coder]
-        assert float(row["accuracy"]) == pytest.approx(table["accuracy"][coder], abs=1e-3)
-        assert float(row["skill_low"]) == pytest.approx(table["skill_low"][coder], abs=6e-3)
+    tab.evaluate("localStorage.clear()")
+    tab.open(pages["crowd"])
+    contested = int((crowd.items().table["quadrant"] == "contested").sum())
+    status = "document.querySelector('.progress').textContent"
+    assert tab.evaluate(status).startswith(f"0 decided, {contested} left")
+    press(tab, "1")
+    assert decisions(tab) == []  # keys count on the desk only
+    tab.evaluate("document.querySelector('#desk').focus()")
+    press(tab, "123tsu")
+    said = decisions(tab)
+    names = [str(name) for name in crowd.data.labels]
+    assert [row["label"] for row in said] == [*names, ""]
+    assert [row["decision"] for row in said] == ["decided"] * 3 + ["two readings"]
+    assert {row["fit"] for row in said} == {crowd.data.fingerprint}
+    doubt = 1 - crowd.tree["truth"]["p_truth"].values.max(axis=1)
+    kept = dict(zip(crowd.data.items, doubt, strict=True))
+    assert [row["item"] for row in said] == sorted(
+        [row["item"] for row in said], key=lambda name: -kept[name]
+    )
+    left = doubt.sum() - sum(kept[row["item"]] for row in said[:3])
+    assert tab.evaluate(status).startswith(f"3 decided, {contested - 4} left")
+    assert f"→ {left:.1f}" in tab.evaluate(status)
+    tab.open(pages["crowd"])
+    assert decisions(tab) == said
+    tab.evaluate("localStorage.clear()")
 
 
-def test_no_cell_of_the_csv_is_a_formula(browser, pages):
+SHOWN = "[...document.querySelectorAll('#all-items .open')].map((name) => name.textContent)"
+
+
+def choose(tab, name, value):
+    tab.evaluate(
+        f"((box) => {{ box.value = {value!r}; box.dispatchEvent(new Event('input')); }})"
+        f"(document.getElementById({name!r}))"
+    )
+
+
+def test_every_item_is_reached_by_pages_and_filters(browser, pages, crowd):
     tab = browser.tab()
-    tab.open(pages["hostile"])
-    text = tab.evaluate("document.querySelector('#coders').annomodelsCsv()")
-    names = [row["coder"] for row in csv.DictReader(io.StringIO(text, newline=""))]
-    assert "'=1+1" in names
-    assert not [name for name in names if name.startswith(("=", "+", "@"))]
+    tab.open(pages["crowd"])
+    seen = []
+    while True:
+        seen += tab.evaluate(SHOWN)
+        if tab.evaluate("document.getElementById('forth').disabled"):
+            break
+        tab.evaluate("document.getElementById('forth').click()")
+    assert sorted(seen) == sorted(map(str, crowd.data.items))
+    total = "document.getElementById('page').textContent"
+    choose(tab, "f-coder", "4")
+    n = len(set(crowd.data.item[crowd.data.coder == 4].tolist()))
+    assert tab.evaluate(total).endswith(f" of {n} items")
+    choose(tab, "f-coder", "")
+    choose(tab, "f-state", "2")
+    contested = int((crowd.items().table["quadrant"] == "contested").sum())
+    assert tab.evaluate(total).endswith(f" of {contested} items")
+    choose(tab, "f-state", "")
+    choose(tab, "f-text", str(crowd.data.items[7]))
+    assert tab.evaluate(SHOWN) == [str(crowd.data.items[7])]
+
+
+def test_the_page_is_short_on_a_desk_a_phone_and_paper(browser, paths, tmp_path):
+    tab = browser.tab(width=1440)
+    tab.open(paths["crowd"].as_uri())
+    assert tab.evaluate("document.body.innerText.trim().split(/\\s+/).length") <= 2500
+    tab = browser.tab(width=400)
+    tab.open(paths["crowd"].as_uri())
+    bottom = "document.querySelector('.headline').getBoundingClientRect().bottom"
+    assert tab.evaluate(bottom) < 600
+    assert looking.to_pdf(browser, paths["crowd"], tmp_path / "page.pdf") <= 4
+
+
+@pytest.mark.calibration
+def test_ten_thousand_items_open_and_filter_at_once(browser, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=10_000)
+    item = np.repeat(np.arange(10_000), 5)
+    said = np.where(rng.random(50_000) < 0.7, truth[item], rng.integers(3, size=50_000))
+    names = np.array(["neg", "neu", "pos"])[said]
+    coders = np.concatenate([rng.choice(40, 5, replace=False) for _ in range(10_000)])
+    data = am.Annotations.from_records(
+        zip((f"i{n:05}" for n in item), (f"c{j}" for j in coders), names, strict=True)
+    )
+    fit = am.fit(data, "hierarchical", chains=2, draws=100, warmup=50, seed=1)
+    page = am.report(fit, tmp_path / "r.html")
+    assert page.stat().st_size < 6_000_000
+    tab = browser.tab()
+    start = time.perf_counter()
+    tab.open(page.as_uri())
+    assert tab.evaluate("document.getElementById('page').textContent").endswith("10,000 items")
+    assert time.perf_counter() - start < 2.0
+    took = tab.evaluate(
+        "(() => { const t = performance.now(); const box = document.getElementById('f-text');"
+        "box.value = 'i09'; box.dispatchEvent(new Event('input')); document.body.offsetHeight;"
+        "return performance.now() - t; })()"
+    )
+    assert took < 200
 
 
 def test_nothing_is_wrong_with_a_page(browser, path):
@@ -185,5 +287,7 @@ def test_dark_is_dark(browser, pages):
 def test_without_a_script_everything_is_there_and_no_button_is_dead(browser, pages, crowd):
     tab = browser.tab(script=False)
     tab.open(pages["crowd"])
-    assert tab.evaluate("document.querySelectorAll('button, input').length") == 0
+    seen = "[...document.querySelectorAll('button, input, select')].filter((x) => x.offsetParent)"
+    assert tab.evaluate(f"{seen}.length") == 0
+    assert tab.evaluate("document.querySelector('.paper').offsetHeight") > 0
     assert len(tab.evaluate(COLUMN.format(0))) == crowd.data.n_coders

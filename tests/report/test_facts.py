@@ -1,4 +1,4 @@
-"""Facts behind the page: data health, wrong labels, suspicious labels, anonymous fits."""
+"""Facts behind the page: data health, wrong labels, cards of coders, anonymous fits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import annomodels as am
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import health
 from annomodels.reporting.page import anonymised
-from annomodels.reporting.sections.coders import matrices
-from annomodels.reporting.sections.items import suspicious
+from annomodels.reporting.sections.coders import cards
 from annomodels.summaries.gold.coverage import expected_errors
 
 pytestmark = pytest.mark.slow
@@ -61,28 +60,6 @@ def test_one_draw_gives_no_interval(point):
     assert np.isnan([wrong.gold_low, wrong.gold_high, wrong.vote_low, wrong.vote_high]).all()
 
 
-def test_the_probability_of_a_label_given_the_others_is_that_of_enumeration(point):
-    data = point.data
-    prevalence = point.tree["posterior"]["prevalence"].values[0, 0]
-    confusion = point.tree["posterior"]["confusion"].values[0, 0]
-    table = suspicious(point, most=1000)
-    assert len(table) > 20
-    assert (np.diff(table["expected"]) >= 0).all()
-    best = dict(zip(data.items, point.gold().table["label"], strict=True))
-    for row in table.itertuples():
-        rows = np.flatnonzero(data.item == data.items.index(row.item))
-        label = data.labels.index(row.said)
-        coder = data.coders.index(row.coder)
-        (n, *_) = [r for r in rows if data.coder[r] == coder and data.label[r] == label]
-        others = prevalence.copy()
-        for m in rows[rows != n]:
-            others = others * confusion[data.coder[m], :, data.label[m]]
-        exact = others @ confusion[coder, :, label] / others.sum()
-        assert row.expected == pytest.approx(exact, rel=1e-3, abs=1e-9)
-        assert row.gold == best[row.item]
-        assert row.said != row.gold
-
-
 def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
     hidden = anonymised(crowd)
     assert sorted(hidden.data.coders) == sorted(
@@ -98,11 +75,14 @@ def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
     assert str(crowd.data.coders[0]) in crowd.gold().table["why"].str.cat()
 
 
-def test_rows_of_the_matrices_are_percent_of_the_truth(crowd):
-    shown, said = matrices(Facts(crowd))
-    flagged = crowd.coders().table.query("kind in ['spammer', 'adversary']")["coder"]
-    assert {matrix.coder for matrix in shown} >= set(flagged)
-    assert said == "The flagged coders."
-    for matrix in shown:
-        for _, row in matrix.rows:
+def test_cards_begin_with_the_coders_to_stop_and_say_what_to_send(crowd):
+    facts = Facts(crowd)
+    shown = cards(facts)
+    assert len(shown) == crowd.data.n_coders
+    bad = [*facts.flagged["coder"], *facts.to_train["coder"]]
+    assert [card.coder for card in shown[: len(bad)]] == bad
+    assert len({card.feedback for card in shown}) > len(shown) - 6
+    for card in shown:
+        assert card.feedback.endswith(".")
+        for _, row in card.rows:
             assert sum(row) == pytest.approx(100, abs=len(row))

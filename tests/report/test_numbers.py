@@ -29,16 +29,16 @@ def fit() -> am.Fit:
 def test_the_page_has_what_numbers_have_and_says_what_they_have_not(fit, tmp_path):
     html = am.report(fit, tmp_path / "r.html", command="run <x>").read_text("utf-8")
     assert re.findall(r"<section id=([\w-]+)", html) == [
-        *("verdict", "data", "agreement-section", "coders-section", "items-section", "believe"),
+        *("summary", "items-section", "coders-section", "agreement-section", "data", "believe"),
         *("methods", "left-out"),
     ]
-    assert "<dt>Label scheme</dt><dd>Left out: numbers have no classes.</dd>" in html
+    assert "<dt>Labels</dt><dd>Left out: numbers have no classes.</dd>" in html
     assert re.findall(r'<svg class="plot"[^>]*aria-labelledby="fig-(\w+)', html) == [
-        *("agreement", "bias", "scale", "noise", "values")
+        *("values", "bias", "scale", "noise")
     ]
     rows = re.findall(r"<th scope=row><bdi>(.*?)</bdi></th><td><span class=\"tag (\w+)", html)
     assert ("odd", "reversed") in rows
-    assert "1 of 4 coders use the scale the wrong way round" in html
+    assert "<b>Talk to odd</b>" in html
     value = fit.gold().table["value"].max()
     assert f">{value:.1f}<small>" in html
     assert len(html.encode()) < 600_000

@@ -10,8 +10,8 @@ import pytest
 import annomodels as am
 from annomodels.errors import NotApplicable
 from annomodels.reporting.facts import Facts
+from annomodels.reporting.head import head, sentence
 from annomodels.reporting.methods import methods
-from annomodels.reporting.sections.verdict import next_step, sentences
 from annomodels.scale import scanning, sorting
 from annomodels.scale.tally import tally
 from annomodels.summaries.gold.coverage import coverage
@@ -69,18 +69,21 @@ def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
     for name in wanted.data.coders[:5]:
         assert f"<bdi>{name}</bdi>" in html
     left_out = html[html.index("<section id=left-out") :]
-    for what in ("Agreement", "Items", "The next labels to ask for", "Other priors"):
+    for what in ("Agreement", "Decide", "Labels to buy", "Other priors"):
         assert f"<dt>{what}</dt><dd>Left out: needs the labels in memory" in left_out
     assert re.findall(r"<section id=([\w-]+)", html) == [
-        *("verdict", "data", "coders-section", "scheme", "money", "believe", "methods"),
-        "left-out",
+        *("summary", "items-section", "coders-section", "scheme", "data", "gold", "believe"),
+        *("methods", "left-out"),
     ]
     assert "The truth of 20 items is known and was used." in html
-    said = sentences(Facts(streamed, 0.7))
-    share = f"{int(wanted.gold().table['settled'].sum()):,} of {wanted.data.n_items:,} items"
-    assert said[1].startswith(share)
-    assert "majority" not in said[2]
-    assert said[4].lower().startswith(next_step(Facts(streamed, 0.7))[:20].lower())
+    facts = Facts(streamed, 0.7)
+    assert sentence(facts) in html
+    settled = int(wanted.gold().table["settled"].sum())
+    assert {name: n for _, n, name in head(facts).bar if n} == {
+        "settled": settled - 20,
+        "need labels": wanted.data.n_items - settled,
+        "decided": 20,
+    }
 
 
 def test_the_methods_section_has_numbers_references_and_nothing_that_was_not_looked_at(both):

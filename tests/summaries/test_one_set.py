@@ -7,7 +7,7 @@ import pytest
 
 import annomodels as am
 from annomodels.limits import NEXT_SHARE
-from annomodels.planning.supports import supports
+from annomodels.planning.rules import supports
 from annomodels.summaries.coders.coders import certain, flagged
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def contested(fit):
 def test_the_curve_ends_at_the_number_of_the_gold_standard(fit):
     wrong = fit.wrong_labels()
     assert_one_number(wrong, fit.coverage())
-    said = f"{wrong.gold:,.1f} are expected to be wrong (95 % interval {wrong.gold_low:.0f} to "
+    said = f"{wrong.gold:,.0f} are expected to be wrong (95 % interval {wrong.gold_low:.0f} to "
     assert said in fit.gold().notes[0]
     assert fit.next(stop=0.01).before == pytest.approx(wrong.gold)
 
@@ -99,4 +99,7 @@ def test_an_audit_does_not_lengthen_the_list_of_contested_items():
     assert wrong.gold == row["value"]
     assert (wrong.gold_low, wrong.gold_high) == (np.floor(row["low"]), np.ceil(row["high"]))
     assert_one_number(wrong, after.coverage())
+    before, model = fit.wrong_labels(), estimate.row("wrong")
+    ends = [before.gold, before.gold_low, before.gold_high]
+    assert [model["model"], model["model_low"], model["model_high"]] == pytest.approx(ends)
     assert not set(audit.table["item"]) & set(after.next().table["item"])

@@ -20,7 +20,7 @@ from annomodels.cli.options import (
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.io.questions import Questions
-    from annomodels.planning.supports import Use
+    from annomodels.planning.rules import Use
     from annomodels.reporting.health import Finding
 
 SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
@@ -61,7 +61,7 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
     from annomodels.cli.screen.glossary import CHECKS
     from annomodels.cli.session import note, say, visible
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
-    from annomodels.planning.supports import supports
+    from annomodels.planning.rules import supports
     from annomodels.reporting.health import findings
 
     labels = load_data(data, reading)
@@ -91,7 +91,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     from annomodels.cli.loading import stem
     from annomodels.cli.session import note, visible
     from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
-    from annomodels.planning.supports import sentence, supports
+    from annomodels.planning.rules import sentence, supports
     from annomodels.reporting.health import findings
 
     checks = {question: findings(labels) for question, labels in found.items()}

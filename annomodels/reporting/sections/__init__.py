@@ -1,4 +1,4 @@
-"""The sections of the page, one a file: what each needs of a fit, and what it shows.
+"""The sections of the page: what each needs of a fit, and what it shows.
 
 A section is a :class:`annomodels.reporting.parts.Section`; the table below puts them in order for
 each kind of truth. Here and nowhere else is listed what a page holds. A section may import what
@@ -12,44 +12,39 @@ from importlib import import_module
 from annomodels.reporting.parts import Section
 
 AUDIT = "audit:SECTION"
+_DETAILS = ("details:DATA", "details:GOLD", "believe:SECTION", "words:SECTION")
 # module and name of the section
 SECTIONS = {
     "class": (
-        "verdict:SECTION",
-        AUDIT,
-        "data:SECTION",
-        "agreement:SECTION",
-        "coders:SECTION",
+        "items:DECIDE",
         "items:SECTION",
+        "items:NEXT",
+        "coders:SECTION",
         "scheme:SECTION",
-        "money:SECTION",
-        "believe:SECTION",
-        "words:SECTION",
+        "agreement:SECTION",
+        AUDIT,
+        *_DETAILS,
     ),
     "number": (
-        "numbers:VERDICT",
-        "data:SECTION",
-        "numbers:AGREEMENT",
-        "numbers:CODERS",
         "numbers:ITEMS",
+        "numbers:CODERS",
+        "numbers:AGREEMENT",
         "scheme:SECTION",
-        "money:SECTION",
-        "believe:SECTION",
-        "words:SECTION",
+        *_DETAILS,
     ),
     "link": (
-        "links:VERDICT",
-        "links:AGREEMENT",
         "places:PLACES",
+        "links:AGREEMENT",
         "places:CODERS",
-        "silver:SECTION",
+        "places:SILVER",
+        "links:HEALTH",
         "links:WORDS",
     ),
 }
 
 
 def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
-    """Give the sections of a page on fits whose truth is "class", "number" or "link".
+    """Return the sections of a page on fits whose truth is "class", "number" or "link".
 
     Without an audit a page has no section on one.
     """

@@ -1,4 +1,4 @@
-"""What items judged by somebody who knows say of the numbers of the page."""
+"""What items judged by an expert say about the numbers of the page."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def section(facts: Facts) -> list[Part]:
     found = said(facts)
     parts = [
         Part("text", words.drawing(found)),
+        *notes([words.errors(facts), *([words.off(found)] if found.by_design else [])]),
         *notes(cut([*found.notes, *_of_part(facts), *_taught(facts)], 600)),
         *table(overall(facts)),
         pair(_figure(facts), box(*table(thresholds(facts)))),
@@ -95,12 +96,12 @@ def _taught(facts: Facts) -> list[str]:
     scores = f"mean log loss {lesson.before:.3f} before, {lesson.after:.3f} after"
     if lesson.used:
         return [
-            "P(truth) of the other items is as the audited ones teach it, because that foretells "
-            f"audited items held out from it better ({scores})."
+            "P(truth) of the other items is as the audited ones teach it, because that predicts "
+            f"held-out audited items better ({scores})."
         ]
     return [
         "P(truth) of the other items stays as it was: what the audited ones teach does not "
-        f"foretell held-out ones better ({scores})."
+        f"predict held-out ones better ({scores})."
     ]
 
 
@@ -156,7 +157,7 @@ def overall(facts: Facts) -> Table:
 
 def thresholds(facts: Facts) -> Table:
     """How many of the gold labels above a threshold are right."""
-    title = f"The surest gold labels, by {words.way(said(facts))}"
+    title = f"Gold labels above a probability, by {words.way(said(facts))}"
     return tabulate("audited-thresholds", title, THRESHOLDS, said(facts).thresholds)
 
 
@@ -187,11 +188,11 @@ def slices(facts: Facts) -> Table:
 
 
 def differences(facts: Facts) -> Table:
-    """Differences between slices, the surest first."""
+    """Differences between slices, the most certain first."""
     rows = said(facts).differences
     if len(rows):
         rows = rows.iloc[np.argsort(-(rows["p_higher"] - 0.5).abs().to_numpy(), kind="stable")]
-    title = "Differences between slices, the surest first"
+    title = "Differences between slices, the most certain first"
     return tabulate("audited-differences", title, DIFFERENCES, rows)
 
 
@@ -216,7 +217,7 @@ def _further(facts: Facts) -> list[str]:
     more = min(needed(plan, width / 2, rest), rest)
     return [
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
-        f"left: annomodels audit OUT --size {more} -o more.csv draws them."
+        f"left: annomodels audit {words.folder_of(facts)} --size {more} -o more.csv draws them."
         if more < rest
         else f"{now} wide. To halve it nearly all of the other {rest:,} items must be judged."
     ]
@@ -228,4 +229,5 @@ SECTION = Section(
     "What items judged by an expert say about these numbers. If the items were drawn at random, "
     "the intervals allow for errors of the model.",
     section,
+    details=True,
 )

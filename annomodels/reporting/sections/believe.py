@@ -1,14 +1,15 @@
-"""Whether to believe the page: the run, what the model takes for granted, and its rivals."""
+"""Diagnostics: the run, the assumptions of the model, its fit to the labels, and its rivals."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from annomodels import plots
-from annomodels.reporting.audited import ADVISED, DRAW
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
+from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
+    Badge,
     Part,
     Section,
     badge_of,
@@ -19,7 +20,7 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.summaries.columns import COLUMNS, Column, columns
+from annomodels.summaries.columns import COLUMNS, Column, columns, short
 
 if TYPE_CHECKING:
     from annomodels.summaries.summary import Summary
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 CODERS = 10
 
-_TELLS = (
-    f"Some {ADVISED} items drawn at random and judged by somebody who knows tell how much: {DRAW}; "
-    "see “Gold and money”."
-)
-_TOLD = "The audit tells how much; see “Audit”."
 ALIKE = (
     "A caution: the model treats the labels of an item as independent given its true label. If "
     "items differ in difficulty, or coders make the same errors, gold labels are less certain than "
@@ -66,7 +62,7 @@ def section(facts: Facts) -> list[Part]:
     several = facts.has("plot.ranks") and facts.tree["sample_stats"].sizes["draw"] >= 20
     ranked = _ranks(facts) if several else None
     parts = [
-        Part("badge", badge_of(facts.check)),
+        Part("badge", _badge(facts)),
         Part("text", honest(facts)),
         *table(checks(facts)),
     ]
@@ -90,17 +86,22 @@ def section(facts: Facts) -> list[Part]:
     return parts
 
 
+def _badge(facts: Facts) -> Badge:
+    """Return the badge; the first finding is on the first screen, and notes follow below."""
+    made = badge_of(facts.check)
+    below = {short(note, 600) for note in facts.gold.notes} if facts.has("gold") else set()
+    first = warning(facts.check)
+    said = (text for text in made.sentences if text not in below and not first.endswith(text))
+    return made._replace(sentences=tuple(said))
+
+
 def honest(facts: Facts) -> str:
-    """Say what the model takes for granted."""
-    tested = facts.estimate is not None and facts.estimate.by_design
-    tells = _TOLD if tested else _TELLS
+    """Return the main assumption of the model."""
     if "stack" in facts.tree.children:
-        return _STACK if facts.on_disk else f"{_STACK} {tells}"
+        return _STACK
     if facts.truth == "number":
         return NUMBERS
-    if facts.on_disk:
-        return ALIKE
-    return f"{_STATES if 'items' in facts.tree.children else ALIKE} {tells}"
+    return _STATES if "items" in facts.tree.children else ALIKE
 
 
 def checks(facts: Facts) -> Table:
@@ -168,7 +169,7 @@ def comparison_notes(facts: Facts) -> list[str]:
 
 SECTION = Section(
     "believe",
-    "Can I believe this?",
+    "Diagnostics",
     "Whether the sampler did its work, whether the model fits the labels, and whether another fits "
     "better.",
     section,
@@ -178,4 +179,5 @@ SECTION = Section(
         ("prior_sensitivity", "Other priors"),
         ("compare", "Other models"),
     ),
+    details=True,
 )

@@ -1,9 +1,8 @@
-"""How good each coder is, and what kind of errors each makes."""
+"""Coders: a card for each, with what to tell them, and a table of all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,125 +12,109 @@ from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import told_apart
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.parts import Part, Section, box, cut, drawn, notes, pair, picture, table
-from annomodels.summaries.columns import Column, decimal, short
+from annomodels.reporting.parts import Part, Section, picture, table
+from annomodels.reporting.words import count, percent
+from annomodels.summaries.columns import columns as columns_of
+from annomodels.summaries.columns import decimal, short
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
-_MOST_PAIRED = 24
-_MOST = 8
+_FIRST, _MOST_CARDS = 6, 60
 _WIDEST = 8
+_MOST_PAIRED = 24
 _REST = "others"
-_FEW_LABELS = 5
+_CONFUSED = 0.05  # share of a label's items from which a confusion is named
 
 
 @dataclass(frozen=True)
-class Matrix:
-    """Mean confusion matrix of a coder."""
+class Card:
+    """A coder: what they do well, what they confuse, what to send them, confusion matrix."""
 
     coder: str
     kind: str
-    n: int
+    about: str
+    well: str
+    confuses: str
+    feedback: str
     labels: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def section(facts: Facts) -> list[Part]:
-    """Give the parts of the section."""
-    shown, said = matrices(facts)
-    between = _pairs(facts) if facts.has("plot.pairwise") and _few_coders(facts) else None
-    reading = (
-        f"{said} Rows are the truth, columns the label given, numbers percent of the row. Blue: "
-        "right, orange: wrong."
-    )
-    beside = box(
-        *drawn(between),
-        Part("heading", "Confusion matrices"),
-        Part("text", reading, "cut"),
-        Part("matrices", shown),
-    )
-    audited = "These are numbers of the model; what the audit says of the coders is in “Audit”."
-    return [
-        pair(forest(facts), beside),
-        *notes([*([audited] if facts.estimate is not None else []), *cut(facts.coders.notes)]),
-        *table(quality(facts)),
-    ]
+    """Return the parts of the section."""
+    made = cards(facts)
+    first = max(_FIRST if len(made) > _FIRST + 2 else len(made), 1)
+    shown = [Part("cards", made[:first])]
+    if rest := made[first:]:
+        name = f"Cards of {count(len(rest), 'more coder')}"
+        shown.append(Part("more", (name, [Part("cards", rest)])))
+    return [*shown, *table(quality(facts))]
 
 
-def _few_coders(facts: Facts) -> bool:
-    several = facts.counts.per_item.most > 1
-    return 2 < facts.data.n_coders <= _MOST_PAIRED and several
-
-
-def forest(facts: Facts) -> Part:
-    """Accuracy of the coders."""
-    rows = facts.coders.table
-    figure = plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target)
-    accuracy = rows["accuracy"].to_numpy(dtype=float)
-    ends = [
-        f"{decimal(float(accuracy[j]))} ({short(rows['coder'].iloc[j], 30)})"
-        for j in (int(accuracy.argmin()), int(accuracy.argmax()))
-    ]
-    some = ""
-    if len(rows) > _MOST_CODERS:
-        some = f" Shown are the {_MOST_CODERS} most notable of {len(rows):,} coders."
-    return picture(
-        figure,
-        "coders",
-        "Accuracy of the coders with 50 % and 95 % intervals",
-        f"Accuracies go from {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
-        "Probability that a label is right, averaged over the labels as frequent as they are. "
-        f"Thick: 50 % interval, thin: 95 %. Grey: not enough evidence.{some}",
-    )
-
-
-def _pairs(facts: Facts) -> Part:
-    values, _ = pairwise(facts.data)
-    known = values[np.isfinite(values)]
-    span = f"from {decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
-    return picture(
-        plots.pairwise_heatmap(facts.data),
-        "pairs",
-        "Cohen's kappa of every pair of coders",
-        f"Kappas of pairs are {span}.",
-        "Cohen's kappa of every pair of coders on their common items; coders who label alike "
-        "stand side by side. Blue: above chance, orange: below, empty: not defined.",
-    )
-
-
-def matrices(facts: Facts) -> tuple[list[Matrix], str]:
-    """Matrices of the flagged coders, or else of the most notable ones; and whose they are."""
+def cards(facts: Facts) -> list[Card]:
+    """Return the cards, coders to stop or talk to first."""
     draws = facts.tree["posterior"]["confusion"]
     rows = facts.coders.table
+    share = np.asarray(facts.tree["posterior"]["prevalence"].mean(("chain", "draw")).values)
+    share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
+    order = [*facts.flagged.index, *facts.to_train.index]
+    order += [j for j in notable(rows) if j not in order]
+    order = order[:_MOST_CARDS]
     if "coder" not in draws.dims:
         shared = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
-        one = _matrix("all coders", "", int(rows["n"].sum()), shared, facts)
-        return [one], "The pooled model gives all coders the same matrix."
-    chosen = facts.flagged.index.to_numpy()[:_MOST]
-    said = f"{len(chosen)} of {len(facts.flagged)} flagged coders."
-    if len(chosen) == len(facts.flagged):
-        said = "The flagged coders."
-    if not len(chosen):
-        chosen = notable(rows, 4)
-        said = "No coder is flagged; these have the lowest skill."
-    mean = np.asarray(draws.isel(coder=chosen).mean(("chain", "draw")).values, dtype=float)
-    return [
-        _matrix(rows["coder"][j], rows["kind"][j], int(rows["n"][j]), mean[at], facts)
-        for at, j in enumerate(chosen)
-    ], said
+        mean = np.broadcast_to(shared, (len(order), *shared.shape))
+    else:
+        mean = np.asarray(draws.isel(coder=order).mean(("chain", "draw")).values, dtype=float)
+    return [_card(rows.loc[j], mean[at], share, facts) for at, j in enumerate(order)]
 
 
-def _at(values: Floats, k: int, row: Any) -> float:
-    return float(values[row.Index, k])
+def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
+    names = [short(label, 30) for label in facts.data.labels]
+    right = np.diag(confusion)
+    weight = share[:, None] * confusion
+    np.fill_diagonal(weight, 0.0)
+    k, said = np.unravel_index(int(weight.argmax()), weight.shape)
+    best = int(right.argmax())
+    ends = f"{percent(row['accuracy_low'])} to {percent(row['accuracy_high'])}"
+    about = f"{count(int(row['n']), 'label')}, {percent(row['accuracy'])} right"
+    about += f" ({ends})" if np.isfinite(row["accuracy_low"]) else ""
+    confused = (
+        f"says {names[said]} for {percent(confusion[k, said])} of the {names[k]} items"
+        if confusion[k, said] >= _CONFUSED
+        else "nothing often"
+    )
+    well = f"{names[best]}, right on {percent(right[best])}"
+    feedback = _feedback(row, names[int(k)], names[int(said)], confusion[k, said])
+    return Card(
+        short(row["coder"], 40), str(row["kind"]), about, well, confused, feedback,
+        *_matrix(confusion, facts),
+    )  # fmt: skip
 
 
-def _matrix(coder: object, kind: str, n: int, mean: Floats, facts: Facts) -> Matrix:
+def _feedback(row: Any, true: str, said: str, share: float) -> str:
+    """Return one sentence to send to a coder."""
+    n, kind = int(row["n"]), row["kind"]
+    right = f"About {row['accuracy'] * n:.0f} of your {count(n, 'label')} are right"
+    if kind == "spammer":
+        return f"{right}, no more than by guessing: please stop, and go through ten items with us."
+    if kind == "adversary":
+        return f"{right}: please check whether you use {true} and {said} the other way round."
+    if kind == "not enough evidence":
+        return f"{count(n, 'label')} of yours {'is' if n == 1 else 'are'} too few to judge."
+    if kind == "biased":
+        label = str(row["bias"]).removeprefix("says ").removesuffix(" too often")
+        return f"{right}: you choose {short(label, 30)} too often, so use it only if it is clear."
+    if share < _CONFUSED:
+        return f"{right}: please go on like this."
+    return f"{right}: take care with {true}, which you often call {said}."
+
+
+def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     labels = told_apart(facts.data.labels, 14)
     shown = np.arange(len(labels))
     if len(labels) > _WIDEST:
-        shown = np.sort(
-            np.argsort(-np.array(facts.counts.label_counts), kind="stable")[: _WIDEST - 1]
-        )
+        often = np.argsort(-np.array(facts.counts.label_counts), kind="stable")
+        shown = np.sort(often[: _WIDEST - 1])
     lines = []
     for k in shown:
         row = [round(100 * float(mean[k, said])) for said in shown]
@@ -139,43 +122,54 @@ def _matrix(coder: object, kind: str, n: int, mean: Floats, facts: Facts) -> Mat
             row.append(round(100 * float(1 - mean[k, shown].sum())))
         lines.append((labels[k], tuple(row)))
     names = [labels[k] for k in shown] + ([_REST] if len(shown) < len(labels) else [])
-    return Matrix(short(coder, 40), kind, n, tuple(names), tuple(lines))
+    return tuple(names), tuple(lines)
 
 
 def quality(facts: Facts) -> Table:
     """Coders, the most notable first."""
     rows = facts.coders.table
-    names = [c for c in rows if str(c).startswith("sensitivity_")]
-    each = len(names) <= _FEW_LABELS
-    columns = [*facts.coders.columns]
-    plain = [str(c).removeprefix("sensitivity_") for c in names]
-    right = rows[names].to_numpy(dtype=float)
+    columns = columns_of("coder kind n accuracy skill bits advice")
+    title = "All coders, the most notable first"
+    return tabulate("coders", title, columns, rows.iloc[notable(rows)], full="coders.csv")
 
-    def weakest(r: Any) -> str:
-        worst = int(np.argmin(right[r.Index]))
-        return f"{short(plain[worst], 30)} ({right[r.Index, worst]:.2f})"
 
-    if each:
-        columns += [
-            Column(
-                f"sensitivity_{short(label, 60)}", f"Right on {short(label, 16)}", "chance",
-                of=partial(_at, right, k),
+def pictures(facts: Facts) -> list[Part]:
+    """Draw accuracies, and the agreement of every pair of coders."""
+    rows = facts.coders.table
+    some = ""
+    if len(rows) > _MOST_CODERS:
+        some = f" The {_MOST_CODERS} most notable of {len(rows):,} coders."
+    made = [
+        picture(
+            plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target),
+            "coders",
+            "Accuracy of the coders with 50 % and 95 % intervals",
+            "The table of coders holds all numbers.",
+            f"Thick: 50 % interval. Thin: 95 %. Grey: not enough evidence.{some}",
+        )
+    ]
+    few = 2 < facts.data.n_coders <= _MOST_PAIRED and facts.counts.per_item.most > 1
+    if few and facts.has("plot.pairwise"):
+        values, _ = pairwise(facts.data)
+        known = values[np.isfinite(values)]
+        span = f"{decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
+        made.append(
+            picture(
+                plots.pairwise_heatmap(facts.data),
+                "pairs",
+                "Cohen's kappa of every pair of coders",
+                f"Kappas of pairs: {span}.",
+                "Kappa on common items. Blue: above chance. Orange: below. Empty: not defined.",
             )
-            for k, label in enumerate(plain)
-        ]  # fmt: skip
-    else:
-        columns.append(Column("weakest", "Weakest label", "text", of=weakest))
-    order = notable(rows)
-    title = "Coders, the most notable first"
-    return tabulate("coders", title, columns, rows.iloc[order], full="coders.csv")
+        )
+    return [Part("pair", made)]
 
 
 SECTION = Section(
     "coders-section",
     "Coders",
-    "How good each coder is against the inferred truth, what kind of errors each makes, and how "
-    "sure that is.",
+    "Each card ends with a sentence that you can send. Matrix: rows are the true label, columns "
+    "the label given, in percent of the row; blue is right, orange is wrong.",
     section,
     needs=("coders",),
-    parts=(("plot.pairwise", "Agreement of every pair of coders"),),
 )

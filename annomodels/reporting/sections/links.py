@@ -1,4 +1,4 @@
-"""The sections on coreference: agreement, places in context, coders, words."""
+"""A page on coreference: its first screen, agreement, texts, and words."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ import numpy as np
 
 from annomodels.plots import style
 from annomodels.reporting.grid import Table, tabulate
+from annomodels.reporting.head import warning
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import (
-    Badge,
+    Action,
+    Head,
     Part,
     Section,
-    badge_of,
-    box,
+    cut,
     drawn,
     notes,
-    pair,
     picture,
     table,
 )
-from annomodels.reporting.words import count, listed, percent
+from annomodels.reporting.words import count, listed
 from annomodels.summaries.columns import COLUMNS, Column, decimal, short
 from annomodels.summaries.columns import columns as columns_of
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
+TWO = ("implicit", "explicit", "explicit and implicit")
 GLOSSARY = (
     ("Mention", "An expression that refers, known by its words; two coders mean the same mention "
      "if they marked exactly the same words."),
@@ -45,7 +46,7 @@ GLOSSARY = (
     ("DN, DO", "Discourse-new: the expression speaks of something for the first time. "
      "Discourse-old: it takes up an antecedent."),
     ("Silver chain", "Each mention joined to its most probable antecedent, as the model sees it "
-     "after weighing the coders."),
+     "after weighting the coders."),
 )  # fmt: skip
 UNKNOWN = (
     "The interval of a text is about this text, coded anew. It does not say how other texts would "
@@ -54,62 +55,20 @@ UNKNOWN = (
 )
 
 
-def _verdict(facts: LinkFacts) -> list[Part]:
-    return [Part("tiles", tiles(facts)), Part("verdict", verdict(facts)), *notes(health(facts))]
-
-
 def _agreement(facts: LinkFacts) -> list[Part]:
-    one_text = "No text has two mentions that two coders share."
-    by_text = [Part("text", one_text)]
+    by_text = [Part("text", "No text has two mentions that two coders share.")]
     if facts.posterior is not None:
         by_text = table(texts(facts))
-    several = facts.posterior is not None and len(set(facts.posterior.genres)) > 1
-    return [
-        *table(coefficients(facts)),
-        Part("text", UNKNOWN),
-        *(table(genres(facts)) if several else []),
-        pair(*drawn(forest(facts)), box(*by_text)),
-    ]
+    return [*table(coefficients(facts)), *by_text]
 
 
 def _words(facts: LinkFacts) -> list[Part]:
     return [
         Part("heading", "Methods paragraph"),
         *(Part("text", text) for text in methods(facts)),
-        Part("heading", "Words"),
+        Part("heading", "Glossary"),
         Part("words", GLOSSARY),
     ]
-
-
-def badge(facts: LinkFacts) -> Badge:
-    """Tone, name and sentence of the badge on top."""
-    check = None if facts.fit is None else facts.fit.check()
-    if check is not None and facts.lacks("texts"):
-        return badge_of(check)
-    if facts.posterior is None:
-        return Badge(
-            "not", "✕ Nothing to compare", ("No text has two mentions that two coders share.",)
-        )
-    shared = next(r.value for r in _rows(facts) if r.coefficient == "mention_f1")
-    if check is not None and not check:
-        return Badge("check", "! Check", (short(check.sentences[0], 400),))
-    if shared < 0.5:
-        return Badge(
-            "check",
-            "! Check",
-            (
-                "Coders share fewer than half of their mentions; agreement on pairs and clusters "
-                "is about the shared ones only.",
-            ),
-        )
-    return Badge(
-        "trust",
-        "✓ Computed",
-        (
-            "Kappa on pairs comes with intervals; alpha on chains has one from three texts on, "
-            "F1 of mentions has none.",
-        ),
-    )
 
 
 def meta(facts: LinkFacts) -> list[tuple[str, str]]:
@@ -126,78 +85,91 @@ def meta(facts: LinkFacts) -> list[tuple[str, str]]:
     ]
 
 
-def tiles(facts: LinkFacts) -> list[tuple[str, str, str]]:
-    """Give four numbers: what, value, with what."""
-    mentions = sum(len(document.keys) for document in facts.documents)
-    rows = {str(r.coefficient): r for r in _rows(facts)}
+def head(facts: LinkFacts) -> Head:
+    """Return the first screen."""
+    if facts.lacks("texts"):
+        return _head_of_fit(facts)
     kinds = facts.kinds()
-    open_ = sum(n for kind, n in kinds.items() if kind not in ("agreement", "outlier"))
-    total = max(sum(kinds.values()), 1)
+    two = sum(kinds.get(kind, 0) for kind in TWO)
+    rows = {str(r.coefficient): r for r in _rows(facts)}
     kappa = rows["pair_kappa"]
-    low, high = float(kappa.low), float(kappa.high)
-    text = f"{decimal(low)} to {decimal(high)}" if math.isfinite(low) else "not defined"
-    return [
-        ("Texts", f"{len(facts.documents):,}", f"{count(facts.n_coders, 'coder')}"),
-        (
-            "Mentions",
-            f"{mentions:,}",
-            f"F1 of pairs of coders {decimal(rows['mention_f1'].value)}",
-        ),
-        ("Kappa on pairs", decimal(kappa.value), text),
-        ("Open places", f"{open_:,}", f"{percent(open_ / total)} of {count(total, 'expression')}"),
+    bar = [
+        ("settled", kinds.get("agreement", 0), "one reading"),
+        ("decided", kinds.get("outlier", 0), "one coder differs"),
+        ("open", kinds.get("scattered", 0), "scattered readings"),
+        ("contested", two, "two readings"),
     ]
+    total = sum(n for _, n, _ in bar)
+    if not math.isfinite(kappa.value):
+        sentence = "No text has two mentions that two coders share, so there is nothing to compare."
+    else:
+        ends = f" ({decimal(kappa.low)} to {decimal(kappa.high)})" * math.isfinite(kappa.low)
+        sentence = (
+            f"Coders differ on {count(total - kinds.get('agreement', 0), 'place')} of {total:,}; "
+            f"their agreement beyond chance on what refers to the same thing is "
+            f"{decimal(kappa.value)}{ends}."
+        )
+    return Head(sentence, bar, _actions(facts, two, kinds), _warning(facts, rows))
 
 
-def verdict(facts: LinkFacts) -> list[tuple[str, str]]:
-    """Give the sentences of the first section: about what, and what."""
-    rows = {str(r.coefficient): r for r in _rows(facts)}
+def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
+    """Return what to do next about coreference."""
     out = []
-    kappa = rows["pair_kappa"]
-    if math.isfinite(kappa.value):
-        text = (
-            f"Kappa on coreferent pairs is {decimal(kappa.value)} over these texts "
-            f"({decimal(kappa.low)} to {decimal(kappa.high)})"
-        )
-        if "pair_kappa_new" in rows:
-            mean, new = rows["pair_kappa_mean"], rows["pair_kappa_new"]
-            text += (
-                f"; over texts like these {decimal(mean.low)} to {decimal(mean.high)}, and one "
-                f"further text would show {decimal(new.low)} to {decimal(new.high)}"
-            )
-        out.append(("Pairs", text + "."))
-    for row in list(rows.values())[:8]:
-        if str(row.coefficient).startswith(("alpha_", "K_")):
-            value = decimal(row.value) if math.isfinite(row.value) else "not defined"
-            if math.isfinite(row.low):
-                value += f" ({decimal(row.low)} to {decimal(row.high)} over texts like these)"
-            out.append(("Chains", f"{row.measure}: {value}."))
-    kinds = facts.kinds()
-    both = sum(kinds.get(kind, 0) for kind in ("explicit", "implicit", "explicit and implicit"))
-    out.append(
-        (
-            "Places",
-            f"{count(both, 'place')} with two readings that coders stand behind or name, "
-            f"{kinds.get('scattered', 0):,} with scattered readings, {kinds.get('outlier', 0):,} "
-            "with a single outlier.",
-        )
-    )
+    if two:
+        about = "two readings that several coders chose: fix the guideline"
+        out.append(Action("#places", f"Read {count(two, 'place')}", about))
     below = facts.coders[facts.coders["p_below"] > 0.95]
     if len(below):
-        names = listed([short(name, 30) for name in below["coder"]], 5)
-        said = f"Less like the others than these are like each other, almost surely: {names}."
-    elif facts.coders["p_below"].notna().any():
-        said = "No coder is almost surely less like the others than these are like each other."
-    else:
-        said = "With two coders nobody can say who of them differs."
-    out.append(("Coders", said))
+        names = listed([short(name, 24) for name in below["coder"]], 3)
+        about = "less like the others than these are like each other"
+        out.append(Action("#coders-section", f"Talk to {names}", about))
+    if outliers := kinds.get("outlier", 0):
+        about = "one coder alone left what all others chose"
+        out.append(Action("#places", f"Correct {count(outliers, 'place')}", about))
+    if facts.fit is not None:
+        out.append(Action("#silver-section", "Check the silver chains", "weakest link first"))
     return out
 
 
-def health(facts: LinkFacts) -> list[str]:
-    """Sentences on the texts, as reading found them."""
-    notes = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
-    more = len(notes) - 12
-    return notes[:12] + ([f"{more:,} more notes of this kind."] if more > 0 else [])
+def _warning(facts: LinkFacts, rows: dict[str, Any]) -> str:
+    check = None if facts.fit is None else facts.fit.check()
+    if check is not None and not check:
+        return warning(check)
+    if rows["mention_f1"].value < 0.5:
+        return (
+            "Coders share fewer than half of their mentions; agreement is about the shared ones "
+            "only."
+        )
+    return ""
+
+
+def _head_of_fit(facts: LinkFacts) -> Head:
+    assert facts.fit is not None
+    counts = facts.fit.mentions().table["readings"].value_counts()
+    one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
+    bar = [("settled", one, "one reading"), ("contested", several, "several readings"),
+           ("open", none, "none of those given")]  # fmt: skip
+    sentence = (
+        f"Most probably {several:,} of {count(facts.fit.data.n_items, 'mention')} have several "
+        "true readings."
+    )
+    actions = [Action("#silver-section", "Check the silver chains", "weakest link first")]
+    return Head(sentence, bar, actions, warning(facts.fit.check()))
+
+
+def _health(facts: LinkFacts) -> list[Part]:
+    """Return what reading the texts found, and the agreement text by text."""
+    found = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
+    more = len(found) - 12
+    found = found[:12] + ([f"{more:,} more notes of this kind."] if more > 0 else [])
+    check = facts.fit.check().sentences if facts.fit is not None else ()
+    several = facts.posterior is not None and len(set(facts.posterior.genres)) > 1
+    return [
+        *notes([*cut(check), *found]),
+        Part("text", UNKNOWN),
+        *(table(genres(facts)) if several else []),
+        *drawn(forest(facts)),
+    ]
 
 
 def _rows(facts: LinkFacts) -> list[Any]:
@@ -335,14 +307,13 @@ def methods(facts: LinkFacts) -> list[str]:
     return out + story
 
 
-VERDICT = Section("verdict", "Verdict", "", _verdict, needs=("texts",))
 AGREEMENT = Section(
     "agreement-section",
     "Agreement",
-    "How far coders agree on mentions, on which of them corefer, and on chains. What counts as the "
-    "label of an expression moves alpha more than most coders do: the condition is part of its "
-    "name.",
+    "What counts as the label of an expression (the condition, in brackets) moves alpha more than "
+    "most coders do.",
     _agreement,
     needs=("texts",),
 )
-WORDS = Section("methods", "Methods and words", "", _words)
+HEALTH = Section("data", "Texts", "", _health, needs=("texts",), details=True)
+WORDS = Section("methods", "Methods and glossary", "", _words, details=True)

@@ -1,19 +1,28 @@
-"""The sections that are about numbers: verdict, agreement, coders and items."""
+"""A page on numbers: its first screen, and the sections on items, coders and agreement."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from annomodels import plots
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.parts import Part, Rows, Section, box, cut, notes, pair, picture, table
-from annomodels.reporting.words import count, listed, percent
-from annomodels.summaries.columns import COLUMNS, Column, columns, decimal, short
-
-if TYPE_CHECKING:
-    import pandas as pd
+from annomodels.reporting.head import warning
+from annomodels.reporting.parts import (
+    Action,
+    Head,
+    Part,
+    Section,
+    box,
+    cut,
+    notes,
+    pair,
+    picture,
+    table,
+)
+from annomodels.reporting.words import count, listed
+from annomodels.summaries.columns import COLUMNS, Column, columns, short
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -40,134 +49,38 @@ OPEN = columns(
 )  # fmt: skip
 
 
-def _verdict(facts: Facts) -> list[Part]:
-    return [Part("tiles", key_numbers(facts)), Part("verdict", sentences(facts))]
-
-
-def _row(facts: Facts, coefficient: str) -> Any:
-    rows = facts.agreement.table
-    return next(rows[rows["coefficient"] == coefficient].itertuples())
-
-
-def _span(row: Any) -> str:
-    return f"95 % interval {decimal(row.low)} to {decimal(row.high)}"
-
-
-def _flagged(facts: Facts) -> pd.DataFrame:
-    rows = facts.coders.table
-    return rows[rows["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
-
-
-def key_numbers(facts: Facts) -> Rows:
-    """Four numbers on top of the verdict: what, value, with what."""
-    gold, items, alpha = facts.gold.table, facts.items.table, _row(facts, "alpha")
-    contested = int((items["reason"] == "contested").sum())
-    spread = f"true values have a standard deviation of {gold['value'].std():.3g}"
-    return [
-        ("Typical error of a value", f"{gold['sd'].median():.3g}", f"of the median item; {spread}"),
-        ("Interval alpha", decimal(alpha.value), _span(alpha)),
-        (
-            "Coders flagged",
-            f"{len(_flagged(facts)):,}",
-            f"of {count(facts.data.n_coders, 'coder')}: reversed, or hardly informative",
-        ),
-        ("Contested items", f"{contested:,}", f"{percent(contested / len(items))} of the items"),
-    ]
-
-
-def sentences(facts: Facts) -> list[tuple[str, str]]:
-    """Say the verdict: about what, and what."""
-    data, per_item = facts.data, facts.counts.per_item
-    gold, items = facts.gold.table, facts.items.table
-    new, truth = _row(facts, "alpha, new coders"), _row(facts, "gold")
-    each = f"{per_item.least:,}"
-    if per_item.least != per_item.most:
-        each += f" to {per_item.most:,}"
-    widest: Any = gold.iloc[int(gold["sd"].argmax())]
-    return [
-        (
-            "Size",
-            f"{count(data.n_coders, 'coder')} gave {count(len(data), 'number')} to "
-            f"{count(data.n_items, 'item')}, {each} per item.",
-        ),
-        (
-            "Values",
-            f"The true values of the items explain {percent(truth.value)} of the variance of the "
-            f"gold standard ({_span(truth)}); the median item is known to within a standard "
-            f"deviation of {gold['sd'].median():.3g}, {short(widest['item'], 24)} least well "
-            f"({widest['sd']:.3g}).",
-        ),
-        (
-            "Agreement",
-            f"Two further coders from the same population would agree with an alpha of "
-            f"{decimal(new.value)} ({_span(new)}).",
-        ),
-        ("Coders", _on_coders(facts)),
-        (
-            "Items",
-            f"{count(int((items['reason'] == 'contested').sum()), 'item is', 'items are')} "
-            f"contested, and {int((items['reason'] == 'few labels').sum()):,} need more labels; "
-            f"cheapest next step: {next_step(facts)}.",
-        ),
-    ]
-
-
-def _on_coders(facts: Facts) -> str:
-    rows, flagged = facts.coders.table, _flagged(facts)
-    thin = int((rows["kind"] == "not enough evidence").sum())
-    biased = int((rows["kind"] == "biased").sum())
-    if len(flagged):
-        names = listed([short(name, 24) for name in flagged["coder"]])
-        text = f"{len(flagged):,} of {count(len(rows), 'coder')} use the scale the wrong way "
-        text += f"round or tell hardly anything ({names})"
-    else:
-        text = f"None of {count(len(rows), 'coder')} uses the scale the wrong way round or tells "
-        text += "hardly anything"
-    if biased:
-        text += f"; {count(biased, 'coder is', 'coders are')} biased, which the values allow for"
-    if thin:
-        text += f"; {count(thin, 'coder has', 'coders have')} too few labels to judge"
-    return f"{text}."
-
-
-def next_step(facts: Facts) -> str:
-    """Say the one thing to do next."""
-    items = facts.items.table
-    if facts.check.verdict == "do not use":
-        return "repair the fit first, because its diagnostics failed (see “Can I believe this?”)"
-    if len(flagged := _flagged(facts)):
-        names = listed([short(name, 24) for name in flagged["coder"]])
-        return f"ask {names} what they took the ends of the scale for"
-    if few := int((items["reason"] == "few labels").sum()):
-        return f"ask for one more label of the {count(few, 'item')} in need of more"
-    if contested := int((items["reason"] == "contested").sum()):
-        return f"read the {count(contested, 'contested item')} with the coders"
-    return "none is needed, the gold standard can be handed on"
+def head(facts: Facts) -> Head:
+    """Return the first screen."""
+    gold, reasons = facts.gold.table, facts.items.table["reason"]
+    contested = int((reasons == "contested").sum())
+    few = int((reasons == "few labels").sum())
+    bad = facts.coders.table
+    bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
+    names = [short(name, 24) for name in bad["coder"]]
+    sentence = (
+        f"The value of a typical item is known to within {gold['sd'].median():.3g} (one standard "
+        f"deviation); items differ by {gold['value'].std():.3g}. Not yet checked by an expert."
+    )
+    actions = []
+    if contested:
+        about = "coders differ more there than elsewhere"
+        actions.append(Action("#items-section", f"Read {count(contested, 'item')}", about))
+    if few:
+        about = "one for each item with too few"
+        actions.append(Action("#items-section", f"Buy {count(few, 'label')}", about))
+    if names:
+        about = "they reverse the scale, or their numbers tell hardly anything"
+        actions.append(Action("#coders-section", f"Talk to {listed(names, 3)}", about))
+    bar = [("settled", len(gold) - contested - few, "settled"), ("open", few, "need labels"),
+           ("contested", contested, "contested")]  # fmt: skip
+    return Head(sentence, bar, actions, warning(facts.check))
 
 
 def _agreement(facts: Facts) -> list[Part]:
-    rows = facts.agreement.table
-    parts = [
-        f"{name} {decimal(float(value))}"
-        for name, value in zip(rows["coefficient"], rows["value"], strict=True)
-    ]
-    caption = "Dotted lines: the customary thresholds .667 and .8."
-    made = tabulate(
-        "agreement", "Agreement of these coders and of new ones", facts.agreement.columns, rows
-    )
-    beside = box(*table(made), *notes(cut(facts.agreement.notes)))
-    return [
-        pair(
-            picture(
-                plots.agreement_forest(facts.agreement),
-                "agreement",
-                "Agreement with 95 % intervals",
-                "; ".join(parts) + ". The table holds all numbers.",
-                caption,
-            ),
-            beside,
-        )
-    ]
+    title = "Agreement of these coders and of new ones"
+    columns = facts.agreement.columns
+    made = tabulate("agreement", title, columns, facts.agreement.table, full="agreement.csv")
+    return [*table(made), *notes(cut(facts.agreement.notes))]
 
 
 def _coders(facts: Facts) -> list[Part]:
@@ -187,7 +100,7 @@ def _coders(facts: Facts) -> list[Part]:
                 f"{caption}{some}",
             )
         )
-    return [pair(*pictures), *notes(cut(facts.coders.notes)), *table(_quality(facts))]
+    return [*table(_quality(facts)), pair(*pictures), *notes(cut(facts.coders.notes))]
 
 
 def _quality(facts: Facts) -> Table:
@@ -211,7 +124,7 @@ def _items(facts: Facts) -> list[Part]:
         caption,
     )
     beside = box(*notes(cut([*facts.gold.notes, *facts.items.notes])), css="beside")
-    return [pair(shown, beside), *table(_open_items(facts)), *table(_values(facts))]
+    return [*table(_open_items(facts)), *table(_values(facts)), pair(shown, beside)]
 
 
 def _open_items(facts: Facts) -> Table:
@@ -229,7 +142,6 @@ def _values(facts: Facts) -> Table:
     return tabulate("values", title, facts.gold.columns, rows, full="gold.csv")
 
 
-VERDICT = Section("verdict", "Verdict", "", _verdict)
 AGREEMENT = Section(
     "agreement-section",
     "Agreement",

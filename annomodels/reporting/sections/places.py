@@ -1,4 +1,4 @@
-"""The sections on coreference that are about readers: where they differ, and who does."""
+"""Coreference: places where readers differ in their text, coders, and silver chains."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
+from annomodels.coref import links as chains
+from annomodels.coref.readings import words_of
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, notes, table
@@ -17,6 +17,7 @@ from annomodels.summaries.columns import columns as columns_of
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
+Row = tuple[str, str, int, float]
 KINDS = {
     "agreement": "All coders with one reading chose the same.",
     "outlier": "One coder left what all the others chose.",
@@ -43,20 +44,19 @@ class Place:
 def _places(facts: LinkFacts) -> list[Part]:
     kinds = facts.kinds()
     counted = [(kind, f"{kinds.get(kind, 0):,}", text) for kind, text in KINDS.items()]
-    lead = Markup(
-        "Where coders read differently, and who read what. A reading is the label of the "
-        "expression ({}) without the expression itself, the nearest mention first; positions of "
-        "words in brackets. <em>none</em> is a first mention."
-    ).format(facts.condition)
-    parts = [Part("text", lead, "lead"), Part("kinds", counted, "kinds")]
     shown = list(_in_context(facts))
     if not shown:
-        return [*parts, Part("text", "The coders differ nowhere.")]
-    said = (
-        f"The {len(shown)} places with most coders behind a second reading, in the order of the "
-        "texts."
+        return [Part("kinds", counted, "kinds"), Part("text", "The coders differ nowhere.")]
+    lead = (
+        f"The {len(shown)} places with most coders behind a second reading. A reading lists the "
+        f"other mentions of the chain ({facts.condition}), the nearest first; “none” is a first "
+        "mention."
     )
-    return [*parts, Part("text", said, "cut"), Part("places", shown)]
+    return [
+        Part("text", lead, "lead"),
+        Part("kinds", counted, "kinds"),
+        Part("places", (shown, list(dict.fromkeys(place.kind for place in shown)))),
+    ]
 
 
 def _coders(facts: LinkFacts) -> list[Part]:
@@ -101,18 +101,82 @@ def rates(fit: Fit, prob: float) -> Table:
         COLUMNS["quantity"].called(kind="text"),
         "mean judgments",
     )
-    title = "What the model believes of the coders, the lowest first"
+    title = "Coders as the model estimates them, the lowest first"
     return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}))
 
 
-PLACES = Section("places", "Ambiguous places", "", _places, needs=("texts",))
+def _silver(facts: LinkFacts) -> list[Part]:
+    """Give the parts of the section."""
+    assert facts.fit is not None
+    lead = (
+        f"Each mention goes to its most probable antecedent, from a probability of {facts.at_least}"
+        " on; this probability is overconfident, so read it as an order. In brackets: the chance "
+        "that one more reader makes the link."
+    )
+    return [
+        Part("text", lead, "lead"),
+        *table(silver(facts, facts.fit), "No link is probable enough."),
+    ]
 
 
+def silver(facts: LinkFacts, fit: Fit) -> Table:
+    """Silver chains, those with the weakest link first."""
+    import pandas as pd
+
+    rows = _in_words(facts, fit) if facts.documents else _by_name(facts, fit)
+    frame = pd.DataFrame(rows, columns=["document", "chain", "mentions", "weakest"])
+    frame = frame.sort_values("weakest", kind="stable")
+    columns = columns_of(
+        COLUMNS["document"].called("Text"),
+        Column("chain", "Chain; in brackets, P(next reader makes the link)", "text", width=400),
+        "mentions weakest",
+    )
+    title = "Silver chains, the weakest link first"
+    return tabulate("silver", title, columns, frame)
+
+
+def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
+    """Text, words of the mentions, size and weakest link of each chain."""
+    p_next = chains.link_probabilities(fit, facts.documents, "p_next")
+    rows: list[Row] = []
+    for document in chains.silver(fit, facts.documents, facts.at_least):
+        for group in document.layers["silver"].groups:
+            ordered = sorted(group, key=lambda key: (key[1], key[0]))
+            if len(ordered) < 2:
+                continue
+            known = [p_next.get((document.id, key[1])) for key in ordered]
+            parts = [
+                words_of(document, key[1]) + ("" if p is None or not n else f" ({p:.2f})")
+                for n, (key, p) in enumerate(zip(ordered, known, strict=True))
+            ]
+            weakest = min((p for p in known[1:] if p is not None), default=float("nan"))
+            rows.append((document.id, " – ".join(parts), len(ordered), weakest))
+    return rows
+
+
+def _by_name(facts: LinkFacts, fit: Fit) -> list[Row]:
+    """Give the same with the names of mentions, where there are no texts."""
+    links = fit.links().table
+    p_next = dict(zip(links["item"], links["p_next"], strict=True))
+    rows: list[Row] = []
+    for chain, group in fit.chains(facts.at_least).table.groupby("chain"):
+        linked = group["p_link"].notna()
+        parts = [
+            f"{item} ({p_next[item]:.2f})" if is_linked else item
+            for item, is_linked in zip(group["item"], linked, strict=True)
+        ]
+        weakest = min(p_next[item] for item in group["item"][linked])
+        rows.append((str(chain).rpartition("#")[0], " – ".join(parts), len(parts), weakest))
+    return rows
+
+
+PLACES = Section("places", "Places to read", "", _places, needs=("texts",))
 CODERS = Section(
     "coders-section",
     "Coders",
-    "Kappa on coreferent pairs of each coder with the others, against the others among themselves "
-    "on the same texts; and on how many places the coder alone left what all others said.",
+    "Kappa with the others, against the others among themselves on the same texts; and how often "
+    "the coder alone left what all others said.",
     _coders,
     parts=(("texts", "Coders against each other"),),
 )
+SILVER = Section("silver-section", "Silver chains", "", _silver, needs=("chains",))

@@ -70,7 +70,7 @@ def labels(facts: Facts) -> Table:
     """How often each label was given, how frequent it is in truth, and how well it is used."""
     rows = facts.labels.table.assign(fix=fix(facts))
     shown = (COLUMNS["label"], FIX, *facts.labels.columns[1:])
-    return tabulate("labels", "Labels, as given and corrected by the model", shown, rows)
+    return tabulate("labels", "Labels, as given and corrected by the model", shown[:8], rows)
 
 
 def frequencies(facts: Facts) -> Table:
@@ -97,10 +97,8 @@ def scheme_notes(facts: Facts) -> list[str]:
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
-    flagged = len(facts.flagged)
-    if chosen and flagged:
-        whose = "the flagged coder" if flagged == 1 else f"the {flagged:,} flagged coders"
-        out[0] += f" Labels of {whose} count here: look at them first."
+    if chosen and len(facts.flagged):
+        out[0] += " Labels of the coders to stop count here: look at them first."
     if facts.data.n_labels > 2:
         top: Any = facts.pairs.table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
@@ -109,7 +107,7 @@ def scheme_notes(facts: Facts) -> list[str]:
             f"Most confusions are between {_pair(top)}: {part} of all{span}. An example of each in "
             "the guideline, and what tells them apart, helps most there."
         )
-    return out + [short(note, 400) for note in facts.labels.notes]
+    return out
 
 
 def _which(names: list[str], verdicts: list[str]) -> str:
@@ -136,9 +134,8 @@ def _pair(r: Any) -> str:
 
 SECTION = Section(
     "scheme",
-    "Label scheme",
-    "Which labels are used as they are meant, which definitions to fix, and what counting two "
-    "labels as one would do.",
+    "Labels",
+    "",
     section,
     needs=("prevalence",),
     parts=(("labels", "How well each label is used, and what merging two of them would do"),),

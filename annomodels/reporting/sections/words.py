@@ -20,7 +20,7 @@ def section(facts: Facts) -> list[Part]:
         Part("notes", [source.text for source in sources]),
         Part("heading", "BibTeX"),
         Part("code", bibtex(facts).rstrip(), "BibTeX"),
-        Part("heading", "Words"),
+        Part("heading", "Glossary"),
         Part("words", [pair for pair in GLOSSARY if pair[0] not in silent]),
     ]
 
@@ -86,4 +86,4 @@ _ABOUT = {
 }
 
 
-SECTION = Section("methods", "Methods and words", "", section)
+SECTION = Section("methods", "Methods and glossary", "", section, details=True)

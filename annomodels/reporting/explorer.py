@@ -1,0 +1,182 @@
+"""Items as data of the page: text, votes, contributions and probabilities, the queue to decide."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from annomodels.data.names import label_text
+from annomodels.io.writing import deflated
+from annomodels.reporting.facts import Facts, before_audit
+from annomodels.summaries.columns import clean, short
+from annomodels.summaries.draws import thinned
+from annomodels.summaries.gold.evidence import contributions
+
+if TYPE_CHECKING:
+    from annomodels.types import Bools, Floats, Ints
+
+ROOM = 3_600_000  # characters of the items of a page
+FILES_ROOM = 1_600_000  # characters of its compressed tables
+LONGEST = 2_000  # characters of a text; shorter if the items would not fit
+# markup, line ends of scripts, and marks that turn the direction of text
+_SIGNS = "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_LIKELY = 0.0005  # probability below which a label is not listed
+_MOST_LIKELY = 8  # labels of an item that are listed
+
+
+def queue(p_truth: Floats, known: Bools | None = None) -> Ints:
+    r"""Order items by the expected number of wrong labels that deciding them removes.
+
+    A decision removes the error of the item's gold label, which has probability
+    :math:`1 - \max_k P(t_i = k)`. Items of known truth come last.
+
+    >>> queue(np.array([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])).tolist()
+    [2, 1, 0]
+    """
+    doubt = 1.0 - p_truth.max(axis=1)
+    if known is not None:
+        doubt = np.where(known, -1.0, doubt)
+    return np.argsort(-doubt, kind="stable")
+
+
+def payload(facts: Facts, command: str) -> str:
+    """Return the items as JSON that a script element can hold, those most in doubt first."""
+    data = facts.data
+    rows, left_out = _rows(facts)
+    p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
+    extra = list(facts.shown.columns)
+    about = {
+        "fit": fingerprint(facts),
+        "labels": [short(name, 60) for name in data.labels],
+        "names": [label_text(name) for name in data.labels],
+        "coders": [short(name, 40) for name in data.coders],
+        "columns": [short(name, 40) for name in extra],
+        "wrong": round(float(facts.wrong.gold), 3),
+        "doubt": round(float((1 - p.max(axis=1))[~facts.known_mask].sum()), 4),
+        "left": left_out,
+        "command": follow_up(command),
+    }
+    head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
+    # no text of the data can end the script element
+    return inert(f'{head[:-1]},"items":[{",".join(rows)}]}}')
+
+
+def inert(text: str) -> str:
+    r"""Return JSON in which no character means anything to HTML.
+
+    >>> print(inert('["</script>"]'))
+    ["\u003c/script\u003e"]
+    """
+    for sign in _SIGNS:
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return text
+
+
+def fingerprint(facts: Facts) -> str:
+    """Return the fingerprint of the labels, whatever truths are known."""
+    return str(before_audit(facts.fit).data.replace(gold=None).fingerprint)
+
+
+def follow_up(command: str) -> str:
+    """Return the command that uses the decisions.
+
+    >>> follow_up("annomodels run votes.csv -o out")
+    'annomodels run votes.csv -o out-decided --gold decisions.csv'
+    """
+    if not command.startswith("annomodels run "):
+        return "annomodels run votes.csv --gold decisions.csv -o decided"
+    command = re.sub(r" --gold [^ ]+| --force\b", "", command)
+    return re.sub(r"(-o|--output)([ =])([^ ]+?)/?(?= |$)", r"\1\2\3-decided", command) + (
+        " --gold decisions.csv"
+    )
+
+
+def _rows(facts: Facts) -> tuple[list[str], int]:
+    """JSON of each item until the page is full, and how many items were left out."""
+    data, order = facts.data, queue(
+        np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float), facts.known_mask
+    )  # fmt: skip
+    make = _maker(facts)
+    for longest in (LONGEST, 400, 120):
+        rows: list[str] = []
+        size = 0
+        for i in order.tolist():
+            row = json.dumps(make(i, longest), ensure_ascii=False, separators=(",", ":"))
+            size += len(row.encode()) + 1
+            if size > ROOM:
+                break
+            rows.append(row)
+        if len(rows) == len(order) or not (facts.shown.text or facts.shown.columns):
+            break
+    return rows, data.n_items - len(rows)
+
+
+def _maker(facts: Facts) -> Any:
+    """Return the function that makes the entry of an item.
+
+    An entry is name, gold label, state, [label, probability, ...], [coder, label, contribution,
+    ...], reason, text, further columns.
+    """
+    data = facts.data
+    p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
+    best = p.argmax(axis=1)
+    value = (10 * _contributions(facts, p)).round().astype(int).tolist()
+    reasons = facts.items.table["reason"].tolist()
+    state = facts.state.tolist()
+    starts, coder, label = data.starts.tolist(), data.coder.tolist(), data.label.tolist()
+    shown = facts.shown
+    texts: Mapping[Any, str] = shown.text or dict(zip(data.items, data.texts or (), strict=False))
+
+    def entry(i: int, longest: int) -> list[Any]:
+        likely = [k for k in np.argsort(-p[i], kind="stable")[:_MOST_LIKELY] if p[i, k] >= _LIKELY]
+        votes: list[int] = []
+        for n in range(starts[i], starts[i + 1]):
+            votes += (coder[n], label[n], value[n])
+        name = data.items[i]
+        out = [
+            label_text(name),
+            int(best[i]),
+            state[i],
+            [each for k in likely for each in (int(k), round(float(p[i, k]), 3))],
+            votes,
+            clean(reasons[i]),
+            short(texts.get(name, ""), longest),
+        ]
+        return out + [short(column.get(name, ""), longest) for column in shown.columns.values()]
+
+    return entry
+
+
+def _contributions(facts: Facts, p: Floats) -> Floats:
+    """Log-odds that each label adds for the gold label against the runner-up, [annotation]."""
+    data = facts.data
+    order = np.argsort(-p, axis=1, kind="stable")
+    found = contributions(
+        thinned(facts.tree, data, 200), data, order[:, 0], order[:, min(1, p.shape[1] - 1)]
+    )
+    keys = found.item * data.n_coders + found.coder
+    sort = np.argsort(keys, kind="stable")
+    mine = data.item.astype(np.int64) * data.n_coders + data.coder
+    out: Floats = found.value[sort][np.searchsorted(keys[sort], mine)]
+    return out
+
+
+def packed(files: Mapping[str, str]) -> str:
+    """Return tables as JSON of compressed texts, those that fit into the page.
+
+    >>> packed({"a.csv": "x"})[:8]
+    '{"a.csv"'
+    """
+    out: dict[str, str] = {}
+    room = FILES_ROOM
+    for name, text in files.items():
+        made = base64.b64encode(deflated(text)).decode()
+        if len(made) <= room:
+            out[name] = made
+            room -= len(made)
+    return inert(json.dumps(out))

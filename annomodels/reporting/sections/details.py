@@ -1,0 +1,179 @@
+"""Behind the line: what was labeled, what a threshold keeps, how to check the numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annomodels import plots
+from annomodels.data.names import label_text
+from annomodels.limits import CODER_THIN
+from annomodels.reporting import audited
+from annomodels.reporting.facts import Facts
+from annomodels.reporting.grid import Table, tabulate
+from annomodels.reporting.health import Spread
+from annomodels.reporting.parts import Part, Rows, Section, box, cut, drawn, notes, pair, picture
+from annomodels.reporting.parts import table as shown
+from annomodels.reporting.words import count, listed, number, percent
+from annomodels.summaries.columns import decimal, short
+
+
+def _data(facts: Facts) -> list[Part]:
+    from annomodels.reporting.sections.coders import pictures
+
+    parts = [Part("tiles", sizes(facts)), *notes(health_notes(facts))]
+    if facts.truth != "class":
+        return parts
+    said = [*facts.coders.notes]
+    for verb in ("labels", "agreement"):
+        said += getattr(facts, verb).notes if facts.has(verb) else ()
+    return [*parts, *pictures(facts), *notes(cut(list(dict.fromkeys(said)), 600))]
+
+
+def sizes(facts: Facts) -> Rows:
+    """Tiles of the data section."""
+    data, counts = facts.data, facts.counts
+    if facts.truth == "number":
+        ends = f"from {data.values.min():g} to {data.values.max():g}"
+        labels = "Different numbers", f"{data.n_labels:,}", ends
+    else:
+        labels = "Label set", f"{data.n_labels:,}", _names(data.labels, 4)
+    return [
+        ("Items", f"{data.n_items:,}", f"{_spread(counts.per_item)} labels per item"),
+        ("Coders", f"{data.n_coders:,}", f"{_spread(counts.per_coder)} labels per coder"),
+        labels,
+        (
+            "Labels given",
+            f"{len(data):,}",
+            f"{count(counts.repeats, 'repeat')}, {count(counts.skips, 'skipped cell')}",
+        ),
+    ]
+
+
+def _spread(spread: Spread) -> str:
+    if spread.least == spread.most:
+        return f"{spread.least:,}"
+    return (
+        f"{spread.least:,} to {spread.most:,} (median {number(spread.median)}, middle half "
+        f"{number(spread.quarter)} to {number(spread.three_quarters)})"
+    )
+
+
+def _names(names: Any, most: int = 6) -> str:
+    return listed([short(label_text(name), 24) for name in names], most)
+
+
+def health_notes(facts: Facts) -> list[str]:
+    """Return sentences on the data that a reader should know."""
+    data, counts, on_disk = facts.data, facts.counts, facts.on_disk
+    out = [f"Read from {short(data.source, 80)}, and streamed from disk."] * (
+        on_disk and bool(data.source)
+    )
+    if not on_disk and data.is_complete:
+        out.append("The data are complete: every coder labeled every item.")
+    n_parts, parts = facts.parts_apart
+    if n_parts > 1:
+        rest = f" (of {', '.join(f'{n:,}' for n in parts[:6])}{' …' * (n_parts > 6)} items)"
+        out.append(
+            f"The data fall into {n_parts:,} groups{rest * bool(parts)} that share no coder: only "
+            "the assumptions of the model make coders of different groups comparable."
+        )
+    if counts.few:
+        verb = "has" if len(counts.few) == 1 else "have"
+        out.append(
+            f"{count(len(counts.few), 'coder')} {verb} fewer than {CODER_THIN} labels, too few to "
+            f"judge them: {_names(counts.few)}."
+        )
+    if counts.single:
+        out.append(f"{count(counts.single, 'item has', 'items have')} one label only.")
+    if not on_disk and facts.health.constant:
+        names = _names(facts.health.constant)
+        out.append(f"Always one and the same label, with {CODER_THIN} labels or more: {names}.")
+    if counts.unused:
+        out.append(f"In the label set, but never given: {_names(counts.unused)}.")
+    if on_disk and data.dont_know:
+        kinds = short("/".join(data.dont_know), 60)
+        out.append(f"No class, and set aside: {kinds}, {int(data.unanswered.sum()):,} times.")
+    if facts.told_items:
+        out.append(f"The truth of {count(facts.told_items, 'item')} is known and was used.")
+    said = "groups that share no item"  # in other words above
+    return out + [short(note, 300) for note in data.notes[:12] if n_parts == 1 or said not in note]
+
+
+def _gold(facts: Facts) -> list[Part]:
+    made = shown(thresholds(facts))
+    if facts.on_disk:
+        return made
+    several = int(facts.coverage.table["kept"].iloc[0]) > 1
+    return [
+        pair(*drawn(_coverage(facts) if several else None), box(*made)),
+        *notes(cut(facts.gold.notes[1:], 600)),
+        *notes([] if facts.calibration is None else list(facts.calibration.notes)),
+        *shown(calibration(facts)),
+        *_how_to_check(facts),
+    ]
+
+
+def _coverage(facts: Facts) -> Part:
+    rows = facts.coverage.table.set_index("threshold")
+    everything: Any = rows.loc[0.0]
+    sure: Any = rows.loc[0.95]
+    return picture(
+        plots.coverage(facts.coverage),
+        "coverage",
+        "Expected accuracy of the gold labels by the share of items that is kept",
+        f"All items: {decimal(float(everything['accuracy']), 3)}. Probability of at least 0.95: "
+        f"{decimal(float(sure['accuracy']), 3)}, {percent(float(sure['share']))} of the items.",
+        "Points: the thresholds 0.99, 0.95 and 0.8. Band: 95 % interval.",
+    )
+
+
+def thresholds(facts: Facts) -> Table:
+    """Items kept at each threshold, and the expected accuracy of their gold labels."""
+    title = "What a threshold keeps"
+    return tabulate("thresholds", title, facts.coverage.columns, facts.coverage.table)
+
+
+def calibration(facts: Facts) -> Table:
+    """Probabilities of gold labels next to how often they are right, on held-back truth."""
+    found = facts.calibration
+    if found is None:
+        return Table("calibration", "", (), (), 0)
+    title = "Gold labels against the true labels that were held back"
+    return tabulate("calibration", title, found.columns, found.table)
+
+
+def _how_to_check(facts: Facts) -> list[Part]:
+    """Return the steps of an audit, unless there was one."""
+    if facts.estimate is not None and facts.estimate.by_design:
+        return []
+    rest = facts.data.n_items - facts.known_items
+    if facts.lacks("gold") or not rest:
+        return []
+    folder = audited.folder_of(facts)
+    draw = f"annomodels audit {folder} --size {min(60, rest)} -o audit.csv"
+    use = f"annomodels estimate {folder} --audit audit.csv"
+    return [
+        Part("heading", "Check random items", "check-items"),
+        Part("text", "Draw the items, fill in the column “label” of the file, then estimate:"),
+        Part("copy", draw),
+        Part("copy", use),
+        Part("text", "If you know true labels already, hold them back and test with them:"),
+        Part("copy", f"annomodels report {folder} -o report.html --known truth.csv --force"),
+    ]
+
+
+DATA = Section(
+    "data", "Data", "What was labeled, and what to know before reading on.", _data, details=True
+)
+GOLD = Section(
+    "gold",
+    "Gold labels",
+    "Expected accuracy above each threshold, and how to check it.",
+    _gold,
+    needs=("prevalence",),  # of classes
+    parts=(
+        ("items", "Items to decide, and intervals of expected errors"),
+        ("next", "Labels to buy"),
+    ),
+    details=True,
+)

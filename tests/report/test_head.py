@@ -1,0 +1,154 @@
+"""The first screen: one sentence, items by state, at most four actions; the queue, the data."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import dataclasses
+import io
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.reporting.explorer import ROOM, payload, queue
+from annomodels.reporting.facts import Facts, Shown
+from annomodels.reporting.head import head, sentence
+
+pytestmark = pytest.mark.slow
+TRUTH = am.datasets.crowd_truth().truth
+
+
+@pytest.fixture(scope="module")
+def found(crowd):
+    return Facts(crowd)
+
+
+def changed(facts, **known):
+    """Give the same facts with other summaries."""
+    made = copy.copy(facts)
+    for name in ("state", "states"):
+        vars(made).pop(name, None)
+    vars(made).update(known)
+    return made
+
+
+def with_table(summary, **columns):
+    return dataclasses.replace(summary, table=summary.table.assign(**columns))
+
+
+def test_the_sentence_has_the_number_and_an_interval_around_it(found):
+    wrong = found.wrong
+    pattern = r"About ([\d,]+) of 200 gold labels are wrong \((\d+) to (\d+)\)\."
+    value, low, high = map(int, re.match(pattern, sentence(found)).groups())
+    assert value == round(wrong.gold)
+    assert (low, high) == (math.floor(wrong.gold_low), math.ceil(wrong.gold_high))
+    assert low <= value <= high
+    assert sentence(found).endswith("Not yet checked by an expert.")
+
+
+def test_known_truth_gives_the_tested_number(crowd):
+    best = dict(zip(crowd.data.items, crowd.gold().table["label"], strict=True))
+    wrong = sum(best[item] != truth for item, truth in TRUTH.items())
+    said = sentence(Facts(crowd, known=TRUTH))
+    assert said.startswith(f"{wrong} of 200 gold labels are wrong, by the true labels")
+    some = {item: TRUTH[item] for item in crowd.data.items[:50]}
+    assert "50 of them were compared with true labels." in sentence(Facts(crowd, known=some))
+
+
+def test_states_add_up_and_actions_name_their_counts(found):
+    shown = head(found)
+    assert sum(n for _, n, _ in shown.bar) == found.data.n_items
+    assert len(shown.actions) <= 4
+    contested = found.states["contested"]
+    assert shown.actions[0].title == f"Decide {contested} items"
+    (coders,) = (each for each in shown.actions if each.href == "#coders-section")
+    for name in found.flagged["coder"][:3]:
+        assert name in coders.title
+    check = shown.actions[-1]
+    assert check.title == "Check 60 random items"
+    now = f"“{math.floor(found.wrong.gold_low)} to {math.ceil(found.wrong.gold_high)}”"
+    assert "becomes" not in check.about or now in check.about
+
+
+def test_nothing_is_left_of_a_quiet_fit(found):
+    calm = changed(
+        found,
+        gold=with_table(found.gold, settled=True),
+        items=with_table(found.items, quadrant="easy"),
+        coders=with_table(
+            found.coders,
+            kind="good",
+            advice="ask",
+            p_spammer=0.0,
+            p_adversary=0.0,
+            p_no_better_than_chance=0.0,
+        ),
+        following=dataclasses.replace(found.following, table=found.following.table.head(0)),
+    )
+    assert [each.title for each in head(calm).actions] == ["Check 60 random items"]
+    failed = dataclasses.replace(found.check, verdict="do not use")
+    assert head(changed(found, check=failed)).warning.startswith("Do not use these results yet.")
+
+
+def test_the_queue_begins_where_a_decision_removes_most(crowd):
+    p = crowd.tree["truth"]["p_truth"].values
+    order = queue(p)
+    doubt = (1 - p.max(axis=1))[order]
+    assert (np.diff(doubt) <= 0).all()
+    known = np.zeros(len(p), bool)
+    known[order[0]] = True
+    assert queue(p, known)[-1] == order[0]
+
+
+def test_the_data_of_the_page_are_those_of_the_fit(crowd, found):
+    data = json.loads(payload(found, "annomodels run crowd -o out/"))
+    assert data["fit"] == crowd.data.fingerprint
+    assert data["command"] == "annomodels run crowd -o out-decided --gold decisions.csv"
+    assert data["left"] == 0
+    assert len(data["items"]) == crowd.data.n_items
+    gold = crowd.gold().table.set_index("item")
+    why = crowd.why(list(crowd.data.items[:3])).table
+    for name, label, _, likely, votes, *_ in data["items"]:
+        assert data["names"][label] == gold["label"][name]
+        assert likely[0] == label
+        assert likely[1] == pytest.approx(gold["probability"][name], abs=6e-4)
+        assert len(votes) == 3 * gold["n"][name]
+    name = crowd.data.items[0]
+    (votes,) = (each[4] for each in data["items"] if each[0] == name)
+    told = {data["coders"][votes[n]]: votes[n + 2] / 10 for n in range(0, len(votes), 3)}
+    rows = why[(why["item"] == name) & why["source"].isin(told)]
+    assert len(rows) == len(told)
+    for coder, value in zip(rows["source"], rows["log_odds"], strict=True):
+        assert told[coder] == pytest.approx(value, abs=0.15)
+
+
+def test_what_does_not_fit_is_left_out_from_the_end(crowd, monkeypatch):
+    texts = dict.fromkeys(crowd.data.items, "word " * 400)
+    shown = Shown(texts, {"source": dict.fromkeys(crowd.data.items, "x")})
+    whole = json.loads(payload(Facts(crowd, shown=shown), ""))
+    assert whole["left"] == 0
+    assert whole["columns"] == ["source"]
+    assert whole["items"][0][7] == "x"
+    monkeypatch.setattr("annomodels.reporting.explorer.ROOM", ROOM // 200)
+    cut = json.loads(payload(Facts(crowd, shown=shown), ""))
+    assert 0 < len(cut["items"]) < 200
+    assert cut["left"] == 200 - len(cut["items"])
+    assert [each[0] for each in cut["items"]] == [
+        each[0] for each in whole["items"][: len(cut["items"])]
+    ]
+
+
+def test_the_tables_of_the_page_are_the_files_of_the_folder(crowd, tmp_path):
+    import base64
+    import zlib
+
+    text = "item,label\n=1+1,</script>\n"
+    html = am.report(crowd, tmp_path / "r.html", files={"gold.csv": text}).read_text("utf-8")
+    packed = json.loads(re.search(r"id=files-data>(.*?)</script>", html)[1])
+    unpacked = zlib.decompress(base64.b64decode(packed["gold.csv"])).decode()
+    assert unpacked == text
+    assert list(csv.reader(io.StringIO(unpacked)))[1] == ["=1+1", "</script>"]
