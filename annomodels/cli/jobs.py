@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import Reading, Sampling
+from annomodels.cli.shown import SHOWN, keep, shown_from, split
 from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
+    from annomodels.reporting.facts import Shown
     from annomodels.reporting.index import IndexRow
     from annomodels.scale.scanned import Scanned
 
@@ -45,6 +47,8 @@ class Job:
     cache: str | None = None
     audit: tuple[str, ...] = ()
     drawn: str | None = None
+    show: tuple[str, ...] = ()
+    decisions: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +82,10 @@ def one_question(
     from annomodels.reporting.health import findings
 
     names = names_of(
-        report=job.report, audited=bool(job.audit), regressed=bool(job.sampling.covariates)
+        report=job.report,
+        audited=bool(job.audit),
+        regressed=bool(job.sampling.covariates),
+        shown=bool(job.show),
     )
 
     def check_output() -> None:
@@ -87,6 +94,8 @@ def one_question(
     with filled_folder(output, check_output, force=job.force, keep=(FIT,)) as beside:
         how = drawn_from(job.drawn, output) if job.audit else {}
         labels = load_data(job.data, job.reading) if labels is None else labels
+        shown = _shown(job, labels)
+        labels = _decided(job, labels)
         note(repr(labels))
         say_notes(labels)
         known = _known(job, labels)
@@ -97,6 +106,8 @@ def one_question(
                 note(f"{fact.check}: {fact.value}. {fact.remark}")
         fit = fit_of(job, labels)
         fit.save(beside / FIT)
+        if shown is not None:
+            keep(shown, beside)
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
         stale = not job.report and (Path(output) / _REPORT).exists()
         remarks = write_outputs(
@@ -108,6 +119,7 @@ def one_question(
             target=job.target,
             known=known,
             spreadsheet=job.spreadsheet,
+            shown=shown,
         )
     for text in remarks:
         note(f"note: {text}")
@@ -144,9 +156,11 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 
-def names_of(*, report: bool, audited: bool = False, regressed: bool = False) -> tuple[str, ...]:
-    """Give the names of the files, with what an audit and covariates say where there are such."""
-    more = [ESTIMATE] * audited + [EFFECTS] * regressed
+def names_of(
+    *, report: bool, audited: bool = False, regressed: bool = False, shown: bool = False
+) -> tuple[str, ...]:
+    """Return the names of the files that are written."""
+    more = [ESTIMATE] * audited + [EFFECTS] * regressed + [SHOWN] * shown
     return (*[_REPORT] * report, *_OTHERS, *more)
 
 
@@ -160,6 +174,7 @@ def write_outputs(
     target: float | None,
     known: Mapping[Hashable, Hashable] | None = None,
     spreadsheet: bool = False,
+    shown: Shown | None = None,
 ) -> tuple[str, ...]:
     """Write all outputs but the fit into a folder; gives what is to be said of the gold labels.
 
@@ -174,34 +189,35 @@ def write_outputs(
     from annomodels.reporting.page import page, write
 
     told = str(fit.tree.attrs["command"])
-    shown = fit if audited is None else audited.after(fit)
-    facts = Facts(shown, target, known=known, estimate=audited)
+    fit = fit if audited is None else audited.after(fit)
+    facts = Facts(fit, target, known=known, estimate=audited, shown=shown)
     with Stages() as stages:
         stages("making the tables", 0.0)
         # ends with the process: who interrupts it does not wait for a verdict
-        checked = Thread(target=_looked_at, args=(shown,), daemon=True)
+        checked = Thread(target=_looked_at, args=(fit,), daemon=True)
         checked.start()
-        gold = gold_of(shown, threshold)
+        gold = gold_of(fit, threshold)
         tables = {
             "gold.csv": gold_table(gold, threshold, soft=False),
             "coders.csv": facts.coders.table,
-            "items.csv": shown.items().table,
-            "agreement.csv": shown.agreement().table,
+            "items.csv": fit.items().table,
+            "agreement.csv": fit.agreement().table,
         }
         if audited is not None:
             tables[ESTIMATE] = audited.table
         if EFFECTS in names:
-            tables[EFFECTS] = shown.effects().table
+            tables[EFFECTS] = fit.effects().table
         safe = guarded_tables(list(tables.values()), spreadsheet)
-        for name, table in zip(tables, safe, strict=True):
-            (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
+        files = {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8", newline="")
         checked.join()
-        shown.check()
+        fit.check()
         (beside / "methods.md").write_text(methods(facts, told), encoding="utf-8")
         stages("making the tables", 1.0)
         if _REPORT in names:
             stages("drawing the report", 0.0)
-            write(beside / _REPORT, page(facts, told))
+            write(beside / _REPORT, page(facts, told, files))
             stages("drawing the report", 1.0)
     return tuple(gold.notes)
 
@@ -226,6 +242,9 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
 
     if job.audit:
         what = "--audit judges items of one question: choose it with --question."
+        raise click.UsageError(what, click.get_current_context(silent=True))
+    if job.decisions is not None:
+        what = "--gold decides items of one question: choose it with --question."
         raise click.UsageError(what, click.get_current_context(silent=True))
     if job.known is not None:
         what = "--known is the truth of one question: choose it with --question."
@@ -311,6 +330,29 @@ def folders(questions: list[str]) -> list[str]:
         seen.add(name.casefold())
         out.append(name)
     return out
+
+
+def _shown(job: Job, labels: Annotations) -> Shown | None:
+    """Read the columns to show, before the fit, so that a wrong name costs no time."""
+    if not job.show:
+        return None
+    from annomodels.cli.loading import PREFIX
+
+    if job.data == "-" or job.data.startswith(PREFIX) or hasattr(job.data, "paths"):
+        what = "--show reads one table from a file."
+        raise click.UsageError(what, click.get_current_context(silent=True))
+    return shown_from(str(job.data), labels, None, split(job.show), job.reading["item"])
+
+
+def _decided(job: Job, labels: Annotations) -> Annotations:
+    """Give the labels the true labels that were decided on the page, next to those they have."""
+    if job.decisions is None:
+        return labels
+    from annomodels.io.decisions import decisions_of
+
+    codes = () if labels.gold is None else labels.gold.tolist()
+    known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
+    return labels.with_gold(known | decisions_of(job.decisions, labels))
 
 
 def _known(job: Job, labels: Annotations) -> dict[Hashable, Hashable] | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, plural, warn
@@ -312,6 +313,10 @@ def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.Data
     With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
     """
     table = summary.table.copy()
+    if "known" in table:
+        decided = (table["known"].astype(object) != "").to_numpy()
+        settled = table["settled"].to_numpy(dtype=bool)
+        table["source"] = np.select([decided, settled], ["decided", "settled"], "open")
     if threshold is not None:
         table["label"] = table["label"].where(table["settled"], "")
     if soft:

@@ -18,6 +18,13 @@ from annomodels.cli.options import common_options, examples
 @click.argument("fit")
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write the page.")
 @click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
+@click.option("--text", metavar="COLUMN", help="Column with the text of items, read again.")
+@click.option(
+    "--show",
+    metavar="COLUMNS",
+    multiple=True,
+    help="Further columns about the items to show, read again; separated by commas.",
+)
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out.")
 @click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
 @click.option(
@@ -52,6 +59,8 @@ def command(
     fit: str,
     output: str,
     force: bool,
+    text: str | None,
+    show: tuple[str, ...],
     anonymise: bool,
     target: float | None,
     others: tuple[str, ...],
@@ -63,6 +72,7 @@ def command(
     """Write the report of FIT: one HTML file that needs no network."""
     from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.places import check_file
+    from annomodels.cli.shown import again, kept
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import truths_of
@@ -72,6 +82,7 @@ def command(
     loaded = load_fit(fit)
     rivals = [load_fit(name) for name in others]
     truths = None if known is None else truths_of(known, loaded.data)
+    columns = again(loaded, text, show) if text or show else kept(fit, loaded.data)
     if drawn is not None and not audited:
         raise click.UsageError("--drawn goes with --audit.")
     found = None
@@ -83,7 +94,7 @@ def command(
         stages("drawing the report")
         report(
             shown, output, force=force, command=told, target=target, others=rivals, known=truths,
-            estimate=found,
+            estimate=found, shown=columns,
         )  # fmt: skip
     if as_json:
         check = (shown if found is None else found.after(shown)).check()

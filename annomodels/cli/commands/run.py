@@ -22,6 +22,8 @@ from annomodels.cli.options import (
         "annomodels run votes.csv -o out --item sentence --coder worker --target .8",
         "annomodels run votes.csv -o out --known truth.csv",
         "annomodels run votes.csv -o out --force --audit audit.csv",
+        "annomodels run votes.csv -o out --text sentence --show genre,source",
+        "annomodels run votes.csv -o decided --gold decisions.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
         "annomodels run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
@@ -56,6 +58,19 @@ from annomodels.cli.options import (
     metavar="HOW",
     help="How the items of --audit were drawn: the file that `annomodels audit` kept, 'random' or "
     "'chosen' [default: audit.json in FOLDER, else chosen].",
+)
+@click.option("--text", "body", metavar="COLUMN", help="The same as --text-column, for the report.")
+@click.option(
+    "--show",
+    metavar="COLUMNS",
+    multiple=True,
+    help="Further columns about the items to show in the report, separated by commas.",
+)
+@click.option(
+    "--gold",
+    "decisions",
+    metavar="FILE",
+    help="True labels to use: decisions.csv of an earlier report, or a table (item,truth).",
 )
 @click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
 @click.option(
@@ -95,6 +110,9 @@ def command(
     known: str | None,
     audited: tuple[str, ...],
     drawn: str | None,
+    body: str | None,
+    show: tuple[str, ...],
+    decisions: str | None,
     anonymise: bool,
     spreadsheet: bool,
     no_report: bool,
@@ -124,13 +142,21 @@ def command(
     if known is not None and no_report:
         raise click.UsageError("--known is used in the report: leave out --no-report.")
     shown = not no_report
+    if body is not None:
+        reading = {**reading, "text": body}
     job = Job(
         data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet,
-        cache, audited, drawn,
+        cache, audited, drawn, show, decisions,
     )  # fmt: skip
     if drawn is not None and not audited:
         raise click.UsageError("--drawn goes with --audit.")
+    if no_report and show:
+        raise click.UsageError("--show is for the report: leave out --no-report.")
     if stream:
+        if show or decisions is not None:
+            raise click.UsageError(
+                "--show and --gold need the labels in memory: leave out --stream."
+            )
         if audited:
             raise click.UsageError(
                 "--audit needs P(truth) in memory: fit without --stream, or a part of the labels."
@@ -143,7 +169,7 @@ def command(
     outcomes: list[Outcome]
     if several(reading, every_question):
         main_file, outcomes, left_out = each_question(job, output)
-        text = main_file
+        said = main_file
         facts: dict[str, object] = {
             "index": main_file,
             "questions": {outcome.question: outcome.facts for outcome in outcomes},
@@ -151,9 +177,9 @@ def command(
         }
     else:
         outcomes = [one_question(job, output)]
-        text, facts = outcomes[0].text, outcomes[0].facts
+        said, facts = outcomes[0].text, outcomes[0].facts
     if as_json:
         click.echo(to_json(facts), nl=False)
     else:
-        say(text)
+        say(said)
     ctx.exit(max(outcome.code for outcome in outcomes))
