@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.design import Design, open_items
+from annomodels.auditing.design import Design, Strata, open_items, places
 from annomodels.auditing.estimator import Seen
-from annomodels.auditing.rows import places
-from annomodels.auditing.strata import Strata
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
 from annomodels.data.validation import counted, is_blank, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ def answers_of(
         what = "None of the judged items is among those that were drawn."
         if not is_open.any():
             what = "The fit was told the truth of all these items, so they test nothing."
-        remedy = "Judge the items that am.audit drew of this fit."
+        remedy = f"Judge the items that {Verb('am.audit', 'annomodels audit')} drew of this fit."
         raise AnnotationError(Problem(what, _source(given), remedy))
     if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
         only = label_text(fit.data.labels[int(truth[drawn][0])])
@@ -130,7 +128,8 @@ def read_answers(
         where = f"{_source(given)}, item {label_text(next(iter(strange.values())))}"
         remedy = (
             f"Write one of {some(list(data.labels))}; if another label is right, read the data "
-            "with labels=[...] and fit again; if it cannot be told, leave the cell empty."
+            f"with {Option('labels', [...])} and fit again; if it cannot be told, leave the cell "
+            "empty."
         )
         problems.append(Problem(what, where, remedy))
     if problems:
@@ -152,7 +151,7 @@ def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
     if judged.any() and not judged.all():
         at = int(np.flatnonzero(judged == 0)[0])
         what = f"Round {at + 1} of the audit is empty: 0 of {len(design.rounds[at])} judged."
-        remedy = "Give its answers too, or draw new items without earlier=."
+        remedy = f"Give its answers too, or draw new items without {Option('earlier')}."
         raise AnnotationError(Problem(what, "audit", remedy))
     missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]
     if missing:

@@ -47,7 +47,7 @@ def coefficient_names(
     try:
         names = [find(name).name for name in asked]
     except NotApplicable as error:
-        raise _usage(f"--coefficient: {error}") from None
+        raise click.UsageError(f"--coefficient: {error}") from None
     return list(dict.fromkeys([*(names or default), *(g for g in gates if g in COEFFICIENTS)]))
 
 
@@ -64,7 +64,7 @@ def parts_table(
     from annomodels.coefficients.catalogue import COEFFICIENTS
 
     if by in ("document", "group") and data.group is None:
-        raise _usage(
+        raise click.UsageError(
             f"--by {by} needs to know the documents: name their column with --group-column."
         )
     tables, said = [], dict[str, None]()
@@ -95,7 +95,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
     try:
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
     except NotApplicable as error:
-        raise _usage(f"--by {by}: {error}") from None
+        raise click.UsageError(f"--by {by}: {error}") from None
 
 
 def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
@@ -121,9 +121,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     try:
         found = diagnose(data, name)
     except NotApplicable as error:
-        raise click.UsageError(
-            f"--diagnose: {error}", click.get_current_context(silent=True)
-        ) from None
+        raise click.UsageError(f"--diagnose: {error}") from None
     form = form_of(writing)
     if form == "json":
         emit_text(to_json(_everything(found)), writing)
@@ -145,7 +143,3 @@ def _everything(found: Diagnosis) -> dict[str, object]:
     """Sentences, notes and tables."""
     tables = {name: table.to_dict("records") for name, table in found.tables()}
     return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
-
-
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import (
     UNFIT,
     before,

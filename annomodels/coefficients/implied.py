@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import find
-from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
 from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs, over
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Verb
 from annomodels.types import Floats
 
 BLOCK = 2_000_000
@@ -114,7 +113,7 @@ def _entry(name: str) -> Coefficient:
     if not entry.implied:
         raise NotApplicable(
             f"{entry.title} does not follow from a model of the labels alone. "
-            "Use annomodels.agreement."
+            f"Use {Verb('am.agreement', 'annomodels agree')}."
         )
     return entry
 
@@ -175,6 +174,6 @@ def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Eva
     if entry.own and not (entry.implied and np.isinf(tables.n).all()):
         raise NotApplicable(
             f"{entry.title} needs the items, not only tables of label pairs. "
-            "Use annomodels.agreement."
+            f"Use {Verb('am.agreement', 'annomodels agree')}."
         )
     return evaluate_with(entry.expectation, tables, distance)

@@ -12,15 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, Request, find, panel_names
-from annomodels.coefficients.distances import Computed, Distance, Nominal
+from annomodels.coefficients.distances import (
+    Computed,
+    Distance,
+    DistanceLike,
+    Nominal,
+    make_distance,
+)
 from annomodels.coefficients.entries import CONVENTION_NAMES, Coefficient
-from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats
 
 MarginsLike = Mapping[Any, float]
@@ -46,7 +51,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
     extra = [label for label in margins if label not in set(data.labels)]
     if extra and (data.scale != "nominal" or data.declared):
         what = f"{_some(extra)} not in the label set."
-        remedy = "Declare the whole set in its order: labels=[...]."
+        remedy = f"Declare the whole set in its order: {Option('labels', [...])}."
         problems.append(Problem(what, "margins", remedy))
     shares = np.array([v for v in margins.values() if not _no_number(v)], dtype=float)
     total = float(shares.sum())

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.names import label_text, plain_names
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 
 class SetAside:
@@ -56,7 +56,7 @@ class SetAside:
         if self.rows and not kept:
             what = "None of the labels is a class."
             raise AnnotationError(
-                Problem(what, remedy="Check that dont_know= names the right label.")
+                Problem(what, remedy=f"Check that {Option('dont_know')} names the right label.")
             )
         numbers = [n + 1 if rows is None else int(rows[n]) for n in kept]
         left = [[column[n] for n in kept] for column in (items, coders, values)]

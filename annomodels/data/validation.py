@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.alike import components
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 SHOWN = 5
 LONGEST_LABEL = 200
@@ -207,7 +207,7 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
         Problem(
             "The scale is ordinal but the labels are words without an order.",
             f"labels {some(labels)}",
-            "Give the labels in their order: labels=['low', 'mid', 'high'].",
+            f"Give the labels in their order: {Option('labels', ['low', 'mid', 'high'])}.",
         )
     ]
 
@@ -239,7 +239,7 @@ def check_labels(
         what = f"{counted(len(at), 'label')} longer than {LONGEST_LABEL} characters."
         remedy = (
             "This looks like a column of texts: name the column that holds the labels, "
-            "or declare the labels with labels=[...]."
+            f"or declare the labels with {Option('labels', [...])}."
         )
         return [Problem(what, at_rows(source, at), remedy)]
     distinct = len(set(values))
@@ -250,8 +250,8 @@ def check_labels(
     looks = "measurements" if numeric else "free text"
     remedy = (
         f"This looks like {looks}: "
-        + ("say scale='interval', " if numeric else "name the label column, ")
-        + "or declare the labels with labels=[...]."
+        + (f"say {Option('scale', 'interval')}, " if numeric else "name the label column, ")
+        + f"or declare the labels with {Option('labels', [...])}."
     )
     return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
 
@@ -424,5 +424,6 @@ def rated(labels: Sequence[Any], scale: str) -> str:
         return ""
     return (
         f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, as in a rating: if their "
-        "order counts, say scale='ordinal', and if their distances do, scale='interval'."
+        f"order counts, say {Option('scale', 'ordinal')}, and if their distances do, "
+        f"{Option('scale', 'interval')}."
     )

@@ -22,7 +22,7 @@ from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
 from annomodels.engines.starts import chain_starts, items_here
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -119,7 +119,8 @@ def _in_states(
 def _require_nothing_else(model: Model, settings: Settings) -> None:
     if settings.executor is not None:
         raise NotApplicable(
-            "executor= serves the models whose items have one true class and nothing else "
+            f"{Option('executor')} serves the models whose items have one true class and nothing "
+            "else "
             f"(pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from types import FrameType
 from typing import Any, ClassVar
 
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 
 Progress = Callable[[str, float, str], None]
 
@@ -126,7 +126,8 @@ class Settings:
         """Refuse an executor for models of a truth that is no class."""
         if self.executor is not None:
             raise NotApplicable(
-                f"executor= serves models of classes, not the {title} model. Leave it out."
+                f"{Option('executor')} serves models of classes, not the {title} model. Leave it "
+                "out."
             )
 
     def tell(self, stage: str, share: float, message: str = "") -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from annomodels.data.mixing import mixing, worst
 from annomodels.engines.kept import Kept, traced, watched_of
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.errors import EngineError
+from annomodels.errors import EngineError, Option
 
 SLICE_SECONDS = 0.4
 FIRST_SLICE = 20
@@ -129,7 +129,7 @@ class StagedRun(ABC):
                 raise KeyboardInterrupt
             raise EngineError(
                 f"The time limit of {self.settings.time_limit:g} s ended before the first draw. "
-                "Give more time, or use engine='em'."
+                f"Give more time, or use {Option('engine', 'em')}."
             )
         return self.stages[-1]
 

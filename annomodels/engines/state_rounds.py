@@ -34,7 +34,7 @@ from annomodels.engines.source.states import (
 from annomodels.engines.stages import looks, room_for
 from annomodels.engines.starts import chain_starts, items_of
 from annomodels.engines.state_chain import HOLD_OUT_EVERY, StateChain
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
@@ -85,7 +85,8 @@ def repeated(
     if not crew.keeps:
         raise NotApplicable(
             "This executor carries a call out anywhere, and models whose items have states, a "
-            "stack among them, need places that keep what they summed: executor='threads', "
+            "stack among them, need places that keep what they summed: "
+            f"{Option('executor', 'threads')}, "
             "'processes' or a Dask client. Use one of these, or the hierarchical model."
         )
     try:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
 
@@ -54,7 +54,8 @@ def team(executor: Any, places: int | None = None) -> Team:
     ):
         return Borrowed(executor, places or size_of(executor))
     raise NotApplicable(
-        f"executor={executor!r} is not known. Give 'threads', 'processes', a Dask client, or an "
+        f"{Option('executor', executor)} is not known. Give 'threads', 'processes', a Dask "
+        "client, or an "
         "object with submit or map."
     )
 

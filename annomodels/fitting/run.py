@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
 from annomodels.engines.settings import MEMORY, Progress, Settings
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
@@ -28,21 +27,7 @@ MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
 SHORTER = 8
 # classes up to which chains look for swapped ones: an assignment takes the cube of their number
 MOST_RELABELLED = 100
-# module, and name of the function, by engine and by what the truth is
-ENGINES: dict[str, dict[str, str]] = {
-    "gibbs": {
-        "class": "annomodels.engines.gibbs:run",
-        "number": "annomodels.engines.interval:run",
-        "link": "annomodels.engines.links:run_gibbs",
-        "stack": "annomodels.engines.stacking:run",
-    },
-    "nuts": {
-        "class": "annomodels.engines.pymc.nuts:run",
-        "number": "annomodels.engines.interval_nuts:run",
-        "link": "annomodels.engines.links:run_nuts",
-    },
-    "em": {"class": "annomodels.engines.em:run"},
-}
+ENGINES = ("gibbs", "nuts", "em")
 
 
 def fit(
@@ -208,13 +193,6 @@ def default_model(
     dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
     of an eighth of the length, where matrices of hundreds of classes, in memory, have more rows
     than there are labels to learn them from. Of mentions it is ``pairs``.
-
-    Parameters
-    ----------
-    data
-        What is to be fitted.
-    engine, executor, partitions
-        As for :func:`fit`.
     """
     if isinstance(data, Candidates):
         return "pairs"
@@ -258,27 +236,13 @@ def _require_streamable(model: Model, engine: str) -> None:
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
             "stack, or a model from pooled to hierarchical with gibbs or em, or fit "
-            "am.scan(...).to_annotations()."
+            f"{Verb('am.scan(...).to_annotations()', 'annomodels fit without --stream')}."
         )
 
 
 def choose(model: Model, engine: str = "auto") -> str:
-    """Give the engine to use: Gibbs where the model is conjugate given the truth, else NUTS.
+    """Return the engine to use: Gibbs if the model is conjugate given the truth, else NUTS.
 
-    Parameters
-    ----------
-    model
-        The model.
-    engine
-        ``auto`` or the name of an engine.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such engine, or it does not serve the model.
-
-    Examples
-    --------
     >>> from annomodels.models import resolve
     >>> choose(resolve("hierarchical")), choose(resolve("logit-normal"))
     ('gibbs', 'nuts')
@@ -295,13 +259,29 @@ def choose(model: Model, engine: str = "auto") -> str:
     if engine != "em" and not model.proper:
         raise NotApplicable(
             "A model without proper priors has no posterior to sample. "
-            "Use engine='em', or give it priors."
+            f"Use {Option('engine', 'em')}, or give it priors."
         )
     return engine
 
 
 def runner(engine: str, truth: str = "class") -> Callable[..., Any]:
-    """Load an engine and give its function for models of such a truth, or for a stack."""
-    module, name = ENGINES[engine][truth].split(":")
-    run: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    """Return the function of an engine for models of such a truth, or for a stack."""
+    run: Callable[..., Any]
+    match engine, truth:
+        case "gibbs", "number":
+            from annomodels.engines.interval import run
+        case "gibbs", "link":
+            from annomodels.engines.links import run_gibbs as run
+        case "gibbs", "stack":
+            from annomodels.engines.stacking import run
+        case "gibbs", _:
+            from annomodels.engines.gibbs import run
+        case "nuts", "number":
+            from annomodels.engines.interval_nuts import run
+        case "nuts", "link":
+            from annomodels.engines.links import run_nuts as run
+        case "nuts", _:
+            from annomodels.engines.pymc.nuts import run
+        case _:
+            from annomodels.engines.em import run
     return run

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 Ints = NDArray[Any]
 
@@ -274,7 +274,8 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 f"Every label is {name if len(name) <= 40 else name[:37] + '...'}, so there is "
                 "nothing to learn about the truth or the coders.",
                 source,
-                "Add items with other labels, or declare the labels that were possible (labels=); "
+                "Add items with other labels, or declare the labels that were possible "
+                f"({Option('labels')}); "
                 "the data can be checked, and agreement computed, as they are.",
             )
         )
@@ -284,7 +285,8 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 "There is one coder: agreement and the quality of coders cannot be learnt from "
                 "one.",
                 source,
-                "Add a second coder; see that the coder column is the right one (coder=).",
+                "Add a second coder; see that the coder column is the right one "
+                f"({Option('coder')}).",
             )
         )
     elif not shared:
@@ -294,7 +296,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 "cannot be learnt.",
                 source,
                 "Let coders share items; see that the item and coder columns are the right ones "
-                "(item=, coder=).",
+                f"({Option('item')}, {Option('coder')}).",
             )
         )
     if problems:

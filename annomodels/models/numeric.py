@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats
 
 # parameters of the populations, in the order in which the sampler holds them
@@ -201,7 +201,7 @@ def numeric_labels(
         odd = next(data.labels[k] for k in used if not np.isfinite(values[k]))
         raise NotApplicable(
             f"The interval model needs labels that are numbers, and {odd!r} is not one. "
-            "Name cells that mean no label with missing=, or use a model of classes."
+            f"Name cells that mean no label with {Option('missing')}, or use a model of classes."
         )
     y = values[data.label]
     problems = []

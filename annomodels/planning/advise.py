@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import rated, some
-from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.errors import AnnotationError, NotApplicable, Verb
 from annomodels.limits import SHARED_ITEMS
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
@@ -150,7 +150,7 @@ def advise(
     table = _table(rows)
     if len(table) > 1:
         names = ", ".join(table["model"][1:])
-        reasons.append(f"Worth comparing with am.compare: {names}.")
+        reasons.append(f"Worth comparing with {Verb('am.compare', 'annomodels compare')}: {names}.")
     return Advice(model, tuple(reasons), table, facts, fit)
 
 
@@ -180,16 +180,19 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
 def _audit(data: Annotations) -> str:
     """Name what only an expert can tell, and more so if the coders are language models."""
     judges = [coder for coder in data.coders if _JUDGE.search(label_text(coder))]
+    draw = Verb("am.audit(fit, 60)", "annomodels audit FIT --size 60")
+    estimate = Verb("am.estimate", "annomodels estimate")
     if 2 * len(judges) > data.n_coders:
         return (
             f"The coders look like language models ({some(judges, label_text)}): such judges make "
             "the same errors, and no model can see those. Let people judge some items: "
-            "am.audit(fit, 60) draws them, am.estimate gives pass rates that hold, and how many "
+            f"{draw} draws them, {estimate} gives pass rates that hold, and how many "
             "independent judges these are worth."
         )
     return (
-        "No truth is known: an error that all coders share cannot be seen. am.audit(fit, 60) draws "
-        "items for somebody who knows, and am.estimate then says how many labels are wrong."
+        "No true labels are known: an error that all coders share cannot be seen. "
+        f"{draw} draws items for an expert, and {estimate} then estimates how many labels are "
+        "wrong."
     )
 
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.priors import Beta, Diagonal
 from annomodels.types import Floats, Ints
 
@@ -30,7 +30,8 @@ def assign(
         )
     if workload not in get_args(Workload):
         raise NotApplicable(
-            f"workload={workload!r} is unknown. Use one of {', '.join(get_args(Workload))}."
+            f"{Option('workload', workload)} is unknown. Use one of "
+            f"{', '.join(get_args(Workload))}."
         )
     lengths = rng.integers(fewest, most + 1, n_items)
     item = np.repeat(np.arange(n_items), lengths)

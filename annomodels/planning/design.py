@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from annomodels.errors import MOST_SEED, NotApplicable, valid_seed
+from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
 from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
@@ -136,7 +136,7 @@ def design(
     import pandas as pd
 
     if of not in get_args(Of):
-        raise NotApplicable(f"of={of!r} is unknown. Use one of {', '.join(get_args(Of))}.")
+        raise NotApplicable(f"{Option('of', of)} is unknown. Use one of {', '.join(get_args(Of))}.")
     wanted = TARGET[of] if target is None else target
     world, n_items, n_coders = _world(pilot, items, coders, assumptions)
     sets = _numbers(n_items, "items")

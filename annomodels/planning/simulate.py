@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.planning.crowds import KINDS, Accuracy, PerItem, Workload, assign, draw_coders
 from annomodels.priors import Beta, Dirichlet
 from annomodels.types import Floats, Ints
@@ -259,7 +259,7 @@ def _check(
     if not 0 <= difficulty < np.inf:
         raise NotApplicable(f"difficulty={difficulty:g}: give a standard deviation of 0 or more.")
     if not 0 <= gold <= items:
-        raise NotApplicable(f"gold={gold}: give a number of items, 0 to {items}.")
+        raise NotApplicable(f"{Option('gold', gold)}: give a number of items, 0 to {items}.")
 
 
 def _label_names(labels: int | Sequence[Hashable]) -> tuple[Hashable, ...]:

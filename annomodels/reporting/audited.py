@@ -26,7 +26,7 @@ _HOW = {
 def narrower(facts: Facts, size: int) -> float:
     """Return the expected width of the interval of the share of wrong labels after an audit."""
     from annomodels.auditing.design import beliefs, open_items
-    from annomodels.auditing.foresight import foreseen
+    from annomodels.auditing.estimator import foreseen
 
     fit = facts.fit
     found = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (size,))

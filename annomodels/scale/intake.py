@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annomodels.data.validation import LONGEST_LABEL, SHOWN, at_rows, counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.chunks import Chunk
 from annomodels.scale.spill import Spill
 from annomodels.types import AnyArray, Bools
@@ -21,12 +21,20 @@ from annomodels.types import AnyArray, Bools
 SILENT = -2
 MOST_LABELS = 1000
 LISTED = 20  # stretches of rows that get a problem of their own
-DECLARE = "declare the labels with labels=[...]"
 REMEDIES = {
     "item": "Name the item of every label, or drop the rows.",
     "coder": "Name the coder of every label, or drop the rows.",
-    "label": "Declare all labels with labels=[...], or fix the rows.",
+    "label": "Declare all labels with {labels}, or fix the rows.",
 }
+
+
+def declare() -> str:
+    """Name the option that declares labels."""
+    return f"declare the labels with {Option('labels', [...])}"
+
+
+def _remedy(role: str) -> str:
+    return REMEDIES[role].format(labels=Option("labels", [...]))
 
 
 class Register:
@@ -77,10 +85,10 @@ class Places:
         for (what, role, place), (n, rows) in self.wrong.items():
             where = at_rows(place, rows) + (f" and {n - len(rows):,} more" if n > len(rows) else "")
             where += f", column {columns[role]!r}"
-            out.append(Problem(f"{counted(n, 'row')} {what}.", where, REMEDIES[role]))
+            out.append(Problem(f"{counted(n, 'row')} {what}.", where, _remedy(role)))
         for (what, role), n in self.more.items():
             where = f"further row groups and files, column {columns[role]!r}"
-            out.append(Problem(f"{counted(n, 'further row')} {what}.", where, REMEDIES[role]))
+            out.append(Problem(f"{counted(n, 'further row')} {what}.", where, _remedy(role)))
         return out
 
     def number(self, chunk: Chunk, begin: int) -> AnyArray:
@@ -200,7 +208,7 @@ class Intake:
             where = f"{chunk.place}, column {self.columns['label']!r}, labels "
             remedy = "This looks like free text or measurements: name the column that holds the "
             problem = Problem(
-                what, where + some(self.labels.codes), f"{remedy}labels, or {DECLARE}."
+                what, where + some(self.labels.codes), f"{remedy}labels, or {declare()}."
             )
             raise AnnotationError([*self.places.problems(self.columns), problem])
 

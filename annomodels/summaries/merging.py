@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.agreement import agreement
+from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.evaluation import draw_values, point_values
-from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.reasons import before, diagnose
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval

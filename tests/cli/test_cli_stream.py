@@ -47,7 +47,7 @@ def test_a_stream_may_be_spread(labels: Path, call, tmp_path: Path) -> None:
     for model in ("stack", "hierarchical"):
         here, there = (tmp_path / f"{model} {place}" for place in ("here", "there"))
         assert call(*told, "-o", here, "--model", model).code == 0
-        assert call(*told, "-o", there, "--executor", "threads").code == 0
+        assert call(*told, "-o", there, "--model", model, "--executor", "threads").code == 0
         about = json.loads((there / "about.json").read_text())
         assert about["model"] == model
         pd.testing.assert_frame_equal(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.implied import (
     evaluate,
     implied,
@@ -13,7 +14,6 @@ from annomodels.coefficients.implied import (
     implied_parts,
     pair_joint,
 )
-from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
 

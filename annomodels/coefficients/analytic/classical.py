@@ -32,8 +32,8 @@ from scipy import special
 
 from annomodels.coefficients.analytic.linearised import Spread
 from annomodels.coefficients.counts import Counts, count_pairs
+from annomodels.coefficients.evaluation import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.formulas import mean_squares, observed
-from annomodels.coefficients.own import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.rows import CONVENTIONS
 from annomodels.coefficients.weights import Basis
 from annomodels.errors import NotApplicable

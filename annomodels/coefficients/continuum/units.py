@@ -83,10 +83,8 @@ class Units:
             characters, tokens, seconds, frames: whole numbers of the smallest step.
         lengths
             Length of each text, or of all of them. Texts named here count even without a unit.
-        begins
-            Where each text begins; 0 by default.
-        coders
-            All coders, where some marked nothing at all.
+        begins, coders
+            Where each text begins; and all coders, if some marked nothing at all.
         done
             Pairs (text, coder) of who worked on which text; by default all coders on all texts.
 

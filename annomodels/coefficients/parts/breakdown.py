@@ -25,35 +25,29 @@ from scipy import sparse
 
 from annomodels.coefficients.agreement import Convention, Resample
 from annomodels.coefficients.counts import Counts
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.intervals import share_above
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts.grouped import (
     Entries,
     Grouped,
     coder_parts,
     item_parts,
     label_counts,
+    make_without,
+    without_each_item,
 )
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
-from annomodels.coefficients.parts.influence import make_without, without_each_item
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.parts.table import (
-    drawn,
-    draws_note,
-    finish,
-    measured,
-    planned,
-    spans,
-)
+from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned, spans
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
 from annomodels.coefficients.rows import Duplicates, Rows, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
 FEW = 10  # items, below which a coder is not compared with others
@@ -340,7 +334,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     entry, rows = setup.request.coefficient, setup.rows
     if entry.each_pair:
         raise NotApplicable(
-            f'{entry.title} is a mean over pairs of coders. Take by="pair", or multi_kappa.'
+            f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
+            "multi_kappa."
         )
     sides, without = coder_parts(setup), make_without(setup)
     whole = Statistics(setup.sample.rows, [setup.request])
@@ -428,7 +423,7 @@ def shared_items(rows: Rows, convention: str) -> tuple[Ints, Ints, Ints]:
     if size > MOST_MEETINGS:
         raise NotApplicable(
             f"The items hold {size:,} pairs of labels (at most {MOST_MEETINGS:,} here). "
-            'Take by="coder", or fewer items.'
+            f"Take {Option('by', 'coder')}, or fewer items."
         )
     a, b = within_items(rows.item, rows.n_items)
     keep = (rows.coder[a] != rows.coder[b]) & used_items(rows, convention)[rows.item[a]]

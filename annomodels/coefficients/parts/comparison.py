@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
 from annomodels.coefficients.intervals import Drawn
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain
 from annomodels.coefficients.rows import Duplicates, Rows, restrict

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
-from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
@@ -220,19 +220,9 @@ def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
     import xarray as xr
 
     row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
-    none = pd.DataFrame()
-    return Diagnosis(
-        f"Where disagreement comes from: {setup.title} · {setup.data!r}",
-        (
-            *say.about_agreement(row),
-            *say.about_overlap(links, setup.data.coders, setup.data.n_items),
-        ),
-        pd.DataFrame([row]),
-        none,
-        None,
-        none,
-        none,
-        None,
-        links.components,
-        xr.Dataset(),
-    )
+    none, title = pd.DataFrame(), f"Where disagreement comes from: {setup.title} · {setup.data!r}"
+    about = say.about_overlap(links, setup.data.coders, setup.data.n_items)
+    said = (*say.about_agreement(row), *about)
+    found = pd.DataFrame([row])
+    tables = (found, none, None, none, none, None, links.components)
+    return Diagnosis(title, said, *tables, xr.Dataset())

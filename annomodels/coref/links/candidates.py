@@ -24,7 +24,7 @@ def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates
     """Take the mentions of documents, or of a table, with their candidates, to fit a model to.
 
     The candidates of a mention are the labels that its coders gave it; each coder of the mention
-    thereby decides on all of them. :func:`annomodels.fit` takes what comes out.
+    thereby decides on all of them. Give the result to :func:`annomodels.fit`.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Note, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.tables.delimited import records_of
@@ -60,7 +60,8 @@ def read_chain_table(
     parts = []
     for document, by_coder in rows.items():
         again = repeated[document]
-        notes = (f"{counted(again, 'repeated row')} of a coder left out.",) if again else ()
+        text = f"{counted(again, 'repeated row')} of a coder left out."
+        notes = (Note(text, "repeated rows"),) if again else ()
         parts.append(_Reading(source, document, by_coder, problems).part(what, notes))
     if problems:
         raise AnnotationError(problems)

@@ -24,7 +24,7 @@ from annomodels.data.validation import (
     some,
     variants,
 )
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.options import Options
 from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
@@ -179,7 +179,7 @@ def _not_found(
     if len(missing) == 1:
         remedy = remedy.replace("them", "it")
     if not chosen or set(chosen) == {"item"}:
-        remedy += " If the table has one column for each coder, say format='wide'."
+        remedy += f" If the table has one column for each coder, say {Option('format', 'wide')}."
     return Problem(what[0].upper() + what[1:] + ".", source, remedy)
 
 
@@ -299,7 +299,10 @@ def finished(
     problems = list(columns.problems)
     if not problems and not len(columns.labels):
         what = "No cell contains a label."
-        remedy = "Check the label column, and which texts mean a missing label (missing=...)."
+        remedy = (
+            "Check the label column, and which texts mean a missing label "
+            f"({Option('missing', ...)})."
+        )
         problems.append(Problem(what, source, remedy))
     if problems:
         raise AnnotationError(problems)
@@ -344,7 +347,7 @@ def finished(
     except AnnotationError as error:
         found = no_labels_undeclared(classes, labels or ())
         codes = {"options": (("missing", found),)} if found else {}
-        more = f" If {some(found)} means that there is no label: missing={list(found)!r}."
+        more = f" If {some(found)} means that there is no label: {Option('missing', list(found))}."
         problems += [
             replace(one, remedy=one.remedy + more * bool(found), **codes)  # type: ignore[arg-type]
             for one in error.problems

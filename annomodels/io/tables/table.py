@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annomodels.data.validation import all_numbers, at_rows, check_hashable, counted, some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.tables.delimited import DELIMITERS
 from annomodels.io.tables.keys import Key, key_cells
 
@@ -163,7 +163,7 @@ def _one_column(name: str, source: str) -> Problem:
     what = f"There is only one column, {name[:60]!r}."
     remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
     if len(name.split()) > 1:
-        remedy += " If spaces separate the cells, say delimiter=' '."
+        remedy += f" If spaces separate the cells, say {Option('delimiter', ' ')}."
     return Problem(what, source, remedy)
 
 

@@ -68,11 +68,6 @@ def contested(data: Annotations) -> Floats:
     view; the levels and shares of hard items on 340 others that differ in difficulty. See
     :doc:`/concepts` for the results on other crowds.
 
-    Parameters
-    ----------
-    data
-        The labels.
-
     References
     ----------
     M. J. Beal and Z. Ghahramani (2003). The variational Bayesian EM algorithm for incomplete data.
@@ -118,15 +113,6 @@ def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
     r"""Which items to call contested, so that a given share of them is expected not to be.
 
     The longest list, from the largest P down, of which the mean of 1 - P is at most `false`.
-
-    Parameters
-    ----------
-    p
-        P(contested), shape [item].
-    able
-        Which items may be in the list, all by default.
-    false
-        Expected share of the list that is not contested.
 
     References
     ----------

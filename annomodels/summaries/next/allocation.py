@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_names
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Bools, Floats, Ints
 
 
@@ -174,6 +174,6 @@ def _codes(data: Annotations, names: Sequence[Hashable]) -> Ints:
         text = ", ".join(missing[:5]) or "nobody"
         raise NotApplicable(
             f"These coders are not in the data: {text}. Name some of the {len(known)} coders, "
-            "or leave coders= out for all of them and new ones."
+            f"or leave {Option('coders')} out for all of them and new ones."
         )
     return np.array(sorted({known[name] for name in names}), dtype=np.int64)

@@ -14,6 +14,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN
+from annomodels.errors import Option, Verb
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority
 from annomodels.summaries.skills import skill
@@ -93,16 +94,17 @@ def repeats_finding(data: Annotations) -> Finding:
     again[1:] = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
     same = float((data.label[1:] == data.label[:-1])[again[1:]].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
+    once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
         f"Repeats: {where}, {same:.0%} of them the same label. The model counts each as one more "
-        "independent opinion, and P(truth) is then too sure. data.without_repeats() keeps the "
-        "first of each; repeats tell how steady a coder is, not what the truth is."
+        "independent opinion, so P(truth) is too high. Keep the first of each "
+        f"({once}); repeats tell how steady a coder is, not what the truth is."
     )
     if same >= TWICE:
         text = (
             f"Duplicated rows: {where}, nearly all with the same label, as where a file holds its "
-            "rows twice. The model counts each as one more independent opinion, and P(truth) is "
-            "then too sure. data.without_repeats() keeps the first of each."
+            "rows twice. The model counts each as one more independent opinion, so P(truth) is too "
+            f"high. Keep the first of each ({once})."
         )
     return Finding("repeats", share, REPEATED, text, CHECK)
 
@@ -147,7 +149,7 @@ def one_label_finding(data: Annotations) -> Finding:
         f"{who} They look like labelling functions whose abstentions were left out: whether such a "
         "coder speaks is all that they tell, and without the items on which they abstained the "
         "model takes their label for a constant and may turn the classes around. Give the "
-        'abstentions too, as rows, and name them with dont_know=["abstain"].'
+        f"abstentions too, as rows, and name them with {Option('dont_know', ['abstain'])}."
     )
     return Finding("coders of one label", share, SOME, text, FORBIDS)
 
@@ -253,7 +255,9 @@ def single_labels_finding(data: Annotations) -> Finding:
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
         "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
         "do on average, and numbers of one of them are those of all. See that the coder column "
-        "(coder=) names people, not rows or sessions; or let the same coders label more items."
+        f"({Option('coder')}) names people, not rows or sessions; or let the same coders label "
+        "more "
+        "items."
     )
     return Finding(name, share, MOSTLY, text, CHECK)
 
