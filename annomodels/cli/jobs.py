@@ -18,6 +18,7 @@ from annomodels.auditing.estimate import Estimate
 from annomodels.cli.anonymous import anonymous, new_names
 from annomodels.cli.exits import reason_of
 from annomodels.cli.loading import (
+    PREFIX,
     check_answers,
     drawn_from,
     estimated,
@@ -36,12 +37,13 @@ from annomodels.cli.sampling import (
     verdict_lines,
 )
 from annomodels.cli.session import current, note, warn
-from annomodels.cli.shown import SHOWN, keep
+from annomodels.cli.shown import SHOWN, keep, shown_from, split
 from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
+from annomodels.io.decisions import decisions_of
 from annomodels.io.mappings import truths_of
 from annomodels.reporting import methods as writing
 from annomodels.reporting.facts import Facts, Shown
@@ -282,3 +284,22 @@ def folders(questions: list[str]) -> list[str]:
         seen.add(name.casefold())
         out.append(name)
     return out
+
+
+def _shown(job: Job, labels: Annotations) -> Shown | None:
+    """Read the columns to show, before the fit, so that a wrong name costs no time."""
+    if not job.show:
+        return None
+    if job.data == "-" or job.data.startswith(PREFIX) or hasattr(job.data, "paths"):
+        what = "--show reads one table from a file."
+        raise click.UsageError(what, click.get_current_context(silent=True))
+    return shown_from(str(job.data), labels, None, split(job.show), job.reading["item"])
+
+
+def _decided(job: Job, labels: Annotations) -> Annotations:
+    """Give the labels the true labels that were decided on the page, next to those they have."""
+    if job.decisions is None:
+        return labels
+    codes = () if labels.gold is None else labels.gold.tolist()
+    known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
+    return labels.with_gold(known | decisions_of(job.decisions, labels))

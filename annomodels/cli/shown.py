@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.tables.delimited import records_of, text_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -56,15 +56,13 @@ def _once(problems: Sequence[Problem]) -> tuple[Problem, ...]:
 
 def keep(shown: Shown, folder: Path) -> None:
     """Write the columns next to the fit, from where ``annomodels report`` reads them."""
-    columns = ({"text": shown.text} if shown.text else {}) | dict(shown.columns)
+    columns = dict(shown.columns)
     items = list(dict.fromkeys(name for column in columns.values() for name in column))
-    with (folder / SHOWN).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["item", *columns])
-        writer.writerows(
-            [label_text(name), *(column.get(name, "") for column in columns.values())]
-            for name in items
-        )
+    rows = [
+        [label_text(name), *(column.get(name, "") for column in columns.values())] for name in items
+    ]
+    text = text_of([["item", *columns], *rows])
+    (folder / SHOWN).write_text(text, encoding="utf-8", newline="")
 
 
 def kept(fit_path: str, data: Any) -> Shown | None:
@@ -73,10 +71,8 @@ def kept(fit_path: str, data: Any) -> Shown | None:
     path = folder / SHOWN
     if not path.is_file():
         return None
-    with path.open(encoding="utf-8", newline="") as file:
-        header = next(csv.reader(file), [])
-    text = "text" if header[1:2] == ["text"] else None
-    return shown_from(str(path), data, text, header[1 + (text is not None) :], "item")
+    header = records_of(path.read_text("utf-8"), SHOWN, ",")[0][0]
+    return shown_from(str(path), data, None, header[1:], "item")
 
 
 def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
