@@ -183,7 +183,7 @@ MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number
 
 
 def valid_seed(seed: int) -> int:
-    """Give a seed of random numbers back.
+    """Return a seed of random numbers back.
 
     Raises
     ------

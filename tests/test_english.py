@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,7 @@ DOCS = ROOT / "docs"
 OUTSIDE = {"research", "tables", "generated", "_build", "_static", "_templates", "images"}
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *sorted(
         path
         for path in DOCS.rglob("*.md")
@@ -28,7 +33,7 @@ AVOIDED = (
     r"\b(?:twenty|thirty|forty|fifty|sixty)-odd\b|\bwhatever the model\b|\btold apart\b",
     r"\b(?:labell|anaesth|analys(?:e|ing)\b|colour|centre\b|licence|favour|judgement|behaviour)",
     r"(?<![\d.=\w])\.\d+ (?!%)(?:or|and|to|of)\b|\d%",
-    r"\bannotators?\b(?!\d|`|\"|_| label)|\braters\b",
+    r"(?<!-)\bannotators?\b(?!\d|`|\"|_| label)|\braters\b",
 )
 WORDS = re.compile("|".join(AVOIDED), re.IGNORECASE)
 NAMES = re.compile(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|\"[^\"\n]*\"|\*[^*\n]+\*")
@@ -92,3 +97,33 @@ def test_the_documentation_is_short() -> None:
     assert words <= 35_000
     home = (DOCS / "index.md").read_text("utf-8")
     assert len(re.findall(r"\]\(", home)) <= 30
+
+
+def named_on_the_api_pages() -> Iterator[tuple[str, Any]]:
+    """Objects of the reference of Python: those listed, and members of the modules listed."""
+    for page, folder in (("api.md", "annomodels"), ("coref-api.md", "annomodels.coref")):
+        text = (DOCS / page).read_text("utf-8")
+        names = [f"{folder}.{name}" for name in re.findall(r"^   ~?([\w.]+)$", text, re.M)]
+        for name in [*names, *re.findall(r"auto(?:function|module):: ([\w.]+)", text)]:
+            found = pkgutil.resolve_name(name)
+            if inspect.ismodule(found):
+                yield from ((f"{name}.{n}", getattr(found, n)) for n in found.__all__)
+            else:
+                yield name, found
+
+
+def test_summaries_of_the_api_pages_say_what_is_done() -> None:
+    first = re.compile(r"(Say|Give|Tell|What|How|Whether|Who|Which|Where)\b")
+    seen, wrong = 0, []
+    for name, found in named_on_the_api_pages():
+        members = vars(found).items() if inspect.isclass(found) else ()
+        parts = [(name, found), *((f"{name}.{n}", m) for n, m in members if n[0] != "_")]
+        for part, value in parts:
+            described = value.fget if isinstance(value, property) else value
+            if callable(described) or isinstance(described, classmethod):
+                summary = (inspect.getdoc(described) or "").partition("\n")[0]
+                seen += 1
+                if first.match(summary) or WORDS.search(plain(summary)):
+                    wrong.append(f"{part}: {summary}")
+    assert seen > 400
+    assert not wrong

@@ -57,7 +57,7 @@ BY_DESIGN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """What audited items make of the numbers of a fit; every table has 95 % intervals.
+    """Estimates from audited items and a fit; every table has 95 % intervals.
 
     Their ends are the 2nd and the 98th percentile of the draws. How often they cover the true
     number was measured on public sets and simulated crowds, see docs/accuracy.md.
@@ -134,7 +134,7 @@ class Estimate:
         return "\n".join(["Estimate", repr(self.table), *self.notes])
 
     def row(self, quantity: str, label: Hashable = "") -> dict[str, Any]:
-        """Give one row of the table.
+        """Return one row of the table.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class Estimate:
         return {str(name): found[name] for name in found.index}
 
     def after(self, fit: Fit) -> Fit:
-        """Give the fit with its gold labels as they are after the audit, for tables and the page.
+        """Return the fit with its gold labels as they are after the audit, for tables and the page.
 
         Audited items are known, and P(truth) of the others is as they teach it. Coders and
         prevalence stay those of the fit: what the audit says of them is in the tables here.
@@ -166,9 +166,8 @@ class Estimate:
         if belief_mark(fit) != self.mark:
             what = "The estimate is of other data than this fit, or of another fit of them."
             remedy = (
-                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, "
-                "as it "
-                "was before the audit."
+                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, as "
+                "it was before the audit."
             )
             raise AnnotationError(Problem(what, "estimate", remedy))
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
@@ -192,7 +191,7 @@ def estimate(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    r"""Say how good the gold labels and the coders of a fit are, by items that somebody judged.
+    r"""Estimate the accuracy of gold labels and coders from items that an expert judged.
 
     .. math::
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -135,12 +136,12 @@ class Estimator:
         audited, told = self._audited(seen)[item], self.told(label)[item]
         found = np.zeros(len(self.p))
         found[seen.item] = self.found(label, seen)
-        cells = _Cells(self.strata.stratum[item], group, len(self.strata), n_groups)
+        sums = _sums(self.strata.stratum[item], group, len(self.strata), n_groups)
         mean = self.mean(label)
 
         def expected(chosen: Bools, drawn: Floats) -> tuple[Floats, Floats]:
-            n = cells.sums(chosen.astype(float))
-            return moved(cells.sums(told * chosen), n, mean, drawn), n.sum(axis=0)
+            n = sums(chosen.astype(float))
+            return moved(sums(told * chosen), n, mean, drawn), n.sum(axis=0)
 
         rest, n = expected(~audited, shares)
         asked, given = expected(audited, shares.mean(axis=0, keepdims=True))
@@ -168,17 +169,17 @@ class Estimator:
         truth[seen.item] = seen.truth
         agrees = label == self.best[item]
         q, p = self.wrong[item], self.p[item, label]
-        cells = _Cells(self.strata.stratum[item], coder, len(self.strata), n_coders)
+        sums = _sums(self.strata.stratum[item], coder, len(self.strata), n_coders)
         mean = self.mean(-1)
         average = shares.mean(axis=0, keepdims=True)
 
         def right(chosen: Bools, drawn: Floats) -> Floats:
             yes, no = chosen & agrees, chosen & ~agrees
-            wrong = moved(cells.sums(q * yes), cells.sums(yes.astype(float)), mean, drawn)
-            less = cells.sums(p * no)
-            more = cells.sums(p / q * (1.0 - q) * no)
+            wrong = moved(sums(q * yes), sums(yes.astype(float)), mean, drawn)
+            less = sums(p * no)
+            more = sums(p / q * (1.0 - q) * no)
             return np.asarray(
-                cells.sums(yes.astype(float)).sum(axis=0) - wrong
+                sums(yes.astype(float)).sum(axis=0) - wrong
                 + moved(less, less + more, mean, drawn)
             )  # fmt: skip
 
@@ -195,17 +196,10 @@ class Estimator:
         return out
 
 
-class _Cells:
-    """Sums over strata and groups."""
-
-    def __init__(self, stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> None:
-        self.shape = n_strata, n_groups
-        self.cell = stratum * n_groups + group
-
-    def sums(self, values: Floats) -> Floats:
-        """Add up values, shape [stratum, group]."""
-        flat = np.bincount(self.cell, values, self.shape[0] * self.shape[1])
-        return flat.reshape(self.shape)
+def _sums(stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> Callable[[Floats], Floats]:
+    """Return the function that adds up values of units, shape [stratum, group]."""
+    cell, size = stratum * n_groups + group, n_strata * n_groups
+    return lambda values: np.bincount(cell, values, size).reshape(n_strata, n_groups)
 
 
 # sizes that a plan shows, and how many made-up audits a width is the median of

@@ -22,7 +22,7 @@ from annomodels.auditing.design import (
 from annomodels.auditing.estimator import foreseen, needed
 from annomodels.data.names import places_of
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ DEFAULT_SIZE = 60
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """Items to be judged by somebody who knows, and how they were drawn.
+    """Items for an expert to judge, and how they were drawn.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def audit(
     among: Iterable[Hashable] | None = None,
     earlier: Audit | Design | str | os.PathLike[str] | None = None,
 ) -> Audit:
-    r"""Draw items for somebody who knows to judge, so that the numbers of a fit can be put right.
+    r"""Draw items for an expert to judge, so that the numbers of a fit can be corrected.
 
     Strata are the predicted label and how likely it is wrong; each gets its share of the items,
 
@@ -158,8 +158,8 @@ def audit(
         if design.fingerprint != fingerprint(fit):
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
-                "Draw from the fit that they were drawn from, or begin anew without "
-                f"{Option('earlier')}."
+                "Draw from the fit that they were drawn from, or begin again "
+                f"{Verb('without earlier=', 'with annomodels audit --afresh')}."
             )
             raise AnnotationError(Problem(what, "earlier", remedy))
     part, had = open_items(fit, design.among), design.items(fit)

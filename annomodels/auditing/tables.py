@@ -19,7 +19,7 @@ from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.summaries.gold.coverage import LIMITS, wrong_interval
 from annomodels.summaries.trust.known_truth import to_be_expected
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 WRONG = -1
 Slice = tuple[Ints, tuple[Hashable, ...]]
+Three = Floats | tuple[float, float, float]
 
 
 def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
@@ -51,13 +52,13 @@ def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     return new[codes], tuple(order)
 
 
-def units_of(member: Ints, inside: Any) -> tuple[Ints, Ints]:
+def units_of(member: Ints, inside: Bools) -> tuple[Ints, Ints]:
     """Return the items that are in a group, and their groups."""
     item = np.flatnonzero((member >= 0) & inside)
     return item, member[item]
 
 
-def flipped(found: Any) -> Floats:
+def flipped(found: Floats) -> Floats:
     """Turn a share of wrong ones with its ends into that of right ones."""
     share, low, high = found
     return np.array([1 - share, 1 - high, 1 - low])
@@ -70,12 +71,15 @@ def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
     return {name: float(draws.mean()), ends[0]: float(low), ends[1]: float(high)}
 
 
-def row_of(quantity: str, label: Hashable, draws: Floats, audit: Any, model: Any) -> dict[str, Any]:
+def row_of(
+    quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
+) -> dict[str, Any]:
     """Return a row of the table of all items."""
-    row: dict[str, Any] = {"quantity": quantity, "label": label}
-    row |= three("value", draws, bare=True)
-    row |= dict(zip(("audit", "audit_low", "audit_high"), map(float, audit), strict=True))
-    return row | dict(zip(("model", "model_low", "model_high"), map(float, model), strict=True))
+    found = three("value", draws, bare=True)
+    for name, values in (("audit", audit), ("model", model)):
+        ends = name, f"{name}_low", f"{name}_high"
+        found |= dict(zip(ends, map(float, values), strict=True))
+    return {"quantity": quantity, "label": label} | found
 
 
 # most numbers in the draws of groups

@@ -11,6 +11,7 @@ from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 BY = ("document", "group", "label", "item", "coder", "pair")
 DEFAULT = ("percent", "alpha")
 
-_COMMON = ("value", "low", "high", "observed", "expected", "n")
-SHORT: dict[str, tuple[str, ...]] = {
-    "document": (*_COMMON, "coders", "note"),
-    "group": (*_COMMON, "coders", "note"),
-    "label": (
-        *("value", "low", "high", "specific", "specific_low", "specific_high"),
-        *("n", "share", "observed", "expected"),
-    ),
-    "item": ("n", "value", "share", "influence", "further", "low", "high"),
-    "coder": ("n", "value", "low", "high", "without", "difference", "p_better_without", "note"),
-    "pair": (*_COMMON, "note"),
+VALUE = COLUMNS["value"].called(digits=3)
+_COMMON = columns(VALUE, "observed expected n")
+_SPECIFIC = COLUMNS["specific"].called(interval=("specific_low", "specific_high"))
+SHORT: dict[str, tuple[Column, ...]] = {
+    "document": columns(*_COMMON, "coders note"),
+    "group": columns(*_COMMON, "coders note"),
+    "label": columns(VALUE, _SPECIFIC, "n share observed expected"),
+    # of one item the interval is that of like items, and need not hold the value
+    "item": columns("n", VALUE.called(interval=None), "share influence further"),
+    "coder": columns("n", VALUE, "without difference", Column("p_better_without"), "note"),
+    "pair": columns(*_COMMON, "note"),
 }
 """Columns that a drawn table shows, after those that name the part and the coefficient."""
 

@@ -13,6 +13,7 @@ import click
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, plural, warn
+from annomodels.summaries.columns import COLUMNS, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")
 SILVER_MODELS = ("pairs", "single", "none")
 ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
 READ = "conll, corefud, mmax2, brat, inception, jsonlines or chains"
-SHORT = ("part", "measure", "value", "low", "high", "observed", "expected", "items")
+SHORT = columns("part measure", COLUMNS["value"].called(digits=3), "observed expected items")
 _TABLES = (
     *("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv"),
     "unaligned.csv",
@@ -179,7 +180,7 @@ def write_folder(
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
         if model != "none":
-            from annomodels.coref.links.candidates import pairs
+            from annomodels.coref.links import pairs
             from annomodels.fitting.run import fit as fit_model
 
             stages("drawing silver chains", 0.0)
@@ -222,7 +223,7 @@ def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
 def _silver(
     fit: Fit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
 ) -> None:
-    from annomodels.coref.links.silver import link_probabilities, silver
+    from annomodels.coref.links import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
     _csv(fit.links(at_least).table, beside / "links.csv")

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 import click
 
@@ -103,12 +104,11 @@ def spell(named: Option | Verb) -> str:
 def _flag(name: str) -> str | None:
     """Return the flag of an option of the command that runs, else of a command that has it."""
     context, group = click.get_current_context(silent=True), current().group
-    commands = [context.command] if context else []
-    if group is not None:
-        nobody = click.Context(group)
-        commands += filter(None, (group.get_command(nobody, each) for each in _OTHERS))
-    for command in commands:
-        for option in command.params:
+    own = [context.command] if context else []
+    # loading another command takes a tenth of a second, so only if this one has no such option
+    others = (group.get_command(click.Context(group), each) for each in _OTHERS if group)
+    for command in chain(own, others):
+        for option in command.params if command else ():
             if isinstance(option, click.Option) and option.name == name:
                 return option.opts[-1]
     return None

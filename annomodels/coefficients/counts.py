@@ -50,11 +50,6 @@ class Counts:
         """Size of the label set."""
         return self.rows.n_labels
 
-    @property
-    def equal_coders(self) -> bool:
-        """See :class:`~.conventions.Convention`."""
-        return self.convention.equal_coders
-
     def weight(self, of: Callable[[Floats], Floats]) -> Floats:
         """Weight of each item by its number of labels; with listwise 0 where one is missing."""
         r = self.rows.per_item.astype(float)
@@ -198,7 +193,7 @@ class Counts:
     def by_coder(self, cells: Floats) -> Floats:
         """Put all coders before each of them, [..., coder * label] -> [..., 1 + coder, label]."""
         own = cells.reshape(*cells.shape[:-1], self.n_coders, -1)
-        if self.equal_coders:
+        if self.convention.equal_coders:
             own = over(own, own.sum(-1, keepdims=True), 0.0)
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
@@ -272,14 +267,8 @@ class Moments(Counts):
         return sparse_sum(values, cell.reshape(-1), item, (rows.n_coders * 3, rows.n_items))
 
     @property
-    def first(self) -> Ints:
-        """See :class:`Counts`."""
-        return label_pairs(3)[0]
-
-    @property
-    def second(self) -> Ints:
-        """See :class:`Counts`."""
-        return label_pairs(3)[1]
+    def _listed(self) -> tuple[Ints, Ints, None]:
+        return *label_pairs(3), None
 
     def _rows(self, weights: Floats) -> Floats:
         return self.by_coder((self.coders @ weights.T).T)

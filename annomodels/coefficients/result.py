@@ -151,19 +151,10 @@ class Agreement(Drawn):
 
     def row(self) -> dict[str, object]:
         """Return the coefficient as a row of the panel's table."""
-        values = (
-            self.name,
-            self.title,
-            self.value,
-            self.observed,
-            self.expected,
-            self.n_items,
-            *self.interval(),
-            *map(self.p_above, THRESHOLDS),
-            self.convention,
-            self.note,
-        )
-        return dict(zip(COLUMNS, values, strict=True))
+        names = self.name, self.title
+        values = self.value, self.observed, self.expected, self.n_items, *self.interval()
+        more = *map(self.p_above, THRESHOLDS), self.convention, self.note
+        return dict(zip(COLUMNS, (*names, *values, *more), strict=True))
 
     def __repr__(self) -> str:
         low, high = self.interval()

@@ -65,12 +65,8 @@ CONVENTIONS: dict[str, Convention] = {
         pooled=_from_two(lambda r: r - 1.0),
         coder=_from_two(lambda r: r - 1.0),
     ),
-    "listwise": Convention(
-        "listwise",
-        "items that every coder labelled",
-        pair=_KRIPPENDORFF.pair,
-        pooled=_KRIPPENDORFF.pooled,
-        coder=_KRIPPENDORFF.coder,
+    "listwise": dataclasses.replace(
+        _KRIPPENDORFF, name="listwise", sentence="items that every coder labelled"
     ),
 }
 """Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.counts.CoderPairs`."""

@@ -7,9 +7,9 @@ from annomodels.coref.agreements import antecedent_agreement as antecedent_agree
 from annomodels.coref.agreements import antecedent_positions as antecedent_positions
 from annomodels.coref.building import document as document
 from annomodels.coref.building import document_of_judgments as document_of_judgments
-from annomodels.coref.links.candidates import pairs as pairs
-from annomodels.coref.links.silver import link_probabilities as link_probabilities
-from annomodels.coref.links.silver import silver as silver
+from annomodels.coref.links import link_probabilities as link_probabilities
+from annomodels.coref.links import pairs as pairs
+from annomodels.coref.links import silver as silver
 from annomodels.coref.mentions import HeadAgreement as HeadAgreement
 from annomodels.coref.mentions import MentionOverlap as MentionOverlap
 from annomodels.coref.mentions import SameExpression as SameExpression

@@ -87,6 +87,8 @@ class Condition(NamedTuple):
     observed: Cut
 
 
+_WITHOUT: tuple[Cut, Cut] = ("without", "without")
+_OBSERVED = "clusters, without the mention in the observed disagreement"
 CONDITIONS: dict[str, Condition] = {
     c.name: c
     for c in (
@@ -97,17 +99,8 @@ CONDITIONS: dict[str, Condition] = {
         Condition("incl+", "inclusive chains [+top]", "full", True, "whole", "whole"),
         Condition("excl+", "exclusive chains [+top]", "full", True, "whole", "without"),
         Condition("cluster", "clusters with the mention", "cluster", True, "whole", "whole"),
-        Condition(
-            "cluster-own", "clusters without the mention", "cluster", True, "without", "without"
-        ),
-        Condition(
-            "cluster-own-observed",
-            "clusters, without the mention in the observed disagreement",
-            "cluster",
-            True,
-            "whole",
-            "without",
-        ),
+        Condition("cluster-own", "clusters without the mention", "cluster", True, *_WITHOUT),
+        Condition("cluster-own-observed", _OBSERVED, "cluster", True, "whole", "without"),
     )
 }
 LONG = {"inclusive": "incl", "exclusive": "excl", "−": "-", "[": "", "]": "", "top": "", " ": ""}

@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.continuum.alpha import layer
-from annomodels.coefficients.continuum.units import Units
+from annomodels.coefficients.continuum import Units, layer
 from annomodels.coref.clusterings import Clusters, groups_of
 from annomodels.coref.tables import chance_corrected, harmonic, share
 from annomodels.data.document import Corpus, Document, documents_of

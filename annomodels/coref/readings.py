@@ -29,6 +29,12 @@ WORDS = {
 }
 
 
+OF_PLACES = (
+    *("document", "span", "text", "kind", "explicit", "implicit"),
+    *("coders", "multiple", "chains", "first", "second"),
+)
+
+
 def category_table(
     corpus: Corpus, counts: Sequence[int] | None = None, *, agreed: int | None = None
 ) -> pd.DataFrame:
@@ -176,22 +182,10 @@ def ambiguous_places(
                 kind = (
                     "agreement" if not left else "outlier" if left <= outlier_max else "scattered"
                 )
-            rows.append(
-                {
-                    "document": document.id,
-                    "span": key[1].name,
-                    "text": document.text(key[1]),
-                    "kind": kind,
-                    "explicit": explicit,
-                    "implicit": implicit,
-                    "coders": len(given),
-                    "multiple": multiple,
-                    "chains": len(single),
-                    "first": most[0],
-                    "second": most[1],
-                }
-            )
-    return pd.DataFrame(rows)
+            place = document.id, key[1].name, document.text(key[1]), kind
+            numbers = len(given), multiple, len(single), *most[:2]
+            rows.append((*place, explicit, implicit, *numbers))
+    return pd.DataFrame(rows, columns=list(OF_PLACES))
 
 
 def votes_of(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
@@ -402,19 +396,10 @@ def _rows(
         total = sum(map(len, readings.values()))
         order = sorted(readings.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         for (several_given, shown, _), coders in order:
-            yield (
-                document.id,
-                key[1].name,
-                kind[key[1].name],
-                before,
-                words_of(document, key[1]),
-                after,
-                shown,
-                ", ".join(coders),
-                len(coders),
-                total,
-                several_given,
-            )
+            place = document.id, key[1].name, kind[key[1].name]
+            context = before, words_of(document, key[1]), after
+            who = ", ".join(coders), len(coders), total, several_given
+            yield (*place, *context, shown, *who)
 
 
 def _alternatives(document: Document, coder: str, one: str) -> str:

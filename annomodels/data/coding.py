@@ -76,7 +76,7 @@ def code(
     source: str,
     rows: Sequence[int] | NDArray[Any] | None,
 ) -> dict[str, Any]:
-    """Give the fields of an ``Annotations``; see there."""
+    """Return the fields of an ``Annotations``; see there."""
     if not len(items):
         raise AnnotationError(
             Problem("There is no label.", source, "Give at least one (item, coder, label).")

@@ -49,7 +49,7 @@ class SetAside:
         values: Sequence[Any] | NDArray[Any],
         rows: Sequence[int] | NDArray[Any] | None,
     ) -> tuple[Any, Any, Any, Any]:
-        """Give the columns without those rows, and the numbers of the rows that are left."""
+        """Return the columns without those rows, and the numbers of the rows that are left."""
         kinds = [self.kind(value) for value in values]
         kept = [n for n, kind in enumerate(kinds) if kind < 0]
         self.rows = [(items[n], coders[n], kind) for n, kind in enumerate(kinds) if kind >= 0]
@@ -63,7 +63,7 @@ class SetAside:
         return left[0], left[1], left[2], numbers
 
     def coded(self, items: tuple[Hashable, ...], coders: tuple[Hashable, ...]) -> dict[str, Any]:
-        """Give the fields of the annotations that hold those rows, items and coders coded.
+        """Return the fields of the annotations that hold those rows, items and coders coded.
 
         Items nobody answered and coders who never answered are left out, with a note.
         """

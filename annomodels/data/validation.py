@@ -52,7 +52,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a cell holds no label: missing, or the empty text.
+    """Return True if a cell holds no label: missing, or the empty text.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def is_blank(value: Any) -> bool:
 
 
 def all_numbers(names: Iterable[Any]) -> bool:
-    """Whether all names are finite numbers, or texts that read as such."""
+    """Return True if all names are finite numbers, or texts that read as such."""
     for name in names:
         try:
             if not math.isfinite(float(name)):
@@ -181,7 +181,7 @@ def check_hashable(
 
 
 def is_hashable(cell: Any) -> bool:
-    """Whether a cell can be a name."""
+    """Return True if a cell can be a name."""
     try:
         hash(cell)
     except TypeError:
@@ -317,7 +317,7 @@ def _visible(name: str) -> str:
 
 
 def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
-    """Give the difference between similar names, and a way to print them that shows it."""
+    """Return the difference between similar names, and a way to print them that shows it."""
     if len({_visible(name) for name in twins}) == 1:
         return "invisible characters", ascii
     if len({unicodedata.normalize("NFC", name) for name in twins}) == 1:

@@ -224,7 +224,7 @@ def climb(
 
 
 def _parts(codes: Encoded) -> int:
-    """Give the number of parts of data in memory.
+    """Return the number of parts of data in memory.
 
     It depends on the data alone, so that the same sums are added on every machine.
     """

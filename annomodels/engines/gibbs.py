@@ -83,7 +83,7 @@ def source_of(
     crew: Team,
     codes: Encoded | None = None,
 ) -> Source:
-    """Give the items in as many parts as there is use for; the blocks of a scan.
+    """Return the items in as many parts as there is use for; the blocks of a scan.
 
     `codes` are those of the data, where they are there already.
     """
@@ -120,13 +120,12 @@ def _require_nothing_else(model: Model, settings: Settings) -> None:
     if settings.executor is not None:
         raise NotApplicable(
             f"{Option('executor')} serves the models whose items have one true class and nothing "
-            "else "
-            f"(pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
+            f"else (pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
 
 
 def _spare(codes: Encoded, settings: Settings) -> int:
-    """Give the number of parts of data in memory for which there are threads without a chain."""
+    """Return the number of parts of data in memory for which there are threads without a chain."""
     spare = settings.workers // settings.chains if len(codes.row) >= SPLIT_FROM else 1
     return settings.partitions or max(1, spare)
 

@@ -251,7 +251,7 @@ def joint_table(state: State, volume: Floats) -> Floats:
 
 
 def canonical_order(state: State, volume: Floats) -> Ints:
-    """Give each class its new place, so that the share of right labels is as large as possible.
+    """Assign each class its new place, so that the share of right labels is as large as possible.
 
     For two classes this is the mirror test, for more an optimal assignment.
     """

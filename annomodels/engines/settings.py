@@ -150,7 +150,7 @@ class Clock:
 
     @property
     def over(self) -> bool:
-        """Whether the limit is reached."""
+        """Return True if the limit is reached."""
         return self.limit is not None and self.seconds >= self.limit
 
 

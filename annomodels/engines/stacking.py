@@ -101,7 +101,7 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
 
 
 def _first_labels(source: Source) -> Coded:
-    """Give the labels of the first items of a scan, to look for copies and noise."""
+    """Return the labels of the first items of a scan, to look for copies and noise."""
     item: list[Ints] = []
     row: list[Ints] = []
     label: list[Ints] = []
@@ -191,7 +191,7 @@ def _stacked(
 def _whole(
     stack: Stack, n: int, part: Member, place: Ints
 ) -> dict[str, tuple[tuple[str, ...], AnyArray]]:
-    """Give the few whole draws of a member with their dimensions.
+    """Return the few whole draws of a member with their dimensions.
 
     `place` is that of each coder among those whom the members were fitted to.
     """

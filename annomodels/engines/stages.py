@@ -42,7 +42,7 @@ def looks(n_annotations: int, n_rows: int, n_labels: int) -> int:
 
 
 def chain_keys(settings: Settings) -> list[int]:
-    """Give the key of all random numbers of each chain."""
+    """Return the key of all random numbers of each chain."""
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
     return [int(key) for key in keys]
 

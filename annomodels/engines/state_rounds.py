@@ -155,12 +155,12 @@ class StateRounds(Rounds):
     every = 1
 
     def work_of(self, model: Any, source: Source) -> int:
-        """Give the work of an iteration."""
+        """Return the work of an iteration."""
         states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
         return looks(source.n_annotations, source.n_rows, source.n_labels) + states
 
     def chain(self, state: State, key: int, relabel: bool) -> StateChain:
-        """Give a chain that begins at a state."""
+        """Return a chain that begins at a state."""
         volume = self.spread.source.volume
         return StateChain(self.model, volume, state, key, relabel, self.settings.rows)
 
@@ -261,7 +261,7 @@ class StateRounds(Rounds):
         list(apply(take, range(len(chains))))
 
     def _passing(self, chain: StateChain) -> Passing:
-        """Give the parameters of a pass, as they are sent."""
+        """Return the parameters of a pass, as they are sent."""
         found = chain.passing()
         return replace(found, filled=found.table()) if self.spread.team.here else found
 

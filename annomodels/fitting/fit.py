@@ -105,7 +105,7 @@ class Fit:
         return FitPlots(self)
 
     def lacks(self, verb: str) -> str:
-        """Say why this fit has no such table or plot; empty where it has one.
+        """Return the reason why this fit has no such table or plot; empty if it has one.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class Fit:
 
     @verb
     def check(self, *, predictive: bool = True) -> Check:
-        """Say whether the result can be trusted, in sentences.
+        """Check whether the result can be trusted; a verdict with reasons.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Fit:
 
     @verb
     def gold(self, threshold: float | None = None) -> Summary:
-        """Give the gold standard: label, probability, runner-up and why, one row per item.
+        """Return the gold standard: label, probability, runner-up and why, one row per item.
 
         Of numbers, the true value of each item with its 95 % interval.
 
@@ -177,7 +177,7 @@ class Fit:
 
     @verb
     def coverage(self, known: Mapping[Any, Any] | None = None) -> Summary:
-        """Give the expected accuracy of the highest-probability gold labels, by their number.
+        """Return the expected accuracy of the highest-probability gold labels, by their number.
 
         Parameters
         ----------
@@ -192,7 +192,7 @@ class Fit:
 
     @verb
     def p_next(self, by: Literal["item", "coder"] | None = None, **some: Any) -> Summary:
-        """Give the probability of each label to be the next that an item gets, one row per item.
+        """Return the probability of each label to be the next that an item gets, one row per item.
 
         Parameters
         ----------
@@ -259,7 +259,7 @@ class Fit:
 
     @verb
     def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
-        """Give accuracy, chance-corrected skill, information and kind, one row per coder.
+        """Return accuracy, chance-corrected skill, information and kind, one row per coder.
 
         Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
         accuracy) for each class of labels.
@@ -279,7 +279,7 @@ class Fit:
     def groups(
         self, groups: Mapping[Any, Hashable] | None = None, *, by_labels: bool = False
     ) -> Summary:
-        """Give accuracy, skill and information of groups of coders, and of their differences.
+        """Return accuracy, skill and information of groups of coders, and of their differences.
 
         Parameters
         ----------
@@ -295,14 +295,14 @@ class Fit:
 
     @verb
     def effects(self) -> Summary:
-        """Give what covariates are worth, with intervals, one row per term."""
+        """Return the coefficients of covariates, with intervals, one row per term."""
         from annomodels.summaries.coders.effects import effects
 
         return self._table(effects)
 
     @verb
     def items(self) -> Summary:
-        """Give entropy, surprise and a reason for each flagged item, one row per item.
+        """Return entropy, surprise and a reason for each flagged item, one row per item.
 
         Of numbers, the difficulty of items.
         """
@@ -312,7 +312,7 @@ class Fit:
 
     @verb
     def labels(self, *, pairs: bool = False) -> Summary:
-        """Give prevalence, sensitivity, precision and the worst confusion, one row per label.
+        """Return prevalence, sensitivity, precision and the worst confusion, one row per label.
 
         Parameters
         ----------
@@ -325,14 +325,14 @@ class Fit:
 
     @verb
     def prevalence(self) -> Summary:
-        """Give the share of each label among the truths, one row per label, with 95 % intervals."""
+        """Return the share of each label among the truths, one row each, with 95 % intervals."""
         from annomodels.summaries.labels import prevalence
 
         return self._table(prevalence)
 
     @verb
     def agreement(self) -> Summary:
-        """Give coefficients three ways: value, sampling posterior, model-implied posterior.
+        """Return coefficients three ways: value, sampling posterior, model-implied posterior.
 
         Of numbers, interval alpha, what the model implies for it, and for two new coders.
         """
@@ -342,12 +342,12 @@ class Fit:
 
     @verb
     def predictive(self) -> Summary:
-        """Give posterior predictive checks on votes, coders and pairwise agreement."""
+        """Return posterior predictive checks on votes, coders and pairwise agreement."""
         return _copied(self._aspects()[0])
 
     @verb
     def interpretations(self) -> Summary:
-        """Give every candidate of links with the probability that it is true, one row each.
+        """Return every candidate of links with the probability that it is true, one row each.
 
         ``p_next`` is the probability that one more reader would say it, ``mc_error`` the Monte
         Carlo error of ``p_true``.
@@ -358,14 +358,14 @@ class Fit:
 
     @verb
     def mentions(self) -> Summary:
-        """Give the silver label, and P(none, one, several readings are true), a row per mention."""
+        """Return silver labels and P(none, one, several readings are true), a row per mention."""
         from annomodels.summaries.links import mentions
 
         return self._table(mentions)
 
     @verb
     def ambiguous(self, threshold: float | None = None) -> Summary:
-        """Give mentions with no true reading or several, or whose single truth is open.
+        """Return mentions with no true reading or several, or whose single truth is open.
 
         Parameters
         ----------
@@ -378,7 +378,7 @@ class Fit:
 
     @verb
     def links(self, at_least: float | None = None) -> Summary:
-        """Give the most probable antecedent of each mention, one row per link.
+        """Return the most probable antecedent of each mention, one row per link.
 
         Parameters
         ----------
@@ -391,7 +391,7 @@ class Fit:
 
     @verb
     def chains(self, at_least: float | None = None) -> Summary:
-        """Give silver chains, mentions joined by their links, one row per mention of a chain.
+        """Return silver chains, mentions joined by their links, one row per mention of a chain.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class Fit:
 
     @verb
     def prior_sensitivity(self) -> Summary:
-        """Say what would change if the priors counted a fifth less, or a quarter more."""
+        """Compute what changes if the priors count a fifth less, or a quarter more."""
         from annomodels.summaries.trust.priors import prior_sensitivity
 
         return self._table(prior_sensitivity)
@@ -423,7 +423,7 @@ class Fit:
         target: float | None = None,
         **limits: Any,
     ) -> NextLabels:
-        """Give the labels to ask for next, of which items and by whom, one row per label.
+        """Return the labels to ask for next, of which items and by whom, one row per label.
 
         Parameters
         ----------
@@ -444,13 +444,13 @@ class Fit:
         return self._table(next_labels, self.coders(target), undecided, **limits)
 
     def to_pymc(self) -> Any:
-        """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
+        """Return the PyMC model with these data; its ``log_likelihood`` is that of each item."""
         from annomodels.engines.pymc.handed import with_data as built
 
         return built(self.model, self.data)
 
     def pymc_draws(self) -> xr.DataTree:
-        """Give the draws as :meth:`to_pymc` names them, such as for posterior predictive labels."""
+        """Return the draws under the names of :meth:`to_pymc`, for posterior predictive labels."""
         from annomodels.engines.pymc.handed import draws_for
 
         return draws_for(self.model, self.data, self.tree)

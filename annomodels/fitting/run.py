@@ -211,7 +211,7 @@ def default_model(
 
 
 def _silent(data: Annotations | Scanned) -> bool:
-    """Whether coders said that they do not know."""
+    """Return True if coders said that they do not know."""
     if isinstance(data, Annotations):
         return data.unanswered is not None and len(data.unanswered) > 0
     return bool(data.unanswered.any())

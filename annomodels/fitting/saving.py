@@ -103,7 +103,7 @@ class _Unfailing(io.RawIOBase):
         return int(self.file.seek(offset, whence))
 
     def tell(self) -> int:
-        """Give the place within the file."""
+        """Return the place within the file."""
         return int(self.file.tell())
 
     def readinto(self, buffer: Any) -> int:

@@ -182,8 +182,7 @@ def without_labels(columns: Columns, files: Sequence[File], options: Options) ->
         remedy = (
             f"Rename the column that holds them to {name!r}, or leave the file out. If it has a "
             f"column for each coder, name these: {Option('coder_columns', [...])} with "
-            f"{Option('label', name)}. "
-            f"The columns are {some(header)}."
+            f"{Option('label', name)}. The columns are {some(header)}."
         )
         problems.append(Problem(what, file.source.name, remedy))
     return problems

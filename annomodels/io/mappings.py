@@ -248,7 +248,8 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
         what = f"None of the items in the file is in the data: {some(list(given))}."
         remedy = (
             f"Use the names that the items have in the data, such as {some(list(items)[:3])}; or "
-            f"name the column of the data that holds those of this file: item={_name(path)}."
+            "name the column of the data that holds those of this file: "
+            f"{Option('item', _name(path))}."
         )
         raise AnnotationError(Problem(what, source, remedy))
     found: dict[Hashable, Hashable] = {
@@ -263,13 +264,13 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     return found
 
 
-def _name(path: str | os.PathLike[str]) -> str:
+def _name(path: str | os.PathLike[str]) -> Any:
     """Name of the first column of a file, which the data may have too."""
     with suppress(AnnotationError):
         first = _rows_of(path).header[0]
         if first.isidentifier() and first != "item":
-            return repr(first)
-    return "..."
+            return first
+    return ...
 
 
 def items_from(path: str | os.PathLike[str], item: Names | None = None) -> list[str]:

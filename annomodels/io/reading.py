@@ -57,7 +57,7 @@ def read(
     repeats: Repeats = "stop",
     map: Mapping[Any, Any] | None = None,
 ) -> Annotations:
-    r"""Read annotations from the export of a labelling tool, or from a plain table.
+    r"""Read annotations from the export of a labeling tool, or from a plain table.
 
     The format is found out; ``annomodels formats`` lists all. What an export holds but does not
     count (cancelled, rejected, tainted, repeated) is left out and counted in ``notes``.

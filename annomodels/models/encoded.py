@@ -88,7 +88,7 @@ class Encoded:
         return np.asarray(votes / votes.sum())
 
     def of_patterns(self, chosen: Ints, *, known: bool = True) -> Encoded:
-        """Give some of the patterns, with or without what is known of their truth."""
+        """Return some of the patterns, with or without what is known of their truth."""
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         take = np.repeat(self.starts[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -188,7 +188,7 @@ class Expanded(Annotations):
 
 
 def expanded(data: Annotations) -> Expanded:
-    """Give each coder a shadow for each kind of no answer.
+    """Assign each coder a shadow for each kind of no answer.
 
     The shadow of coder j and kind m stands at place J (m + 1) + j. Where the coder gave that kind,
     it says 1; where they gave a later kind or a class, 0; where they gave an earlier kind, nothing.

@@ -63,7 +63,7 @@ class NumericLabels:
 
     @property
     def exact(self) -> bool:
-        """Whether labels are taken as they are, neither rounded nor cut off."""
+        """Return True if labels are taken as they are, neither rounded nor cut off."""
         return bool((self.low == self.high).all())
 
     @property
@@ -121,7 +121,7 @@ class NumberDraws:
         return cls(population, *(drawn.get(each.name) for each in fields(cls)[1:]))  # type: ignore[arg-type]
 
     def pymc_start(self, labels: NumericLabels, deviation: Floats) -> dict[str, Floats]:
-        """Give the values of the variables of the PyMC model that correspond to one draw.
+        """Return the values of the variables of the PyMC model that correspond to one draw.
 
         `deviation` [item] is that of the truths from their mean.
         """
@@ -134,7 +134,7 @@ class NumberDraws:
         return {name: np.asarray(value, dtype=float) for name, value in out.items()}
 
     def in_units(self, labels: NumericLabels) -> dict[str, Floats]:
-        """Give the posterior by name, in units of the labels."""
+        """Return the posterior by name, in units of the labels."""
         drawn = {name: self.population[..., place] for place, name in enumerate(POPULATION)}
         drawn |= {"bias": self.bias, "scale": self.scale, "noise_sd": self.precision**-0.5}
         out = {name: v * labels.unit if name in IN_UNITS else v for name, v in drawn.items()}

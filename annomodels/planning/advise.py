@@ -32,7 +32,7 @@ _JUDGE = re.compile(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice:
-    """Which model suits, and why.
+    """Suggested model, with reasons.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def advise(
     seed: int = 1,
     **options: Any,
 ) -> Advice:
-    """Say which model suits the data, and why.
+    """Suggest a model for the data, with reasons.
 
     By default only counted facts are used: labels per coder and per item, number of labels, their
     scale, known gold. With a fit its posterior predictive checks are used too: when they reject

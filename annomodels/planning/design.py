@@ -44,7 +44,7 @@ TARGET = {"gold": 0.95, "alpha": 0.1}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Design(Summary):
-    """What each design is expected to bring; the table has one row per design, cheapest first.
+    """Expected result of each design; the table has one row per design, cheapest first.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def design(
     progress: Progress | None = None,
     **assumptions: Any,
 ) -> Design:
-    """Find how many labels per item reach a target, by carrying out made-up studies.
+    """Find how many labels per item reach a target, by simulated studies.
 
     For every design, studies are made up, fitted and compared with their truth. The error of
     the means over studies (Monte Carlo error) stands in the table, and a design counts as

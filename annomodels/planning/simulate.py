@@ -25,7 +25,7 @@ TYPICAL = Beta(8, 2)  # accuracies of .8 +- .12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """Made-up annotations and everything they were made from.
+    """Simulated annotations with their truth and settings.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Simulation:
 
     @property
     def ambiguous(self) -> NDArray[np.bool_]:
-        """Which items have two readings, shape [item]."""
+        """True for items with two readings, shape [item]."""
         return self.second >= 0
 
     @property
@@ -89,7 +89,7 @@ class Simulation:
         return float(np.mean([a == b for a, b in zip(labels, right, strict=True)]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the labels as a long table, with a column for known gold where there is some."""
+        """Return the labels as a long table, with a column for known gold where there is some."""
         data = self.annotations
         frame = data.to_frame()
         if data.gold is not None:
@@ -98,7 +98,7 @@ class Simulation:
         return frame
 
     def truth_frame(self) -> pd.DataFrame:
-        """Give what is true of the items: item, truth, second reading, share and difficulty."""
+        """Return the truth of the items: item, truth, second reading, share and difficulty."""
         import pandas as pd
 
         labels = self.annotations.labels

@@ -1,4 +1,4 @@
-"""Whether designs reach a target, and which is the smallest, in sentences."""
+"""Return True if designs reach a target, and which is the smallest, in sentences."""
 
 from __future__ import annotations
 

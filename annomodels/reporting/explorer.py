@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import json
 import re
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.names import label_text
+from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.columns import clean, short
 from annomodels.summaries.draws import thinned
@@ -175,7 +175,7 @@ def packed(files: Mapping[str, str]) -> str:
     out: dict[str, str] = {}
     room = FILES_ROOM
     for name, text in files.items():
-        made = base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+        made = base64.b64encode(deflated(text)).decode()
         if len(made) <= room:
             out[name] = made
             room -= len(made)

@@ -45,7 +45,7 @@ class Register:
         self.counts: dict[Any, int] = dict.fromkeys(names, 0)
 
     def code(self, column: Any, rows: AnyArray) -> AnyArray:
-        """Give the texts in some rows of a coded column as numbers."""
+        """Return the texts in some rows of a coded column as numbers."""
         codes = column.indices.to_numpy()[rows]
         counts = np.bincount(codes, minlength=len(column.dictionary))
         used = np.flatnonzero(counts)
@@ -80,7 +80,7 @@ class Places:
         self.wrong[key] = (n + len(at), [*rows, *(chunk.first + at).tolist()][:SHOWN])
 
     def problems(self, columns: dict[str, str]) -> list[Problem]:
-        """Give all that was noted, in the order of the files."""
+        """Return all that was noted, in the order of the files."""
         out = []
         for (what, role, place), (n, rows) in self.wrong.items():
             where = at_rows(place, rows) + (f" and {n - len(rows):,} more" if n > len(rows) else "")
@@ -92,7 +92,7 @@ class Places:
         return out
 
     def number(self, chunk: Chunk, begin: int) -> AnyArray:
-        """Give the rows of a chunk numbers from `begin` on, as `where` understands it."""
+        """Return the rows of a chunk numbers from `begin` on, as `where` understands it."""
         self._chunks.append((begin, chunk.place, chunk.first))
         return np.arange(begin, begin + len(chunk))
 
@@ -221,7 +221,7 @@ def _among(column: Any, texts: set[str]) -> Bools:
 
 
 def _marks(columns: dict[str, Any]) -> AnyArray:
-    """Give each row a number for annotation id, coder and label together; 0 without an id.
+    """Assign each row a number for annotation id, coder and label together; 0 without an id.
 
     The numbers have 64 bits, and only rows of one item are compared: two different rows are taken
     for one with a probability of one in 10^19 for each pair.

@@ -66,7 +66,7 @@ def _merged(data: Annotations, first: int, second: int) -> Floats:
 
 
 def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
-    """Give those of the pairs whose alpha is worked out: the most confused ones."""
+    """Return those of the pairs whose alpha is worked out: the most confused ones."""
     if data.n_labels < 3:
         return []  # merging two of two labels leaves nothing to agree on
     size = mixed.mean(axis=0)[chosen[:, 0], chosen[:, 1]]

@@ -11,7 +11,6 @@ from annomodels.coefficients.implied import (
     evaluate,
     implied,
     implied_pair,
-    implied_parts,
     pair_joint,
 )
 from annomodels.coefficients.intervals import share_above
@@ -52,8 +51,8 @@ def test_coefficients_that_a_model_implies():
         "percent": 0.68,
         "multi_kappa": 0.36,
     }
-    part = implied_parts([[0.5, 0.5]], [[coder, coder]], ["kappa"])["kappa"]
-    assert (1 - part.observed, 1 - part.expected) == (pytest.approx([0.68]), pytest.approx([0.5]))
+    part = evaluate("kappa", from_joint(pair_joint([0.5, 0.5], coder, coder)))
+    assert (1 - part.observed, 1 - part.expected) == (pytest.approx(0.68), pytest.approx(0.5))
 
 
 def test_margins_and_chance_levels():

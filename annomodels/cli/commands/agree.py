@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.breakdown import BY, DEFAULT, coefficient_names, parts_table
+from annomodels.cli.breakdown import BY, DEFAULT, VALUE, coefficient_names, parts_table
 from annomodels.cli.breakdown import SHORT as SHORT_BY
 from annomodels.cli.loading import data_argument, several
 from annomodels.cli.options import (
@@ -21,17 +21,13 @@ from annomodels.cli.options import (
     write_options,
 )
 from annomodels.errors import AnnotationError, NotApplicable, Problem
-from annomodels.summaries.columns import COLUMNS, columns
+from annomodels.summaries.columns import columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # what --fail-if names, the value with its interval, and the reason if there is none
-SHORT = columns(
-    "coefficient title",
-    COLUMNS["value"].called(digits=3),
-    "note observed expected n p_above_667 p_above_800",
-)
+SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_667 p_above_800")
 
 
 @click.command(

@@ -18,22 +18,26 @@ from annomodels.cli.options import (
     split_words,
     write_options,
 )
+from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
 
-TABLES = {
-    "overall": ("quantity", "label", "value", "low", "high", "audit_low", "audit_high", "model"),
-    "thresholds": ("threshold", "n", "accuracy", "accuracy_low", "accuracy_high", "audited"),
-    "coders": ("coder", "accuracy", "accuracy_low", "accuracy_high", "n", "audited", "right"),
+VALUE = COLUMNS["value"].called(kind="quantity")
+TABLES: dict[str, tuple[str | Column, ...]] = {
+    "overall": (*columns("quantity label", VALUE), "audit_low", "audit_high", "model"),
+    "thresholds": ("threshold", *columns("n accuracy audited")),
+    "coders": columns("coder accuracy n audited right"),
     "classes": ("coder", "label", "share", "share_low", "share_high", "audited", "right"),
-    "slices": ("by", "slice", "quantity", "label", "value", "low", "high", "n", "audited"),
-    "differences": ("by", "first", "second", "quantity", "label", "difference", "low", "high"),
-    "systems": ("system", "win_rate", "win_rate_low", "win_rate_high", "n", "audited"),
-    "panel": ("quantity", "coder", "value", "low", "high"),
-    "needs": ("further", "width", "width_audit_alone"),
+    "slices": columns("by slice quantity label", VALUE, "n audited"),
+    "differences": columns(
+        "by first second quantity label", COLUMNS["difference"].called(interval=("low", "high"))
+    ),
+    "systems": columns("system win_rate n audited"),
+    "panel": columns("quantity coder", VALUE),
+    "needs": ("further", *columns("width width_audit_alone")),
 }
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from annomodels.cli.options import Writing, common_options, examples, option, write_options
+
+if TYPE_CHECKING:
+    from annomodels.summaries.trust.held_out import By
 
 
 @click.command(
@@ -25,7 +28,7 @@ from annomodels.cli.options import Writing, common_options, examples, option, wr
 )
 @write_options
 @common_options
-def command(fits: tuple[str, ...], by: Any, writing: Writing) -> None:
+def command(fits: tuple[str, ...], by: By, writing: Writing) -> None:
     """Compare fits of different models to the same data by their predictions of held-out data."""
     from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,9 @@ from annomodels.cli.options import (
     split_words,
     write_options,
 )
+
+if TYPE_CHECKING:
+    from annomodels.summaries.next.gains import By
 
 
 @click.command(
@@ -47,7 +50,7 @@ from annomodels.cli.options import (
 def command(
     fit: str,
     budget: int,
-    by: Any,
+    by: By,
     coders: tuple[str, ...] | None,
     whom: bool,
     writing: Writing,

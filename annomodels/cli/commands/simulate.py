@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from annomodels.cli.options import (
     option,
     write_options,
 )
+
+if TYPE_CHECKING:
+    from annomodels.planning.crowds import Workload
 
 
 @click.command(
@@ -43,7 +46,7 @@ from annomodels.cli.options import (
 @common_options
 def command(
     labels_per_item: str,
-    workload: Any,
+    workload: Workload,
     gold: int,
     truth: str | None,
     assumptions: dict[str, Any],

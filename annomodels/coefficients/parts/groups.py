@@ -93,9 +93,8 @@ def by_group_of_items(
     whole = None
     if drawn is not None:
         free = np.where(ruled, np.nan, value)
-        spread = dict(
-            zip(("value", "low", "high"), between_groups(free, _errors(drawn)), strict=True)
-        )
+        value_of, low, high = between_groups(free, _errors(drawn))
+        spread = {"value": value_of, "low": low, "high": high}
         overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
         if np.isfinite(value).any():
             # the mean over these groups, with draws of their items, to compare a group with

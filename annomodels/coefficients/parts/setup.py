@@ -60,8 +60,7 @@ class Setup:
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take '
-                f"{Option('by', 'pair')}, "
-                f"or one of {', '.join(CONVENTIONS)}."
+                f"{Option('by', 'pair')}, or one of {', '.join(CONVENTIONS)}."
             )
         return CONVENTIONS[self.request.convention]
 

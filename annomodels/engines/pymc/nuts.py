@@ -137,7 +137,7 @@ def _stepped(
 
 
 def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
-    """Give what nutpie samples from; nothing is compiled but loops that are kept on disk.
+    """Return what nutpie samples from; nothing is compiled but loops that are kept on disk.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> flo
 
 
 def state_of(values: dict[str, AnyArray]) -> State:
-    """Give the parameters of one draw as the kernels hold them."""
+    """Return the parameters of one draw as the kernels hold them."""
     confusion = values["confusion"]
     if confusion.ndim == 2:
         confusion = confusion[None]

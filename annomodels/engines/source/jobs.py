@@ -64,7 +64,7 @@ class Batch:
 
 
 def parameters_of(state: State, here: bool) -> Parameters:
-    """Give the parameters of a state as they are sent.
+    """Return the parameters of a state as they are sent.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def items(
     batches: Sequence[Batch],
     finish: Finish,
 ) -> tuple[Any, Floats] | None:
-    """Give what `n` draws of all chains say of the items, or what `finish` makes of it, and gaps.
+    """Return what `n` draws of all chains say of the items, or what `finish` makes of it, and gaps.
 
     Nothing where the sums are not complete, even with these batches.
     """

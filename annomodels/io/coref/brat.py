@@ -109,7 +109,7 @@ class _Reading:
         remedy = (
             f"If the label of a mention names its chain (the labels are {some(named)}), say "
             f"{Option('chain_from', 'label')}. If a relation means coreference, name it: "
-            f"relations=[{kind!r}]. For marked stretches without chains, use "
+            f"{Option('relations', [kind])}. For marked stretches without chains, use "
             "annomodels agree --units exact."
         )
         return Problem(what, self.source, remedy)

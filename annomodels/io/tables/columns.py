@@ -84,7 +84,7 @@ def choose(
     )
     if problems or missed:
         found = [*problems, *missed]
-        more = f" Or name it with {by}=." if by else ""
+        more = f" Or name it with {Option(by)}." if by else ""
         return Columns(problems=[replace(one, remedy=one.remedy + more) for one in found])
     columns = parts[question]()
     columns.question = str(question)
@@ -171,10 +171,10 @@ def _not_found(
     what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
     what += ", ".join(repr(name[:60]) for name in header[:30])
     what += f" and {len(header) - 30} more" if len(header) > 30 else ""
-    options = ", ".join(f"{role}=..." for role in missing)
+    options = ", ".join(str(Option(role, ...)) for role in missing)
     free = [name for name in header if name not in chosen.values() and name not in taken]
     if len(missing) == 1 and len(free) == 1:
-        options = f"{missing[0]}={free[0]!r}"
+        options = str(Option(missing[0], free[0]))
     remedy = f"Name them with {options}."
     if len(missing) == 1:
         remedy = remedy.replace("them", "it")

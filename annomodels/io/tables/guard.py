@@ -267,8 +267,7 @@ def _coders_apart(data: Annotations) -> list[Problem]:
     first, other = ([label_text(data.labels[k]) for k in labels] for _, labels in groups[:2])
     remedy = (
         f"If they mean the same, recode them with {Option('map')} (such as {other[0]} to "
-        f"{first[0]}). If all "
-        f"are labels of one set, declare it with {Option('labels', [...])}."
+        f"{first[0]}). If all are labels of one set, declare it with {Option('labels', [...])}."
     )
     return [Problem(what, data.source, remedy)]
 
@@ -301,9 +300,8 @@ def _items_apart(data: Annotations) -> list[Problem]:
         f"that no other item has ({'; '.join(which)})."
     )
     remedy = (
-        "If these are different questions, as in a survey, they are not items of one: analyse each "
-        f"by itself ({Option('question')}, or the column that holds it). If all are labels of one "
-        "set, "
-        f"declare it with {Option('labels', [...])}."
+        "If these are different questions, as in a survey, they are not items of one: analyse "
+        f"each by itself ({Option('question')}, or the column that holds it). If all are labels of "
+        f"one set, declare it with {Option('labels', [...])}."
     )
     return [Problem(what, data.source, remedy)]

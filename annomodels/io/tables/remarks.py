@@ -48,7 +48,9 @@ def unused(
     if not absent:
         return []
     known = some(sorted({label_text(label) for label in labels}))
-    return [f"Given with {name}=, but no cell holds it: {some(absent)}. The labels are {known}."]
+    return [
+        f"Given with {Option(name)}, but no cell holds it: {some(absent)}. The labels are {known}."
+    ]
 
 
 def remarks_on(

@@ -88,7 +88,7 @@ def from_records(
         where, remedy = f"{source}, row {lines[filled[0]]}", "Give every column its own name."
         if all_numbers(header):
             what = f"The first row holds only numbers: {some(header)}."
-            remedy = NAME_THEM
+            remedy = name_them()
         table.problems.append(Problem(what, where, remedy))
     for place, (name, column) in enumerate(zip(header, _turned(kept, width), strict=True)):
         if name or not place:
@@ -106,10 +106,12 @@ def stripped(header: Sequence[str]) -> list[str]:
     return names if len(set(names)) == len(set(header)) else list(header)
 
 
-NAME_THEM = (
-    "If the file has no header, name its columns in their order: columns=['item', 'coder', "
-    "'label']. Else give every column its own name."
-)
+def name_them() -> str:
+    """Say how columns are named."""
+    return (
+        "If the file has no header, name its columns in their order: "
+        f"{Option('columns', ['item', 'coder', 'label'])}. Else give every column its own name."
+    )
 
 
 def _turned(rows: Sequence[list[str]], width: int) -> Sequence[Sequence[str]]:

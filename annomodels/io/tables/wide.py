@@ -190,12 +190,10 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             why = f"Column {name!r} shares no label with the other columns; is it a coder?"
         if why:
             remedy = (
-                f"Say {Option('gold', name)}, {Option('text', name)} or {Option('group', name)} "
-                "if it is that; "
-                f"else list the coders with {Option('coder_columns', [...])} or say "
-                f"{Option('format', 'wide')}; or name "
-                f"{Option('item')}, {Option('coder')} and {Option('label')} if the table has one "
-                "row for each label."
+                f"Say {Option('gold', name)}, {Option('text', name)} or {Option('group', name)} if "
+                f"it is that; else list the coders with {Option('coder_columns', [...])} or say "
+                f"{Option('format', 'wide')}; or name {Option('item')}, {Option('coder')} and "
+                f"{Option('label')} if the table has one row for each label."
             )
             problems.append(Problem(why, f"{table.source}, column {name!r}", remedy))
     if len(problems) > 2:  # the columns do not look like coders at all

@@ -196,6 +196,6 @@ def _refuse_survey(
                 "A survey of opinions has no agreement of coders. If some of its questions are "
                 f"items to be labelled, choose these: {Option('question', stem)} takes "
                 f"the columns {stem}, {stem}_1, {stem}_2 and so on, and a pattern such as "
-                f"question='{stem[:1]}*' all whose names fit.",
+                f"{Option('question', f'{stem[:1]}*')} all whose names fit.",
             )
             return

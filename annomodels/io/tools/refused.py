@@ -116,8 +116,7 @@ def _marked(source: Source, options: Options) -> Said:
         "holds labels: marks inside cells are not read.",
         "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and say what "
         f"the items are with {Option('units', ...)}; or give a table with a row for each mark: "
-        "item (the text "
-        "and the place), coder, label.",
+        "item (the text and the place), coder, label.",
     )
 
 

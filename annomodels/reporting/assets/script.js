@@ -27,7 +27,7 @@
   };
   const unpack = (name) => {
     const bytes = Uint8Array.from(atob(packed[name]), (c) => c.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).blob();
   };
   const downloads = (names) => names.split(" ").filter((name) => packed[name] && "DecompressionStream" in window)
     .map((name) => button("Download " + name, async () => save(name, await unpack(name))));

@@ -159,7 +159,7 @@ class _Readers:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def cut(self, begin: int, end: int, step: int = 1) -> _Readers:
-        """Give some of the items."""
+        """Return some of the items."""
         chosen = np.arange(begin, end, step)
         n = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(n)])
@@ -170,13 +170,13 @@ class _Readers:
         )  # fmt: skip
 
     def thinned(self, data: Annotations) -> _Readers:
-        """Give every m-th item, so that labels and rows stay within what is learnt from."""
+        """Return every m-th item, so that labels and rows stay within what is learnt from."""
         cells = data.n_coders * data.n_labels**2
         step = math.ceil(max(len(data) / MOST_LABELS, cells / MOST_CELLS))
         return self.cut(0, data.n_items, max(1, min(step, data.n_items)))
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Give the items in parts of as many labels."""
+        """Return the items in parts of as many labels."""
         n_items = len(self.starts) - 1
         edges = [0]
         while edges[-1] < n_items:

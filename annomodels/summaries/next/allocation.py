@@ -85,7 +85,7 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
 
 
 def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
-    """Whether a coder has labelled an item already, shape [item, coder] of those given.
+    """Return True if a coder has labelled an item already, shape [item, coder] of those given.
 
     >>> from annomodels.summaries.examples import small_fit
     >>> has_labelled(small_fit()[1], np.array([1]), np.array([0, 2])).tolist()

@@ -156,7 +156,7 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
 
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
-    """Give the verdict that findings lead to; `well` is the sentence where none is bad."""
+    """Return the verdict that findings lead to; `well` is the sentence where none is bad."""
     import pandas as pd
 
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)

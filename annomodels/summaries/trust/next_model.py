@@ -152,7 +152,7 @@ def _said(name: str, because: str, model: str) -> NextModel:
 
 
 def fitted_model(tree: xr.DataTree) -> str:
-    """Give the short name of the model that was fitted, empty where the tree does not say.
+    """Return the short name of the model that was fitted, empty where the tree does not say.
 
     Parameters
     ----------
