@@ -43,8 +43,8 @@ from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.io.decisions import decisions_of
 from annomodels.io.mappings import truths_of
+from annomodels.io.tables.decisions import decisions_of
 from annomodels.reporting import methods as writing
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
