@@ -17,7 +17,7 @@ from annomodels.auditing.rectify import ENDS
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
-from annomodels.summaries.gold.coverage import LIMITS, wrong_interval
+from annomodels.summaries.gold.coverage import LIMITS
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Bools, Floats, Ints
 
@@ -178,10 +178,10 @@ class Tables:
 
     def _model_wrong(self) -> Floats:
         share = float(self.estimator.wrong[self._part()].mean())
-        found = wrong_interval(self.fit.tree)
-        if found is None or not self._whole():
+        of = self.fit.wrong_labels()
+        if of.n != self.n_items:
             return np.array([share, np.nan, np.nan])
-        return np.array([share, found[0] / self.n_items, found[1] / self.n_items])
+        return np.array([share, of.gold_low / of.n, of.gold_high / of.n])
 
     def _model(self, label: int) -> Floats:
         share = float(self.estimator.p[self._part(), label].mean())

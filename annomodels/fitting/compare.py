@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
 from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.held_out import COLUMNS, FEWEST_DRAWS, By, HeldOut, held_out
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from annomodels.data.annotations import Annotations
 
 
 def compare(
@@ -81,7 +87,7 @@ def compare(
     )
 
 
-def _score(by: By, fit: tuple[Any, Any]) -> HeldOut:
+def _score(by: By, fit: tuple[xr.DataTree, Annotations]) -> HeldOut:
     return held_out(*fit, by)
 
 
@@ -119,7 +125,7 @@ def _check(named: dict[str, Fit]) -> None:
             )
 
 
-def _ranked(found: dict[str, HeldOut]) -> Any:
+def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
     """One row for each fit, best first."""
     import pandas as pd
 
@@ -186,7 +192,7 @@ def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
     return {str(name): float(weight) for name, weight in (weights / weights.sum()).items()}
 
 
-def _draws(found: dict[str, HeldOut]) -> Any:
+def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
     """Pointwise scores of all fits."""
     import xarray as xr
 

@@ -99,4 +99,7 @@ def test_an_audit_does_not_lengthen_the_list_of_contested_items():
     assert wrong.gold == row["value"]
     assert (wrong.gold_low, wrong.gold_high) == (np.floor(row["low"]), np.ceil(row["high"]))
     assert_one_number(wrong, after.coverage())
+    before, model = fit.wrong_labels(), estimate.row("wrong")
+    ends = [before.gold, before.gold_low, before.gold_high]
+    assert [model["model"], model["model_low"], model["model_high"]] == pytest.approx(ends)
     assert not set(audit.table["item"]) & set(after.next().table["item"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from annomodels.coref.links import silver as chains
+from annomodels.coref import links as chains
 from annomodels.coref.readings import words_of
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from annomodels.summaries.summary import Summary
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
 PREVALENCE, SUM = "(prevalence)", "(sum)"
@@ -154,7 +155,7 @@ def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
     return int(score.argmax())
 
 
-def _table(rows: list[dict[str, object]]) -> Any:
+def _table(rows: list[dict[str, object]]) -> pd.DataFrame:
     import pandas as pd
 
     columns = ["item", "label", "runner_up", "probability", "source", "said"]
@@ -182,7 +183,7 @@ def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
     )
 
 
-def _notes(overturned: bool, n: int, n_items: int, given: list[Any]) -> tuple[str, ...]:
+def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple[str, ...]:
     notes = []
     if overturned:
         items = "item" if n == 1 else "items"

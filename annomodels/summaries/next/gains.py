@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 By = Literal["gold", "bits"]
 Beliefs = Callable[[Ints], Iterator[tuple[slice, Floats]]]
 
-# benchmarks/next_labels.py measures it; an error that a whole crowd shares is in no forecast
-FORETOLD = (
-    "On six public sets 1 to 16 more of 100 items were wrong afterwards than had been foretold."
-)
 MOST_OUTCOMES = 2000
 BUDGET = 128 * 2**20
 
