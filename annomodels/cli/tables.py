@@ -346,7 +346,7 @@ def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.Data
     With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
     """
     table = summary.table.copy()
-    if "known" in table:
+    if {"known", "settled"} <= set(table):
         decided = (table["known"].astype(object) != "").to_numpy()
         settled = table["settled"].to_numpy(dtype=bool)
         table["source"] = np.select([decided, settled], ["decided", "settled"], "open")
