@@ -31,8 +31,7 @@ from numpy.typing import NDArray
 import annomodels as am
 from annomodels.auditing.design import allocate, beliefs, stratify
 from annomodels.auditing.estimator import Estimator, Seen
-from annomodels.auditing.plain import exact, prediction_powered, weighted
-from annomodels.auditing.rectify import ENDS
+from annomodels.auditing.rectify import ENDS, exact, prediction_powered, weighted
 from annomodels.auditing.tables import WRONG
 from annomodels.errors import AnnomodelsError
 

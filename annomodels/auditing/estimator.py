@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annomodels.auditing.design import Strata, allocate, stratify
-from annomodels.auditing.plain import effective, exact, stretched
 from annomodels.auditing.rectify import (
     ENDS,
     LEAST,
@@ -19,8 +18,11 @@ from annomodels.auditing.rectify import (
     WEAK,
     Prior,
     Rectifier,
+    effective,
+    exact,
     moved,
     of_group,
+    stretched,
 )
 from annomodels.types import Bools, Floats, Ints
 

@@ -12,8 +12,7 @@ import numpy as np
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import places
 from annomodels.auditing.estimator import Estimator, Seen, further
-from annomodels.auditing.plain import LEVEL, prediction_powered, weighted
-from annomodels.auditing.rectify import ENDS
+from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighted
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem

@@ -48,7 +48,7 @@ def _assumptions(
     spread: float,
     **others: Any,
 ) -> dict[str, Any]:
-    from annomodels.planning.crowds import spread_out
+    from annomodels.planning.simulate import spread_out
 
     counted = len(labels) == 1 and labels[0].isdecimal()
     return {

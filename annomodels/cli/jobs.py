@@ -16,10 +16,10 @@ import pandas as pd
 
 from annomodels.auditing.estimate import Estimate
 from annomodels.cli.anonymous import anonymous, new_names
-from annomodels.cli.exits import reason_of
 from annomodels.cli.loading import (
     PREFIX,
     check_answers,
+    done_each,
     drawn_from,
     estimated,
     load_data,
@@ -41,7 +41,6 @@ from annomodels.cli.shown import SHOWN, keep, shown_from, split
 from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
-from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import truths_of
 from annomodels.io.tables.decisions import decisions_of
@@ -61,7 +60,7 @@ FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.m
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be done."""
+    """Options of a run."""
 
     data: str
     reading: Reading
@@ -219,24 +218,17 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     places = dict(zip(found, folders(list(found)), strict=True))
     for place in places.values():
         check_folder(str(Path(output) / place), job.names, job.force)
-    left_out, outcomes, rows = dict(found.left_out), [], []
+
+    def done(question: str, labels: Annotations) -> Outcome:
+        note(f"question {list(places).index(question) + 1} of {len(places)}: {question}")
+        return one_question(job, str(Path(output) / places[question]), labels, question)
+
+    outcomes, left_out = done_each(found, done, "could be analyzed")
     file = _REPORT if job.report else "gold.csv"
-    for number, (question, place) in enumerate(places.items(), 1):
-        note(f"question {number} of {len(places)}: {question}")
-        try:
-            outcome = one_question(job, str(Path(output) / place), found[question], question)
-        except (AnnotationError, NotApplicable, EngineError) as error:
-            left_out[question] = reason_of(error)
-            warn(f"left out: {question}: {left_out[question]}.")
-            continue
-        outcomes.append(outcome)
-        rows.append(row_of(question, f"{place}/{file}", outcome.fit))
-    if not outcomes:
-        what = f"No question of {len(left_out)} could be analysed."
-        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
-        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
+    rows = [row_of(name, f"{places[name]}/{file}", one.fit) for name, one in outcomes.items()]
     source = "" if job.anonymise else Path(job.data).name
-    return _overall(Path(output), outcomes, rows, left_out, source), outcomes, left_out
+    finished = list(outcomes.values())
+    return _overall(Path(output), finished, rows, left_out, source), finished, left_out
 
 
 def _overall(

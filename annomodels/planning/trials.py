@@ -14,8 +14,7 @@ from annomodels.errors import AnnotationError
 from annomodels.fitting.run import fit
 from annomodels.models.base import Model
 from annomodels.models.encoded import require_fittable
-from annomodels.planning.crowds import Workload, assign
-from annomodels.planning.simulate import simulate
+from annomodels.planning.simulate import Workload, assign, simulate
 from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.draws import choices, thinned
 from annomodels.summaries.next.gains import StateDraws, state_draws

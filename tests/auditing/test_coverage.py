@@ -7,8 +7,7 @@ import pytest
 
 from annomodels.auditing.design import allocate, stratify
 from annomodels.auditing.estimator import Estimator, Seen
-from annomodels.auditing.plain import weighted
-from annomodels.auditing.rectify import ENDS
+from annomodels.auditing.rectify import ENDS, weighted
 from annomodels.auditing.tables import effective
 
 

@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 
 from annomodels.auditing.estimator import needed
-from annomodels.auditing.plain import (
+from annomodels.auditing.rectify import (
+    ENDS,
     LEVEL,
+    Prior,
+    Rectifier,
     effective,
     exact,
     prediction_powered,
     stretched,
     weighted,
 )
-from annomodels.auditing.rectify import ENDS, Prior, Rectifier
 
 FILE = Path(__file__).resolve().parents[1] / "cases" / "prediction_powered_cases.json"
 CASES = json.loads(FILE.read_text("utf-8"))

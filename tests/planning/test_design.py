@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.planning.design import verdict
 from annomodels.planning.trials import _items, assumed, like_pilot, trial, vote_accuracy
-from annomodels.planning.verdicts import verdict
 from annomodels.summaries.next.gains import StateDraws
 
 

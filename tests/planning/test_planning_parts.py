@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from annomodels.data.annotations import Annotations
-from annomodels.planning.crowds import assign, draw_coders, honest, spread_out
-from annomodels.planning.rules import FIRST, Facts, facts_of, holding
-from annomodels.planning.simulate import label_rows, simulate
-from annomodels.planning.supports import Use, sentence, supports
+from annomodels.planning.design import verdict
+from annomodels.planning.rules import FIRST, Facts, Use, facts_of, holding, sentence, supports
+from annomodels.planning.simulate import (
+    assign,
+    draw_coders,
+    honest,
+    label_rows,
+    simulate,
+    spread_out,
+)
 from annomodels.planning.trials import assumed, trial, vote_accuracy
-from annomodels.planning.verdicts import verdict
 from annomodels.priors import Beta
 
 

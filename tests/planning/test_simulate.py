@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.planning.crowds import KINDS, assign
+from annomodels.planning.simulate import KINDS, assign
 
 
 def said(made):

@@ -20,7 +20,7 @@ from annomodels.cli.options import (
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.io.questions import Questions
-    from annomodels.planning.supports import Use
+    from annomodels.planning.rules import Use
     from annomodels.reporting.health import Finding
 
 SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
@@ -39,7 +39,7 @@ SHORT = ("items", "coders", "labels given", "different labels", "repeated labels
 @write_options
 @common_options
 def command(data: str, every_question: bool, reading: Reading, writing: Writing) -> None:
-    """Say what is in DATA, what looks odd in it, and what it supports.
+    """Describe DATA: counts, oddities, and the analyses that it supports.
 
     The last lines say what can be had from these labels, such as alpha, gold labels or the accuracy
     of coders, and what not yet, with the reason. Several questions (--every-question, or --question
@@ -61,7 +61,7 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
     from annomodels.cli.screen.glossary import CHECKS
     from annomodels.cli.session import note, say, visible
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
-    from annomodels.planning.supports import supports
+    from annomodels.planning.rules import supports
     from annomodels.reporting.health import findings
 
     labels = load_data(data, reading)
@@ -91,7 +91,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     from annomodels.cli.loading import stem
     from annomodels.cli.session import note, visible
     from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
-    from annomodels.planning.supports import sentence, supports
+    from annomodels.planning.rules import sentence, supports
     from annomodels.reporting.health import findings
 
     checks = {question: findings(labels) for question, labels in found.items()}
@@ -137,7 +137,7 @@ def _facts(labels: Annotations, found: list[Finding]) -> dict[str, Any]:
 
 
 def _uses(uses: dict[str, tuple[Use, ...]]) -> dict[str, Any]:
-    """Give what is supported, and what not yet, as plain data."""
+    """Return what is supported, and what not yet, as plain data."""
     pairs = [(question, use) for question, said in uses.items() for use in said]
     several = len(uses) > 1 or "" not in uses
 

@@ -16,7 +16,7 @@ from annomodels.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from annomodels.planning.crowds import Workload
+    from annomodels.planning.simulate import Workload
 
 
 @click.command(
