@@ -1,4 +1,4 @@
-"""What can go wrong: every error carries problems, each with a place and a remedy."""
+"""Errors: each carries problems with a place and a remedy; messages name options as data."""
 
 from __future__ import annotations
 

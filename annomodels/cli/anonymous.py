@@ -44,7 +44,7 @@ def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
 
 
 def new_names(data: Annotations | Scanned) -> dict[str, str]:
-    """Give what each coder of the data is called afterwards."""
+    """Return what each coder of the data is called afterwards."""
     numbers = _shuffle(data).tolist()
     return {label_text(name): f"coder {numbers[j] + 1}" for j, name in enumerate(data.coders)}
 

@@ -25,7 +25,7 @@ _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def explain(error: BaseException, session: Session) -> int:
-    """Say what went wrong, with a traceback only if asked for, and give the exit code."""
+    """Print what went wrong, with a traceback only if asked for, and give the exit code."""
     if session.debug and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
     code, text = _read(error)
@@ -41,7 +41,7 @@ def explain(error: BaseException, session: Session) -> int:
 
 
 def reason_of(error: Exception) -> str:
-    """Give the first thing that an error says, as the end of a sentence."""
+    """Return the first thing that an error says, as the end of a sentence."""
     problems = getattr(error, "problems", ())
     text = problems[0].what if problems else (str(error).splitlines() or [""])[0]
     return f"{text[:1].lower()}{text[1:]}".rstrip(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ import click
 
 from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import current, note, warn
-from annomodels.errors import AnnotationError, NotApplicable, Problem, printable
+from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
 from annomodels.io.proposals import Proposal
 from annomodels.io.tables.keys import quoted
 
@@ -127,7 +127,7 @@ def asked_of(reading: Reading) -> tuple[str, ...]:
 
 
 def several(reading: Reading, every_question: bool) -> bool:
-    """Whether several questions are meant: by the option, by several names, or by a pattern."""
+    """Return True if the option, several names or a pattern ask for several questions."""
     asked = asked_of(reading)
     if every_question and asked:
         raise click.UsageError("Give --question or --every-question, not both.")
@@ -156,8 +156,28 @@ def load_each(data: str, reading: Reading) -> Questions:
     return found
 
 
+def done_each[T](
+    found: Questions, work: Callable[[str, Annotations], T], nothing: str
+) -> tuple[dict[str, T], dict[str, str]]:
+    """Do the work for each question; what cannot be analyzed is left out with the reason."""
+    from annomodels.cli.exits import reason_of
+
+    done, left_out = dict[str, T](), dict(found.left_out)
+    for question, labels in found.items():
+        try:
+            done[question] = work(question, labels)
+        except (AnnotationError, NotApplicable, EngineError) as error:
+            left_out[question] = reason_of(error)
+            warn(f"left out: {question}: {left_out[question]}.")
+    if not done:
+        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        what = f"No question of {len(left_out)} {nothing}."
+        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
+    return done, left_out
+
+
 def say_notes(data: Annotations) -> None:
-    """Say on stderr what reading found worth saying."""
+    """Print on stderr what reading found worth saying."""
     for text in data.notes:
         note(f"note: {text}")
 
@@ -200,7 +220,7 @@ def load_fit(name: str) -> Fit:
 
 
 def stem(name: str) -> str:
-    """Give a short name for where data came from."""
+    """Return a short name for where data came from."""
     if name == "-":
         return "standard input"
     return name.removeprefix(PREFIX) if name.startswith(PREFIX) else printable(Path(name).name)
@@ -220,7 +240,7 @@ def _bundled(name: str, reading: Reading) -> Annotations:
 
 
 def design_of(name: str) -> Path:
-    """Say where the design of the audit of a fit is kept: in its folder, or beside its file.
+    """Return where the design of the audit of a fit is kept: in its folder, or beside its file.
 
     >>> print(design_of("out/fit.nc"), design_of("mace.nc"))
     out/audit.json mace.audit.json
@@ -252,7 +272,7 @@ def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
 
 
 def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
-    """Say how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
+    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
     if drawn in SAMPLINGS:
         return {"drawn": drawn}
     if drawn is not None:

@@ -315,7 +315,7 @@ def _accept_any_text() -> None:
 
 
 def _is_closed_pipe(error: BaseException | None) -> bool:
-    """Whether a closed pipe is at the bottom of an error that another library wrapped."""
+    """Return True if a closed pipe is at the bottom of an error that another library wrapped."""
     while error is not None:
         if isinstance(error, BrokenPipeError):
             return True

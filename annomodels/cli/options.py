@@ -52,7 +52,7 @@ Reading = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a model is to be fitted; `options` are the keywords of :func:`annomodels.fit`."""
+    """Options of a fit; `options` are the keywords of :func:`annomodels.fit`."""
 
     model: str | None
     groups: str | None
@@ -170,7 +170,7 @@ def stream_options(command: Command) -> Command:
 
 
 def examples(*lines: str) -> str:
-    """Give the end of a help text: command lines to copy."""
+    """Return the end of a help text: command lines to copy."""
     return "\n".join(
         ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
     )
@@ -282,7 +282,7 @@ def changed(reading: Reading) -> Reading:
 
 
 def flag_of(name: str) -> str:
-    """Give the option for a parameter of reading."""
+    """Return the option for a parameter of reading."""
     return "--" + _CALLED.get(name, name.replace("_", "-"))
 
 

@@ -88,7 +88,7 @@ def filled_folder(
     force: bool = True,
     keep: Sequence[str] = (),
 ) -> Iterator[Path]:
-    """Give an empty folder to fill; its files are moved to `folder` when all are there.
+    """Return an empty folder to fill; its files are moved to `folder` when all are there.
 
     The folder is that of this process alone until then, and what a killed one left in it is
     cleared. A folder that is not there appears as a whole.
@@ -290,7 +290,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _as_usual(path: Path) -> None:
-    """Give a file the permissions that new files have; temporary ones are private."""
+    """Return a file the permissions that new files have; temporary ones are private."""
     mask = os.umask(0)
     os.umask(mask)
     path.chmod(0o666 & ~mask)

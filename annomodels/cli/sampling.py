@@ -88,7 +88,7 @@ def fit_data(
 def expected(
     data: Annotations, options: dict[str, Any], engine: str, model: Model, *, outputs: bool
 ) -> str:
-    """Say how long a fit will take, and why if it is long before it begins."""
+    """Return how long a fit will take, and why if it is long before it begins."""
     from annomodels.models.base import Model
 
     seconds, why = seconds_of_fit(data, options, engine) + of_members(data, options, model), []
@@ -137,7 +137,7 @@ def sweeps_of(options: dict[str, Any]) -> int:
 
 
 def is_compiled(engine: str, model: Model) -> bool:
-    """Whether the loops that a fit takes are on disk, compiled since they were last changed."""
+    """Return True if the loops of a fit were compiled since they were last changed."""
     from annomodels.kernels import compile as compiling
 
     part = {"gibbs": "iterations", "em": "passes", "nuts": "difficulty"}[engine]
@@ -153,7 +153,7 @@ def is_compiled(engine: str, model: Model) -> bool:
 
 
 def busy() -> float:
-    """How many times as long work takes because other programs run; 1 where that is not known."""
+    """Return how much longer work takes because other programs run; 1 if that is unknown."""
     try:
         waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
     except (AttributeError, OSError):
@@ -164,7 +164,7 @@ def busy() -> float:
 def grouped_model(
     sampling: Sampling, names: Mapping[str, str] | None = None
 ) -> GroupedCoders | None:
-    """Give the model with the groups of the file that --groups names; None without.
+    """Return the model with the groups of the file that --groups names; None without.
 
     `names` tells what coders of the file are called in the data, where that differs.
     """
@@ -188,7 +188,7 @@ def grouped_model(
 
 
 def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) -> Model | None:
-    """Give the model with the columns of the files that --covariates names; None without.
+    """Return the model with the columns of the files that --covariates names; None without.
 
     `names` tells what coders of the files are called in the data, where that differs.
     """
@@ -214,13 +214,13 @@ def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) 
 
 
 def verdict_lines(check: Check) -> list[str]:
-    """Give the verdict and its sentences, one a line."""
+    """Return the verdict and its sentences, one a line."""
     lamps = [f"  {check.lit}"] if check.lamps else []
     return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in check.sentences)]
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, object]:
-    """Give what ``--json`` says of a fit."""
+    """Return what ``--json`` says of a fit."""
     return {
         "engine": fit.engine,
         "seed": fit.seed,
@@ -231,7 +231,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, object]:
 
 
 def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
-    """Give the exit code that a fit deserves, and say on stderr why."""
+    """Return the exit code that a fit deserves, and say on stderr why."""
     if _stopped(fit) == "interrupted":
         return INTERRUPTED
     if check.verdict == "do not use" and not sampling.allow_unconverged:
@@ -246,7 +246,7 @@ def _stopped(fit: Fit) -> str:
 
 @contextmanager
 def spreading(sampling: Sampling) -> Iterator[Any]:
-    """Give the executor of a fit; a cluster is there as long as it is needed."""
+    """Return the executor of a fit; a cluster is there as long as it is needed."""
     executor = sampling.options["executor"]
     if sampling.dask is None:
         yield executor

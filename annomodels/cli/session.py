@@ -1,13 +1,12 @@
-"""How talkative this call is, and the lines that go to stderr."""
+"""Verbosity of a call, spelling of options, and lines on stderr."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import click
 
@@ -22,7 +21,7 @@ _OTHERS = ("run", "agree", "coref", "next")  # commands whose options others nam
 
 @dataclass
 class Session:
-    """What was typed, and what -q, -v and --debug asked for."""
+    """The command as typed, with -q, -v and --debug."""
 
     command: str = ""
     quiet: bool = False
@@ -41,36 +40,36 @@ class Session:
 
 
 def current() -> Session:
-    """Give the session of the command that is running."""
+    """Return the session of the command that is running."""
     context = click.get_current_context(silent=True)
     found = context.find_object(Session) if context else None
     return found or Session()
 
 
 def note(text: str) -> None:
-    """Say something worth knowing, unless --quiet."""
+    """Print something worth knowing, unless --quiet."""
     if not current().quiet:
         _echo(text, err=True)
 
 
 def detail(text: str) -> None:
-    """Say something only --verbose wants to know."""
+    """Print something only --verbose wants to know."""
     if current().verbose:
         _echo(text, err=True)
 
 
 def say(text: str) -> None:
-    """Say on stdout what was asked for, where it is prose."""
+    """Print on stdout what was asked for, where it is prose."""
     _echo(text)
 
 
 def warn(text: str) -> None:
-    """Say something one must know, even with --quiet."""
+    """Print something one must know, even with --quiet."""
     _marked("warning", text, "yellow")
 
 
 def say_error(text: str) -> None:
-    """Say what went wrong, when the command is over."""
+    """Print what went wrong, when the command is over."""
     _marked("error", text, "red")
 
 
@@ -103,15 +102,22 @@ def spell(named: Option | Verb) -> str:
 
 def _flag(name: str) -> str | None:
     """Return the flag of an option of the command that runs, else of a command that has it."""
-    context, group = click.get_current_context(silent=True), current().group
-    own = [context.command] if context else []
-    # loading another command takes a tenth of a second, so only if this one has no such option
-    others = (group.get_command(click.Context(group), each) for each in _OTHERS if group)
-    for command in chain(own, others):
-        for option in command.params if command else ():
+    for command in _commands():
+        for option in command.params:
             if isinstance(option, click.Option) and option.name == name:
                 return option.opts[-1]
     return None
+
+
+def _commands() -> Iterator[click.Command]:
+    """Yield the command that runs, then others, which are imported only if needed."""
+    context, group = click.get_current_context(silent=True), current().group
+    if context is not None:
+        yield context.command
+    for name in _OTHERS if group else ():
+        command = group.get_command(click.Context(group), name) if group else None
+        if command is not None:
+            yield command
 
 
 def _echo(text: str, *, err: bool = False) -> None:

@@ -114,7 +114,7 @@ def scanned(job: Job) -> Scanned:
 
 
 def refuse_the_rest(job: Job, **others: object) -> None:
-    """Say all at once which options are not for streams, before anything is read."""
+    """Refuse all at once options are not for streams, before anything is read."""
     from annomodels.models.catalog import class_of
     from annomodels.scale.scanning import scan
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.screen.layout import Drawn
@@ -92,7 +93,7 @@ def _draw(
     done, cut = draw(title, [*first, *rest] if writing.wide else first, every=writing.wide)
     hidden = [name for name in columns if name not in done]
     if hidden and writing.wide:  # no room beside the names
-        note(f"For want of room without {', '.join(hidden)}: make the terminal wider.")
+        note(f"No room for {', '.join(hidden)}: make the terminal wider.")
     elif hidden:
         more = plural(len(hidden), "more column")
         note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
@@ -140,7 +141,7 @@ def _some(names: Sequence[str], most: int = 7) -> str:
 
 
 def form_of(writing: Writing) -> str:
-    """Give the form asked for, else that of the file's ending, else what stdout is good for."""
+    """Return the form asked for, else that of the file's ending, else what stdout is good for."""
     if writing.form:
         return writing.form
     if writing.output in (None, "-"):
@@ -149,7 +150,7 @@ def form_of(writing: Writing) -> str:
 
 
 def form_for(writing: Writing) -> str:
-    """Give the form in which a table will be written."""
+    """Return the form in which a table will be written."""
     form = form_of(writing)
     return "tsv" if form == "table" and writing.output not in (None, "-") else form
 
@@ -215,7 +216,7 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
 
 
 def to_text(table: pd.DataFrame, form: str) -> str:
-    """Give a table as text in one of the forms tsv, csv, json, md, tex.
+    """Return a table as text in one of the forms tsv, csv, json, md, tex.
 
     >>> import pandas as pd
     >>> print(to_text(pd.DataFrame({"item": ["a"], "p": [0.123456789]}), "csv"), end="")
@@ -233,7 +234,7 @@ def to_text(table: pd.DataFrame, form: str) -> str:
 
 
 def to_json(value: object) -> str:
-    """Give JSON that every reader accepts: no NaN, no infinity.
+    """Return JSON that every reader accepts: no NaN, no infinity.
 
     >>> print(to_json({"p": float("nan"), "n": 3}), end="")
     {
@@ -262,7 +263,7 @@ def plain(value: object) -> object:
 
 
 def cell(value: object, digits: int = 6) -> str:
-    """Give one cell as text; what is missing is empty.
+    """Return one cell as text; what is missing is empty.
 
     >>> cell(0.123456789), cell(float("nan")), cell(True), cell(12)
     ('0.123457', '', 'true', '12')
@@ -327,7 +328,7 @@ def loaded(path: str) -> Fit:
 
 
 def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summary:
-    """Give the gold of a fit with ``p_next_<label>``, where it has such and labels are not many."""
+    """Return the gold of a fit, with ``p_next_<label>`` if it has these and few labels."""
     summary = fit.gold(threshold)
     if fit.lacks("p_next") or fit.data.n_labels > most:
         return summary
@@ -340,11 +341,15 @@ def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summa
 
 
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
-    """Give the gold table as files hold it.
+    """Return the gold table as files hold it.
 
     With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
     """
     table = summary.table.copy()
+    if {"known", "settled"} <= set(table):
+        decided = (table["known"].astype(object) != "").to_numpy()
+        settled = table["settled"].to_numpy(dtype=bool)
+        table["source"] = np.select([decided, settled], ["decided", "settled"], "open")
     if threshold is not None:
         table["label"] = table["label"].where(table["settled"], "")
     if soft:

@@ -1,4 +1,4 @@
-"""What is drawn with rich: tables on stdout, progress on stderr."""
+"""Drawing with rich: tables on stdout, progress on stderr."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[
 
 
 class Stages:
-    """Tell how far the work is: a bar on a terminal, else a line per stage, or nothing.
+    """Progress: a bar on a terminal, else a line per stage, or nothing.
 
     Call it with (stage, share done, message), as :func:`annomodels.fit` does.
     """
@@ -77,7 +77,7 @@ class Stages:
             self._tasks.clear()
 
     def __call__(self, stage: str, done: float = 0.0, message: str = "") -> None:
-        """Say how far a stage is."""
+        """Show how far a stage is."""
         if self._quiet:
             return
         if not self._drawn:
@@ -116,20 +116,20 @@ class Stages:
 
 
 def duration(seconds: float) -> str:
-    """Give a length of time in words.
+    """Return a length of time in words.
 
     >>> duration(3.2), duration(80), duration(4000), duration(200_000)
-    ('some 5 seconds', 'some 80 seconds', 'some 67 minutes', 'some 56 hours')
+    ('about 5 seconds', 'about 80 seconds', 'about 67 minutes', 'about 56 hours')
     """
     if seconds < 100:
-        return f"some {max(5, round(seconds / 5) * 5)} seconds"
+        return f"about {max(5, round(seconds / 5) * 5)} seconds"
     if seconds < 7200:
-        return f"some {round(seconds / 60)} minutes"
-    return f"some {round(seconds / 3600)} hours"
+        return f"about {round(seconds / 60)} minutes"
+    return f"about {round(seconds / 3600)} hours"
 
 
 def between(seconds: float, spread: float = 1.4) -> str:
-    """Give a guess as what it is good for: a range from its part to its multiple.
+    """Return a guess as what it is good for: a range from its part to its multiple.
 
     >>> between(4), between(30), between(600), between(30_000)
     ('3 to 6 seconds', '20 to 40 seconds', '7 to 14 minutes', '6 to 12 hours')
@@ -145,7 +145,7 @@ def between(seconds: float, spread: float = 1.4) -> str:
 
 
 def _console(*, stderr: bool = False, width: int | None = None) -> Console:
-    """Give a console that is plain under NO_COLOR: no colour, and no bold or italics either."""
+    """Return a console that is plain under NO_COLOR: no colour, and no bold or italics either."""
     from rich.console import Console
 
     plain = bool(os.environ.get("NO_COLOR"))

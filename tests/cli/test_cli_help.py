@@ -82,6 +82,15 @@ def test_every_keyword_of_a_verb_is_an_option_with_its_default(verb, without: se
         assert "`" not in str(options[name].help)
 
 
+def test_options_are_grouped_and_read_as_phrases(call) -> None:
+    text = call("run", "--help").out
+    places = [text.index(f"\n{title}:\n") for title in ("Common", "Data", "Model", "Output")]
+    assert places == sorted(places)
+    helps = [option.help for name in COMMANDS for option in load_command(name).params
+             if option.param_type_name == "option"]  # fmt: skip
+    assert not [text for text in helps if text.startswith(("Of ", "For ", "Whether ", "Which "))]
+
+
 def test_help_of_the_program_names_all_commands_and_exit_codes(call) -> None:
     done = call("--help")
     assert done.code == 0

@@ -55,7 +55,10 @@ def fits_in(lines: list[str], columns: int) -> list[str]:
 
 ON_DATA = {
     "check": (["check"], ()),
-    "agree": (["agree"], ("Krippendorff's alpha", "Fleiss' kappa (K)", "Gwet's AC1")),
+    "agree": (
+        ["agree"],
+        ("Krippendorff's alpha", "Fleiss' kappa (K)", "multi_kappa ", "defined for two coders"),
+    ),
     "by coder": (["agree", "--by", "coder"], (*CODERS, "percent", "alpha")),
     "by pair": (["agree", "--by", "pair"], (*CODERS, "percent", "alpha")),
     "by item": (["agree", "--by", "item"], ITEMS),

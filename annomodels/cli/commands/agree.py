@@ -20,11 +20,13 @@ from annomodels.cli.options import (
     read_options,
     write_options,
 )
-from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.columns import columns
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from annomodels.coefficients.result import AgreementPanel
+    from annomodels.data.annotations import Annotations
 
 # what --fail-if names, the value with its interval, and the reason if there is none
 SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_667 p_above_800")
@@ -151,40 +153,29 @@ def _each_question(
     """Write one table with the coefficients of every question that has some, and a text."""
     import pandas as pd
 
-    from annomodels.cli.exits import reason_of
-    from annomodels.cli.loading import load_each, say_notes
-    from annomodels.cli.session import note, warn
+    from annomodels.cli.loading import done_each, load_each, say_notes
+    from annomodels.cli.session import note
     from annomodels.cli.tables import emit, emit_text, form_for, with_left_out
     from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 
-    tables: list[pd.DataFrame] = []
-    notes: dict[str, None] = {}
-    found = load_each(data, reading)
-    left_out, measured = dict(found.left_out), {}
-    for question, labels in found.items():
+    def measured(question: str, labels: Annotations) -> AgreementPanel:
         note(f"{question}: {labels!r}")
         say_notes(labels)
-        try:
-            panel = agreement(labels, names)
-        except (AnnotationError, NotApplicable) as error:
-            left_out[question] = reason_of(error)
-            warn(f"left out: {question}: {left_out[question]}.")
-            continue
-        measured[question] = labels
-        part = panel.table.copy()
-        part.insert(0, "question", question)
-        tables.append(part)
-        notes.update(dict.fromkeys(panel.notes))
-    if not tables:
-        what = f"No question of {len(left_out)} has agreement to measure."
-        where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
-        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
+        return agreement(labels, names)
+
+    found = load_each(data, reading)
+    panels, left_out = done_each(found, measured, "has agreement to measure")
+    tables = []
+    for question, panel in panels.items():
+        tables.append(panel.table.copy())
+        tables[-1].insert(0, "question", question)
+    notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = pd.concat(tables, ignore_index=True)
     whole = with_left_out(table, left_out, form_for(writing))
     emit(whole, writing, "Agreement by question", ("question", *SHORT), notes=notes)
     if paper is not None:
-        written = agreement_methods(measured, table, left_out)
+        written = agreement_methods({name: found[name] for name in panels}, table, left_out)
         emit_text(written, Writing("md", paper, writing.force))
     return table
 

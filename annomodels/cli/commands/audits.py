@@ -248,7 +248,7 @@ def _weights(paths: tuple[str, ...], column: str) -> dict[str, str]:
 
 
 def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
-    """Give the table that is asked for, with the prevalence of one label only if so wished."""
+    """Return the table that is asked for, with the prevalence of one label only if so wished."""
     from annomodels.data.names import label_text
 
     table: pd.DataFrame = found.table if shown == "overall" else getattr(found, shown)
@@ -267,7 +267,7 @@ def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
 
 
 def _gated(found: Estimate) -> pd.DataFrame:
-    """Give all quantities that a gate may name, of all items and of slices."""
+    """Return all quantities that a gate may name, of all items and of slices."""
     import pandas as pd
 
     from annomodels.data.names import label_text

@@ -39,7 +39,7 @@ SHORT = ("items", "coders", "labels given", "different labels", "repeated labels
 @write_options
 @common_options
 def command(data: str, every_question: bool, reading: Reading, writing: Writing) -> None:
-    """Say what is in DATA, what looks odd in it, and what it supports.
+    """Describe DATA: counts, oddities, and the analyses that it supports.
 
     The last lines say what can be had from these labels, such as alpha, gold labels or the accuracy
     of coders, and what not yet, with the reason. Several questions (--every-question, or --question
@@ -137,7 +137,7 @@ def _facts(labels: Annotations, found: list[Finding]) -> dict[str, Any]:
 
 
 def _uses(uses: dict[str, tuple[Use, ...]]) -> dict[str, Any]:
-    """Give what is supported, and what not yet, as plain data."""
+    """Return what is supported, and what not yet, as plain data."""
     pairs = [(question, use) for question, said in uses.items() for use in said]
     several = len(uses) > 1 or "" not in uses
 

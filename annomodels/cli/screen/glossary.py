@@ -1,4 +1,4 @@
-"""What rows of ``annomodels check`` mean."""
+"""Meaning of the rows of ``annomodels check``."""
 
 CHECKS = (
     "overlap groups: items that are linked by coders who labelled several of them. With more than "
