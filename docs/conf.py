@@ -36,7 +36,7 @@ extensions = [
 ]
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "tables", "generated/*.md", "Thumbs.db", ".DS_Store"]
+exclude_patterns = ["_build", "_templates", "tables", "generated/*.md", "Thumbs.db", ".DS_Store"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["deflist", "dollarmath", "colon_fence", "substitution"]

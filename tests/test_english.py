@@ -16,6 +16,7 @@ DOCS = ROOT / "docs"
 OUTSIDE = {"research", "tables", "generated", "_build", "_static", "_templates", "images"}
 PAGES = [
     ROOT / "README.md",
+    ROOT / "CHANGELOG.md",
     ROOT / "CONTRIBUTING.md",
     *sorted(
         path

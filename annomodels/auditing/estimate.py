@@ -60,7 +60,7 @@ class Estimate:
     """Estimates from audited items and a fit; every table has 95 % intervals.
 
     Their ends are the 2nd and the 98th percentile of the draws. How often they cover the true
-    number was measured on public sets and simulated crowds, see docs/accuracy.md.
+    number was measured on public sets and simulated crowds, see docs/guide/evidence.md.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ import pandas as pd
 from annomodels.auditing.estimate import Estimate
 from annomodels.cli.anonymous import anonymous, new_names
 from annomodels.cli.loading import (
+    PREFIX,
     check_answers,
     done_each,
     drawn_from,
@@ -36,13 +37,15 @@ from annomodels.cli.sampling import (
     verdict_lines,
 )
 from annomodels.cli.session import current, note, warn
+from annomodels.cli.shown import SHOWN, keep, shown_from, split
 from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import truths_of
+from annomodels.io.tables.decisions import decisions_of
 from annomodels.reporting import methods as writing
-from annomodels.reporting.facts import Facts
+from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
 from annomodels.reporting.index import IndexRow, index_page, row_of
 from annomodels.reporting.overall import fits_methods
@@ -72,11 +75,14 @@ class Job:
     cache: str | None = None
     audit: tuple[str, ...] = ()
     drawn: str | None = None
+    show: tuple[str, ...] = ()
+    decisions: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the files, with those of an audit and of covariates if there are such."""
         more = [ESTIMATE] * bool(self.audit) + [EFFECTS] * bool(self.sampling.covariates)
+        more += [SHOWN] * bool(self.show)
         return (*[_REPORT] * self.report, *FILES, *more)
 
 
@@ -100,6 +106,8 @@ def one_question(
     with filled_folder(output, check, force=job.force, keep=(FIT,)) as beside:
         how = drawn_from(job.drawn, output) if job.audit else {}
         labels = load_data(job.data, job.reading) if labels is None else labels
+        shown = _shown(job, labels)
+        labels = _decided(job, labels)
         note(repr(labels))
         say_notes(labels)
         # looked at before the fit, so that a wrong file costs no time
@@ -111,9 +119,11 @@ def one_question(
                 note(f"{fact.check}: {fact.value}. {fact.remark}")
         fit = fit_of(job, labels)
         fit.save(beside / FIT)
+        if shown is not None:
+            keep(shown, beside)
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
         stale = not job.report and (folder / _REPORT).exists()
-        remarks = write_outputs(job, fit, beside, found, known)
+        remarks = write_outputs(job, fit, beside, found, known, shown)
     for text in remarks:
         note(f"note: {text}")
     if stale:
@@ -145,6 +155,7 @@ def write_outputs(
     beside: Path,
     audited: Estimate | None,
     known: Mapping[Hashable, Hashable] | None,
+    shown: Shown | None = None,
 ) -> tuple[str, ...]:
     """Write all outputs but the fit into a folder; returns the notes on the gold labels.
 
@@ -153,34 +164,35 @@ def write_outputs(
     which further rounds can be drawn.
     """
     told = str(fit.tree.attrs["command"])
-    shown = fit if audited is None else audited.after(fit)
-    facts = Facts(shown, job.target, known=known, estimate=audited)
+    fit = fit if audited is None else audited.after(fit)
+    facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
     with Stages() as stages:
         stages("making the tables", 0.0)
         # ends with the process: who interrupts it does not wait for a verdict
-        checked = Thread(target=_looked_at, args=(shown,), daemon=True)
+        checked = Thread(target=_looked_at, args=(fit,), daemon=True)
         checked.start()
-        gold = gold_of(shown, job.threshold)
+        gold = gold_of(fit, job.threshold)
         tables = {
             "gold.csv": gold_table(gold, job.threshold, soft=False),
             "coders.csv": facts.coders.table,
-            "items.csv": shown.items().table,
-            "agreement.csv": shown.agreement().table,
+            "items.csv": fit.items().table,
+            "agreement.csv": fit.agreement().table,
         }
         if audited is not None:
             tables[ESTIMATE] = audited.table
         if EFFECTS in job.names:
-            tables[EFFECTS] = shown.effects().table
+            tables[EFFECTS] = fit.effects().table
         safe = guarded_tables(list(tables.values()), job.spreadsheet)
-        for name, table in zip(tables, safe, strict=True):
-            (beside / name).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
+        files = {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8", newline="")
         checked.join()
-        shown.check()
+        fit.check()
         (beside / METHODS).write_text(writing.methods(facts, told), encoding="utf-8")
         stages("making the tables", 1.0)
         if job.report:
             stages("drawing the report", 0.0)
-            write(beside / _REPORT, page(facts, told))
+            write(beside / _REPORT, page(facts, told, files))
             stages("drawing the report", 1.0)
     return tuple(gold.notes)
 
@@ -196,7 +208,9 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
 
     What cannot be analysed is left out with the reason, and the rest is done.
     """
-    for flag, value in (("--audit", job.audit), ("--known", job.known)):
+    for flag, value in (
+        ("--audit", job.audit), ("--known", job.known), ("--gold", job.decisions),
+    ):  # fmt: skip
         if value:
             raise click.UsageError(f"{flag} is about one question: choose it with --question.")
     check_folder(output, (INDEX, TABLE, METHODS), job.force)
@@ -262,3 +276,22 @@ def folders(questions: list[str]) -> list[str]:
         seen.add(name.casefold())
         out.append(name)
     return out
+
+
+def _shown(job: Job, labels: Annotations) -> Shown | None:
+    """Read the columns to show, before the fit, so that a wrong name costs no time."""
+    if not job.show:
+        return None
+    if job.data == "-" or job.data.startswith(PREFIX) or hasattr(job.data, "paths"):
+        what = "--show reads one table from a file."
+        raise click.UsageError(what, click.get_current_context(silent=True))
+    return shown_from(str(job.data), labels, None, split(job.show), job.reading["item"])
+
+
+def _decided(job: Job, labels: Annotations) -> Annotations:
+    """Give the labels the true labels that were decided on the page, next to those they have."""
+    if job.decisions is None:
+        return labels
+    codes = () if labels.gold is None else labels.gold.tolist()
+    known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
+    return labels.with_gold(known | decisions_of(job.decisions, labels))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
+import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.screen.layout import Drawn
@@ -345,6 +346,10 @@ def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.Data
     With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
     """
     table = summary.table.copy()
+    if {"known", "settled"} <= set(table):
+        decided = (table["known"].astype(object) != "").to_numpy()
+        settled = table["settled"].to_numpy(dtype=bool)
+        table["source"] = np.select([decided, settled], ["decided", "settled"], "open")
     if threshold is not None:
         table["label"] = table["label"].where(table["settled"], "")
     if soft:

@@ -10,7 +10,7 @@ each of them puts into the cluster of a mention of their choice. Kappas of texts
     p(\mu, \sigma) \propto \sigma^{-3/4}, \quad \rho \sim \mathrm{HalfCauchy}(1)
 
 For all texts together :math:`\rho` is 0. :math:`\mu` and :math:`\sigma` have closed forms given
-:math:`\rho`, which takes values on a grid. ``docs/coref-coverage.md`` has the reasons.
+:math:`\rho`, which takes values on a grid; ``docs/research/coreference-intervals.md`` says why.
 """
 
 from __future__ import annotations
@@ -459,7 +459,8 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and
     these means around a common one, with the spreads estimated; see ``by_genre``. The intervals
-    assume that errors on different mentions are independent; :doc:`/coref-coverage` measures them.
+    assume that errors on different mentions are independent;
+    :doc:`/research/coreference-intervals` measures them.
 
     Parameters
     ----------

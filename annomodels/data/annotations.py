@@ -269,19 +269,25 @@ class Annotations(Coded):
         """Copy in which labels that are not classes are missing, also to models."""
         return self.replace(dont_know=(), unanswered=None)
 
-    def with_gold(self, gold: Mapping[Any, Any]) -> Annotations:
-        """Copy with the known truth of some items.
+    def with_gold(self, gold: Any) -> Annotations:
+        """Return a copy with the true label of some items.
 
         Parameters
         ----------
         gold
-            Truth by item name; items that are not in the data are passed over.
+            True label by item name; items that are not in the data are passed over. Or the file
+            ``decisions.csv`` of the report page, as a path or data frame: its decided items.
 
         Raises
         ------
         AnnotationError
-            When a truth is not in the label set.
+            If a true label is not in the label set; for a file, also if an item is unknown, is
+            decided twice with different labels, or if the file is about other labels.
         """
+        if isinstance(gold, (str, os.PathLike)) or hasattr(gold, "columns"):
+            from annomodels.io.tables.decisions import decisions_of
+
+            gold = decisions_of(gold, self)
         known = plain_mapping(gold, "item", "label")
         return self.replace(gold=code_gold(known, self.items, self.labels))
 

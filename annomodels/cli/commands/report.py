@@ -29,6 +29,12 @@ from annomodels.cli.options import (
 @click.argument("fit")
 @option("-o --output", "File for the page.", metavar="FILE", required=True)
 @force_option
+@option("--text", "Column with the text of each item, read again.", metavar="COLUMN")
+@option(
+    "--show...",
+    "Further columns about the items to show, read again; separated by commas.",
+    metavar="COLUMNS",
+)
 @anonymise_option
 @target_option
 @option(
@@ -45,6 +51,8 @@ def command(
     fit: str,
     output: str,
     force: bool,
+    text: str | None,
+    show: tuple[str, ...],
     anonymise: bool,
     target: float | None,
     others: tuple[str, ...],
@@ -56,6 +64,7 @@ def command(
     """Write the report of FIT: one HTML file that needs no network."""
     from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.places import check_file
+    from annomodels.cli.shown import again, kept
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import truths_of
@@ -65,6 +74,7 @@ def command(
     loaded = load_fit(fit)
     rivals = [load_fit(name) for name in others]
     truths = None if known is None else truths_of(known, loaded.data)
+    columns = again(loaded, text, show) if text or show else kept(fit, loaded.data)
     if drawn is not None and not audited:
         raise click.UsageError("--drawn goes with --audit.")
     found = None
@@ -76,7 +86,7 @@ def command(
         stages("drawing the report")
         report(
             shown, output, force=force, command=told, target=target, others=rivals, known=truths,
-            estimate=found,
+            estimate=found, shown=columns,
         )  # fmt: skip
     if as_json:
         check = (shown if found is None else found.after(shown)).check()

@@ -35,6 +35,8 @@ from annomodels.cli.options import (
         "annomodels run votes.csv -o out --item sentence --coder worker --target .8",
         "annomodels run votes.csv -o out --known truth.csv",
         "annomodels run votes.csv -o out --force --audit audit.csv",
+        "annomodels run votes.csv -o out --text sentence --show genre,source",
+        "annomodels run votes.csv -o decided --gold decisions.csv",
         "annomodels run dataset:anesthesia -o out --force",
         "annomodels run batch.csv -o out --every-question",
         "annomodels run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
@@ -49,6 +51,17 @@ from annomodels.cli.options import (
 @known_option
 @audit_option
 @drawn_option
+@option("--text body", "Column with the text of each item; as --text-column.", metavar="COLUMN")
+@option(
+    "--show...",
+    "Further columns about the items to show in the report, separated by commas.",
+    metavar="COLUMNS",
+)
+@option(
+    "--gold decisions",
+    "True labels to use: decisions.csv of an earlier report, or a table (item,truth).",
+    metavar="FILE",
+)
 @anonymise_option
 @spreadsheet_option
 @option("--no-report", "Do not draw report.html.", bool, section=OUTPUT)
@@ -69,6 +82,9 @@ def command(
     known: str | None,
     audited: tuple[str, ...],
     drawn: str | None,
+    body: str | None,
+    show: tuple[str, ...],
+    decisions: str | None,
     anonymise: bool,
     spreadsheet: bool,
     no_report: bool,
@@ -97,13 +113,21 @@ def command(
     if known is not None and no_report:
         raise click.UsageError("--known is used in the report: leave out --no-report.")
     shown = not no_report
+    if body is not None:
+        reading = {**reading, "text": body}
     job = Job(
         data, reading, sampling, force, threshold, target, anonymise, shown, known, spreadsheet,
-        cache, audited, drawn,
+        cache, audited, drawn, show, decisions,
     )  # fmt: skip
     if drawn is not None and not audited:
         raise click.UsageError("--drawn goes with --audit.")
+    if no_report and show:
+        raise click.UsageError("--show is for the report: leave out --no-report.")
     if stream:
+        if show or decisions is not None:
+            raise click.UsageError(
+                "--show and --gold need the labels in memory: leave out --stream."
+            )
         if audited:
             raise click.UsageError(
                 "--audit needs P(truth) in memory: fit without --stream, or a part of the labels."
@@ -118,7 +142,7 @@ def command(
     outcomes: list[Outcome]
     if several(reading, every_question):
         main_file, outcomes, left_out = each_question(job, output)
-        text = main_file
+        said = main_file
         facts: dict[str, object] = {
             "index": main_file,
             "questions": {outcome.question: outcome.facts for outcome in outcomes},
@@ -126,9 +150,9 @@ def command(
         }
     else:
         outcomes = [one_question(job, output)]
-        text, facts = outcomes[0].text, outcomes[0].facts
+        said, facts = outcomes[0].text, outcomes[0].facts
     if as_json:
         click.echo(to_json(facts), nl=False)
     else:
-        say(text)
+        say(said)
     ctx.exit(max(outcome.code for outcome in outcomes))

@@ -162,7 +162,7 @@ class Stack(HierarchicalDawidSkene):
     unknown: float = 0.0047
     together: float = 6.5
     spread: tuple[float, float, float] = (0.27, 0.43, 0.49)
-    # calibrated on the public sets and on simulated crowds (docs/accuracy.md)
+    # calibrated on the public sets and on simulated crowds (docs/research/stack.md)
     independence: tuple[float, float] = (3.5, -1.3)
     unknown_apart: float = 0.001
     spread_apart: tuple[float, float, float] = (0.2, 0.5, 0.2)

@@ -1,0 +1,96 @@
+"""Columns of the input that the report shows next to the labels: texts, and others."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from annomodels.data.names import label_text
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.tables.delimited import records_of, text_of
+
+if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
+    from annomodels.reporting.facts import Shown
+
+SHOWN = "shown.csv"
+
+
+def shown_from(
+    path: str, data: Any, text: str | None, columns: Sequence[str], item: Any = None
+) -> Shown:
+    """Read the columns of a table, by the items of the data."""
+    from annomodels.io.mappings import item_columns
+    from annomodels.reporting.facts import Shown
+
+    wanted = list(dict.fromkeys([*([] if text is None else [text]), *columns]))
+    try:
+        cells = item_columns(path, wanted, item)
+    except AnnotationError as error:
+        error.problems = _once(error.problems)
+        raise
+    names = {label_text(name): name for name in data.items}
+    if not any(name in names for column in cells.values() for name in column):
+        what = "None of the items of the table is in the data."
+        raise AnnotationError(Problem(what, path, "Name the column of the items: item=."))
+    found = {
+        column: {names[name]: cell for name, cell in by_item.items() if name in names}
+        for column, by_item in cells.items()
+    }
+    return Shown(found[text] if text is not None else {}, {name: found[name] for name in columns})
+
+
+def _once(problems: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return the problems with those of one kind, items with several values, counted as one."""
+    several = [problem for problem in problems if problem.what.startswith("Item ")]
+    rest = [problem for problem in problems if problem not in several]
+    if several:
+        more = f" So have {len(several) - 1:,} more rows." if len(several) > 1 else ""
+        remedy = "Show columns that have one value per item."
+        rest.append(replace(several[0], what=several[0].what + more, remedy=remedy))
+    return tuple(rest)
+
+
+def keep(shown: Shown, folder: Path) -> None:
+    """Write the columns next to the fit, from where ``annomodels report`` reads them."""
+    columns = dict(shown.columns)
+    items = list(dict.fromkeys(name for column in columns.values() for name in column))
+    rows = [
+        [label_text(name), *(column.get(name, "") for column in columns.values())] for name in items
+    ]
+    text = text_of([["item", *columns], *rows])
+    (folder / SHOWN).write_text(text, encoding="utf-8", newline="")
+
+
+def kept(fit_path: str, data: Any) -> Shown | None:
+    """Read the columns that were kept next to a fit; None if there are none."""
+    folder = Path(fit_path) if Path(fit_path).is_dir() else Path(fit_path).parent
+    path = folder / SHOWN
+    if not path.is_file():
+        return None
+    header = records_of(path.read_text("utf-8"), SHOWN, ",")[0][0]
+    return shown_from(str(path), data, None, header[1:], "item")
+
+
+def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
+    """Read the columns again from the file of the labels of a fit, as its command named it."""
+    data, source = fit.data, str(getattr(fit.data, "source", ""))
+    words = shlex.split(str(fit.tree.attrs.get("command", "")))
+    source = next((word for word in words if Path(word).name == source), source)
+    if not Path(source).is_file():
+        what = "The file of the labels is not here, so its columns cannot be read."
+        remedy = "Run this in the folder of the file, or give the columns to annomodels run."
+        raise AnnotationError(Problem(what, source or "the fit", remedy))
+    return shown_from(source, data, text, split(columns))
+
+
+def split(names: Sequence[str]) -> list[str]:
+    """Split the names of columns, which may be given with commas or one by one.
+
+    >>> split(["genre,source", "length"])
+    ['genre', 'source', 'length']
+    """
+    return [name.strip() for part in names for name in part.split(",") if name.strip()]

@@ -1,0 +1,109 @@
+"""Decisions on items that the report page saves: checked against the labels, then true labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from annomodels.data.names import label_text
+from annomodels.data.validation import counted, is_blank, some
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.border import guarded
+from annomodels.io.mappings import truths_from
+from annomodels.io.source import Source
+
+if TYPE_CHECKING:
+    from annomodels.data.annotations import Annotations
+
+FIELDS = ("item", "label", "decision", "fit")
+DECIDED = "decided"
+Row = tuple[int, str, str, str, str]
+
+
+def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
+    """Return the decided label of each item, by the names that the data have.
+
+    Rows with another decision ("two readings", "skipped", "note") decide nothing. A table without
+    the columns decision and fit is a table of true labels.
+
+    Raises
+    ------
+    AnnotationError
+        With every kind of problem: unknown items and labels, decisions on another fit, items
+        decided twice, rows without a label.
+    """
+    rows, source = _rows(given)
+    if not rows:
+        pairs = truths_from(given, data.items)
+        rows = [(n, item, label, DECIDED, "") for n, (item, label) in enumerate(pairs.items(), 2)]
+    items = {label_text(item): item for item in data.items}
+    labels = {label_text(label): label for label in data.labels}
+    made = [row for row in rows if row[3] == DECIDED or (not row[3] and not is_blank(row[2]))]
+    problems = _problems(made, source, items, labels, data)
+    if problems:
+        raise AnnotationError(problems)
+    if not made:
+        what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
+        raise AnnotationError(Problem(what, source, "Decide items on the report page first."))
+    return {items[item]: labels[label] for _, item, label, _, _ in made}
+
+
+def _rows(given: Any) -> tuple[list[Row], str]:
+    """Return number, item, label, decision and fit of each row, none of other tables."""
+    if hasattr(given, "columns"):
+        source, names = "decisions", [str(name) for name in given.columns]
+        records = [["" if is_blank(cell) else label_text(cell) for cell in row]
+                   for row in given.itertuples(index=False, name=None)]  # fmt: skip
+        numbers: Sequence[int] = range(2, len(records) + 2)
+    elif isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json"):
+        file = Source(given)
+        with guarded(file.name):
+            table = [(n, row) for n, row in zip(file.lines, file.records, strict=True) if any(row)]
+        source, names = file.name, [name.strip() for name in table[0][1]] if table else []
+        records, numbers = [row for _, row in table[1:]], [n for n, _ in table[1:]]
+    else:
+        return [], "gold"
+    if not {"item", "label", "decision"} <= set(names):
+        return [], source
+    at = [names.index(name) if name in names else len(names) for name in FIELDS]
+    rows = []
+    for number, row in zip(numbers, records, strict=True):
+        cells = [row[place] if place < len(row) else "" for place in at]
+        rows.append((number, cells[0], cells[1], cells[2].strip(), cells[3].strip()))
+    return rows, source
+
+
+def _problems(
+    rows: list[Row],
+    source: str,
+    items: dict[str, Hashable],
+    labels: dict[str, Hashable],
+    data: Annotations,
+) -> list[Problem]:
+    """Return one problem of each kind, with a count and the first row."""
+    own = str(data.replace(gold=None).fingerprint)
+    said: dict[str, set[str]] = {}
+    for _, item, label, _, _ in rows:
+        said.setdefault(item, set()).add(label)
+    kinds: tuple[tuple[str, Callable[[Row], bool], int, str], ...] = (
+        ("of an item that is not in the data", lambda row: row[1] not in items, 1,
+         f"Use the names of the data, such as {some(list(items)[:3])}, or delete these rows."),
+        ("without a label", lambda row: is_blank(row[2]), 1,
+         "Fill in the label, or write 'skipped' as the decision."),
+        ("with an unknown label", lambda row: not is_blank(row[2]) and row[2] not in labels, 2,
+         f"The labels are {some(list(labels))}."),
+        ("of an item that is decided twice, differently", lambda row: len(said[row[1]]) > 1, 1,
+         "Keep one row of each item."),
+        (f"about other labels (these have the fingerprint {own})",
+         lambda row: row[4] not in ("", own), 4,
+         "Decide on the report of these labels; or, if the items are the same, delete the "
+         "column fit."),
+    )  # fmt: skip
+    out = []
+    for what, test, cell, remedy in kinds:
+        if found := [row for row in rows if test(row)]:
+            first = found[0]
+            where = f"{source}, first in row {first[0]}: {first[cell]!r}"
+            out.append(Problem(f"{counted(len(found), 'decision')} {what}.", where, remedy))
+    return out
