@@ -42,7 +42,7 @@ def test_without_items_it_explains_overturned_majorities(saved: Path, call) -> N
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["--item", "3"], "--item belongs to --why"),
+        (["--item", "3"], "--item goes with --why"),
         (["--why", "--soft"], "makes its own table"),
         (["--why", "--to", "prodigy"], "makes its own table"),
         (["--why", "--item", "333"], "There is no item '333'"),

@@ -99,14 +99,14 @@ def repeats_finding(data: Annotations) -> Finding:
     once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
         f"Repeats: {where}, {same:.0%} of them the same label. The model counts each as one more "
-        "independent opinion, so P(truth) is too high. Keep the first of each "
-        f"({once}); repeats tell how steady a coder is, not what the truth is."
+        "independent opinion, so P(truth) is too high. Keep only the first of each; repeats tell "
+        "how steady a coder is, not what the truth is."
     )
     if same >= TWICE:
         text = (
             f"Duplicated rows: {where}, nearly all with the same label, as where a file holds its "
             "rows twice. The model counts each as one more independent opinion, so P(truth) is too "
-            f"high. Keep the first of each ({once})."
+            "high. Keep only the first of each."
         )
     return Finding("repeats", share, REPEATED, text, CHECK, remedy=once)
 
