@@ -109,7 +109,7 @@ def test_sentence_and_table_say_one_number(facts, found):
     assert float(row[1].value) == pytest.approx(left["value"], abs=0.06)
     (said,) = (note for note in facts.gold.notes if "expected to be wrong by the audit" in note)
     counted = float(re.search(r"labels, ([\d.]+) are", said).group(1))
-    assert counted == pytest.approx(left["value"], abs=0.3)
+    assert counted == pytest.approx(left["value"], abs=0.51)  # the note has whole numbers
 
 
 def test_the_section_has_slices_systems_coders_and_what_more_takes(
