@@ -183,13 +183,7 @@ MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number
 
 
 def valid_seed(seed: int) -> int:
-    """Return a seed of random numbers back.
-
-    Raises
-    ------
-    NotApplicable
-        When it is none, with the range.
-    """
+    """Return a seed of random numbers back."""
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed <= MOST_SEED:
         what = (
             f"{Option('seed', seed)} is out of range: it is a whole number from 0 to {MOST_SEED}."

@@ -175,13 +175,6 @@ class AgreementPanel(Mapping[str, Agreement]):
 
     Look a coefficient up by its name or an alias: ``panel["alpha"]``, ``panel["Fleiss' kappa"]``.
     The draws are common to all, so the difference of two coefficients has a posterior too.
-
-    Parameters
-    ----------
-    results
-        The coefficients.
-    notes
-        Sentences about the data that concern all of them.
     """
 
     def __init__(self, results: tuple[Agreement, ...], notes: tuple[str, ...] = ()) -> None:
@@ -225,18 +218,7 @@ class AgreementPanel(Mapping[str, Agreement]):
         )
 
     def difference(self, first: str, second: str) -> Floats:
-        """Draws of the difference of two coefficients, shape [draw].
-
-        Parameters
-        ----------
-        first, second
-            Names or aliases.
-
-        Raises
-        ------
-        ValueError
-            When one of them has no draws.
-        """
+        """Draws of the difference of two coefficients, shape [draw]."""
         one, other = self[first], self[second]
         if one.draws is None or other.draws is None:
             without = one.name if one.draws is None else other.name

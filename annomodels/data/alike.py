@@ -14,15 +14,7 @@ MOSTLY = 0.5
 def components(item: NDArray[Any], coder: NDArray[Any]) -> NDArray[np.int64]:
     """Return the part that each coder belongs to; coders of different parts share no item.
 
-    Parameters
-    ----------
-    item, coder
-        Codes from 0 of who labelled what, shape [annotation].
-
-    Returns
-    -------
-    array
-        Shape [coder]: the least coder of the part. A coder without labels is a part alone.
+    Shapes: `item`, `coder` [annotation]; result [coder].
 
     Examples
     --------
@@ -88,15 +80,7 @@ def taken_together(data: Counted) -> NDArray[np.int64]:
     A label that is all that is known of its coder is a draw from the population of coders, and
     nothing is lost: given the truth such labels are independent and alike.
 
-    Parameters
-    ----------
-    data
-        The labels.
-
-    Returns
-    -------
-    ndarray
-        Place of each coder among those that are told apart, shape [coder].
+    Shapes: result [coder].
     """
     place = np.arange(len(data.per_coder))
     if single_labels(data) < MOSTLY:

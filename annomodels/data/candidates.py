@@ -20,21 +20,6 @@ class Candidates:
     """Mentions, their candidates and the decisions of coders on them.
 
     :func:`annomodels.coref.pairs` makes it.
-
-    Parameters
-    ----------
-    items, coders, classes
-        Names of the mentions, of the coders, and of the classes of labels.
-    labels
-        Name of each candidate; those of a mention stand side by side.
-    firsts
-        First candidate of each mention, and the number of candidates, shape [mention + 1].
-    starts
-        First decision on each candidate, and the number of decisions, shape [candidate + 1].
-    coder, accepted
-        Who decided, and 1 for yes or 0 for no, shape [decision].
-    cls
-        Class of each candidate.
     """
 
     # fields that are arrays, with the dimensions that a tree of results keeps them along
@@ -45,15 +30,17 @@ class Candidates:
         "cls": ("candidate",),
     }
 
-    items: tuple[str, ...]
+    items: tuple[str, ...]  # names of the mentions, of the coders, and of the classes of labels
     coders: tuple[str, ...]
     classes: tuple[str, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # name of each candidate; those of a mention stand side by side
+    # first candidate of each mention, and the number of candidates, shape [mention + 1]
     firsts: Ints
+    # first decision on each candidate, and the number of decisions, shape [candidate + 1]
     starts: Ints
-    coder: Ints
+    coder: Ints  # who decided, and 1 for yes or 0 for no, shape [decision]
     accepted: Ints
-    cls: Ints
+    cls: Ints  # class of each candidate
 
     @property
     def n_items(self) -> int:

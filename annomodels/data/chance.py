@@ -31,14 +31,7 @@ def chance_p_value(coder: Any, label: Any, starts: Any, n_coders: int, n_labels:
     The first label of a coder on an item counts. Of very many labels every so many-th item is used,
     and pairs of coders with most items in common.
 
-    Parameters
-    ----------
-    coder, label
-        Codes, item after item, shape [annotation].
-    starts
-        Where the labels of each item begin, and their number at the end, shape [item + 1].
-    n_coders, n_labels
-        Number of coders and of labels.
+    Shapes: `coder`, `label` [annotation]; `starts` [item + 1].
 
     Examples
     --------

@@ -43,28 +43,15 @@ ROUNDS, LEAST, STRANGE, FAR = 40, 0.02, 0.5, 2.5
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """What pairs of coders say of their common items.
+    """What pairs of coders say of their common items."""
 
-    Parameters
-    ----------
-    coder
-        Codes of the coders that are compared, the busiest first, shape [place].
-    item
-        Codes of the items that they labelled, shape [item].
-    said
-        Their labels, -1 where they gave none; the first of several, shape [place, item].
-    shared, differ
-        Common items of each pair, and those with different labels, shape [place, place].
-    plain
-        Whether a coder gives one label nearly always, shape [place].
-    """
-
-    coder: Ints
-    item: Ints
-    said: Ints
+    coder: Ints  # codes of the coders that are compared, the busiest first, shape [place]
+    item: Ints  # codes of the items that they labelled, shape [item]
+    said: Ints  # their labels, -1 where they gave none; the first of several, shape [place, item]
+    # common items of each pair, and those with different labels, shape [place, place]
     shared: Floats
     differ: Floats
-    plain: Bools
+    plain: Bools  # whether a coder gives one label nearly always, shape [place]
 
 
 def compared(data: Coded, most: int = MOST) -> Pairs:
@@ -108,18 +95,11 @@ def compared(data: Coded, most: int = MOST) -> Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Copies:
-    """Groups of coders who copy each other or one source.
+    """Groups of coders who copy each other or one source."""
 
-    Parameters
-    ----------
-    coders
-        Codes of the coders of each group, the busiest first.
-    rate
-        Share of the labels that are copied, as estimated: the mean over the pairs of each group
-        that are copies.
-    """
-
-    coders: tuple[Ints, ...]
+    coders: tuple[Ints, ...]  # codes of the coders of each group, the busiest first
+    # share of the labels that are copied, as estimated: the mean over the pairs of each group that
+    # are copies
     rate: tuple[float, ...]
 
 

@@ -154,13 +154,7 @@ Corpus = Document | Iterable[Document]
 
 
 def documents_of(corpus: Corpus) -> Sequence[Document]:
-    """Documents of a corpus; a single one stands for itself.
-
-    Raises
-    ------
-    AnnotationError
-        When there is none, something else is among them, or two have the same name.
-    """
+    """Documents of a corpus; a single one stands for itself."""
     found: list[object] = [corpus] if isinstance(corpus, Document) else list(corpus)
     others = [type(one).__name__ for one in found if not isinstance(one, Document)]
     names = [one.id for one in found if isinstance(one, Document)]

@@ -19,10 +19,7 @@ def rhat(draws: Floats) -> Floats:
     The larger one of :math:`\sqrt{((n-1)/n\,W + B/n)/W}` of the draws and of their distances from
     the median, both as normal scores of their ranks.
 
-    Parameters
-    ----------
-    draws
-        Shape [chain, draw, parameter].
+    Shapes: `draws` [chain, draw, parameter].
 
     References
     ----------
@@ -40,10 +37,7 @@ def ess(draws: Floats) -> Floats:
     The number of draws over :math:`1 + 2 \sum_t \rho_t`, with the autocorrelations of the normal
     scores of the ranks, cut off and made monotone after Geyer.
 
-    Parameters
-    ----------
-    draws
-        Shape [chain, draw, parameter].
+    Shapes: `draws` [chain, draw, parameter].
 
     References
     ----------
@@ -141,10 +135,7 @@ def _effective(z: Floats) -> Floats:
 def mixing(draws: Floats) -> tuple[Floats, Floats]:
     """R-hat and effective sample size of each column; one chain is cut in two, NaN for constants.
 
-    Parameters
-    ----------
-    draws
-        Shape [chain, draw, parameter].
+    Shapes: `draws` [chain, draw, parameter].
     """
     if len(draws) == 1:
         half = draws.shape[1] // 2

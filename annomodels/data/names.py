@@ -25,16 +25,6 @@ def label_text(name: Any) -> str:
     Python writes the members of a set in an order that changes from one process to the next, so
     a set must never become text by ``str``.
 
-    Parameters
-    ----------
-    name
-        Name of an item, a coder or a label.
-
-    Returns
-    -------
-    str
-        ``{a, b}`` for a set, with numbers sorted by value before texts; else ``str(name)``.
-
     Examples
     --------
     >>> label_text("no"), label_text(frozenset({"b", "a"})), label_text(frozenset({10, 2}))
@@ -70,16 +60,6 @@ def plain_name(name: Any) -> Any:
     that is a text or a number (StrEnum, IntEnum) is that, any other is its name. Tuples, paths,
     UUIDs, and periods and intervals of pandas are the text that they print. Sets are sets of such
     names. What is missing stays as it is.
-
-    Parameters
-    ----------
-    name
-        What stands for an item, a coder or a label.
-
-    Raises
-    ------
-    TypeError
-        When it is anything else, such as a complex number or an object of no known kind.
 
     Examples
     --------
@@ -188,15 +168,6 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
 
     Equal numbers are one name: 1 and 1.0 in one column are 1.
 
-    Parameters
-    ----------
-    cells
-        The names; cells that cannot be hashed stay, to be reported with their rows.
-    word
-        "item", "coder" or "label", for messages.
-    source
-        Name of the file, for messages.
-
     Examples
     --------
     >>> plain_cells([np.int64(2), 1.0, "a"], "item")
@@ -231,13 +202,7 @@ def _kinds(cell: Any) -> Any:
 
 
 def plain_names(names: Any, word: str) -> list[Any]:
-    """Turn names that a user gave, to look them up or to declare them, into plain ones.
-
-    Raises
-    ------
-    AnnotationError
-        When one cannot be a name.
-    """
+    """Turn names that a user gave, to look them up or to declare them, into plain ones."""
     if not isinstance(names, Iterable):
         what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."
         raise AnnotationError(Problem(what, remedy=f"Give a list of {word}s."))
@@ -248,13 +213,7 @@ def plain_names(names: Any, word: str) -> list[Any]:
 
 
 def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Any, Any]:
-    """Turn the keys of a mapping into plain names, and its values where they are names too.
-
-    Raises
-    ------
-    AnnotationError
-        When one cannot be a name.
-    """
+    """Turn the keys of a mapping into plain names, and its values where they are names too."""
     values: Sequence[Any] = list(given.values())
     values = plain_names(values, value) if value else values
     return dict(zip(plain_names(given, key), values, strict=True))
@@ -264,11 +223,6 @@ def places_of(
     names: Sequence[Hashable], wanted: Hashable | Iterable[Hashable], word: str
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Places of names that a user gave, one or several, each by its name or its text.
-
-    Raises
-    ------
-    NotApplicable
-        When one is not among the names.
 
     Examples
     --------

@@ -117,82 +117,41 @@ class Declared(Protocol):
 
 @dataclass
 class RawResult:
-    """What an engine hands back: arrays without names.
+    """What an engine hands back: arrays without names."""
 
-    Parameters
-    ----------
-    posterior
-        Draws by variable, each with leading dimensions [chain, draw].
-    lp
-        Log joint density with the truth summed out, shape [chain, draw].
-    p_truth
-        Probability of each class of each item, shape [item, truth].
-    p_truth_mcse
-        Its Monte Carlo standard error, NaN for ``em``.
-    conditional_entropy
-        Mean over the draws of the entropy of the truth given the parameters, nats, shape [item].
-    stats
-        Further statistics with dimensions [chain, draw].
-    attrs
-        Plain values about the run: engine, seed, warmup, seconds, modes, swapped chains ...
-    item_values
-        What the states of an item stand for, posterior mean and, as ``name_sd``, standard
-        deviation; each [item].
-    p_state
-        Posterior probability of each state, shape [item, state]; None without states, or where
-        there are too many items.
-    label_density
-        Log density of each label given all others, nats, shape [annotation]; None where the engine
-        does not know it.
-    p_open
-        P(truth) of items of known truth as if it were not known, of others `p_truth`, shape [item,
-        truth]; None where the engine does not know it.
-    few
-        A few whole draws by variable, [draw, ...], where `posterior` lacks rows of coders.
-    stack
-        Of a stack: the arrays of the group of the tree.
-    groups
-        Of a truth that is no class: variables with their dimensions, by group of the tree. The
-        group ``truth`` then stands for that of the class probabilities, which are empty.
-    on_disk
-        Where P(truth) is, of labels on disk, see :mod:`annomodels.engines.source.disk`.
-    """
-
-    posterior: dict[str, AnyArray]
-    lp: AnyArray
+    posterior: dict[str, AnyArray]  # draws by variable, each with leading dimensions [chain, draw]
+    lp: AnyArray  # log joint density with the truth summed out, shape [chain, draw]
+    # probability of each class of each item, shape [item, truth]
     p_truth: AnyArray = field(default_factory=lambda: np.empty((0, 0)))
+    # its Monte Carlo standard error, NaN for ``em``
     p_truth_mcse: AnyArray = field(default_factory=lambda: np.empty((0, 0)))
+    # mean over the draws of the entropy of the truth given the parameters, nats, shape [item]
     conditional_entropy: AnyArray = field(default_factory=lambda: np.empty(0))
+    # further statistics with dimensions [chain, draw]
     stats: dict[str, AnyArray] = field(default_factory=dict)
+    # plain values about the run: engine, seed, warmup, seconds, modes, swapped chains
     attrs: dict[str, Any] = field(default_factory=dict)
+    # what the states of an item stand for, posterior mean and, as ``name_sd``, standard deviation;
+    # each [item]
     item_values: dict[str, AnyArray] = field(default_factory=dict)
-    p_state: AnyArray | None = None
+    p_state: AnyArray | None = None  # posterior probability of each state, shape [item, state]
+    # log density of each label given all others, nats, shape [annotation]
     label_density: AnyArray | None = None
+    # P(truth) of items of known truth as if it were not known, of others `p_truth`, shape [item,
+    # truth]
     p_open: AnyArray | None = None
+    # a few whole draws by variable, [draw, ...], where `posterior` lacks rows of coders
     few: dict[str, AnyArray] = field(default_factory=dict)
+    # of a stack: the arrays of the group of the tree
     stack: dict[str, AnyArray] = field(default_factory=dict)
+    # of a truth that is no class: variables with their dimensions, by group of the tree
     groups: dict[str, dict[str, tuple[tuple[str, ...], AnyArray]]] = field(default_factory=dict)
+    # where P(truth) is, of labels on disk, see :mod:`annomodels.engines.source.disk`
     on_disk: Any = None
 
 
 def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
-    """Build the result tree.
-
-    Parameters
-    ----------
-    result
-        Arrays of an engine.
-    data
-        What was fitted.
-    model
-        The model, which declares every variable of the posterior.
-
-    Raises
-    ------
-    ValueError
-        When the posterior holds a variable that the model does not declare, or an array does not
-        have the shape that was declared.
-    """
+    """Build the result tree."""
     import xarray as xr
 
     described, declared = model.to_dict(), model.dims(data.n_labels)
@@ -299,13 +258,7 @@ def data_of(tree: xr.DataTree) -> Data:
 
 
 def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
-    """Refuse what :func:`conform` would not have built of this model and these data.
-
-    Raises
-    ------
-    ValueError
-        With the first thing that cannot be.
-    """
+    """Refuse what :func:`conform` would not have built of this model and these data."""
     k, whole = data.n_labels, len(data.items) > 0  # of a scan there are no items
     links = isinstance(data, Candidates)
     _require_codes(data)

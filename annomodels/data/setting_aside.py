@@ -16,11 +16,6 @@ from annomodels.errors import AnnotationError, Option, Problem
 class SetAside:
     """Rows whose label is not a class.
 
-    Parameters
-    ----------
-    dont_know
-        The labels that are not classes, as they are or as text.
-
     Examples
     --------
     >>> aside = SetAside(["dk"])

@@ -42,26 +42,13 @@ FIRST_LIMIT, GROWTH = 4.0, 4.0
 
 @dataclass
 class Ascent:
-    """Where a climb ended.
+    """Where a climb ended."""
 
-    Parameters
-    ----------
-    state
-        The parameters there.
-    objective
-        Log likelihood plus the log prior on the scale of log-ratios.
-    log_likelihood
-        Log likelihood with the truth summed out.
-    trace
-        Objective of every state that was accepted.
-    passes
-        Number of passes over the items, with those whose leap was not taken, in all rounds.
-    """
-
-    state: State
-    objective: float
-    log_likelihood: float
-    trace: list[float]
+    state: State  # the parameters there
+    objective: float  # log likelihood plus the log prior on the scale of log-ratios
+    log_likelihood: float  # log likelihood with the truth summed out
+    trace: list[float]  # objective of every state that was accepted
+    # number of passes over the items, with those whose leap was not taken, in all rounds
     passes: int
 
 
@@ -87,32 +74,7 @@ def ascend(
     accelerate: bool = True,
     each: Callable[[State, int], None] | None = None,
 ) -> Ascent:
-    """Climb from a state to a local maximum, the population of the model held.
-
-    Parameters
-    ----------
-    model
-        Says how counts become parameters.
-    expectation
-        One pass over the items.
-    state
-        Where to begin.
-    tolerance
-        Relative gain of an EM step below which the climb ends.
-    max_passes
-        Most passes.
-    clock
-        Ends the climb when it is over.
-    accelerate
-        Whether to leap.
-    each
-        Called after every pass with the best state and the number of passes.
-
-    Raises
-    ------
-    EngineError
-        When the likelihood is not a number.
-    """
+    """Climb from a state to a local maximum, the population of the model held."""
     passes = 0
 
     def point(state: State) -> _Point:
@@ -167,17 +129,6 @@ def climb_rounds(
 
     The population is held while EM climbs and set from the expected counts between rounds
     (empirical Bayes).
-
-    Parameters
-    ----------
-    model, expectation, state
-        As for :func:`ascend`.
-    turn
-        Round to begin with.
-    each
-        Called after every EM step with the state and the round.
-    **options
-        Further options of :func:`ascend`.
     """
     passes = 0
     found: Ascent | None = None

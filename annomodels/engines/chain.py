@@ -21,21 +21,7 @@ CALL = 20_000_000
 class Chain:
     """A Gibbs chain: it draws parameters from counts that it is given, or from items of its own.
 
-    Parameters
-    ----------
-    model
-        Says how counts become parameters.
-    volume
-        Share of the labels that each confusion matrix gave, shape [row].
-    state
-        Where to begin; changed in place.
-    key
-        Key of all random numbers of the chain.
-    relabel
-        Whether kept draws are brought into the canonical order of the classes.
-    codes
-        All items, not collapsed, where the chain goes through them itself (:meth:`advance`);
-        without them others do, and call :meth:`take`.
+    Shapes: `volume` [row].
     """
 
     def __init__(
@@ -96,14 +82,7 @@ class Chain:
     ) -> None:
         """Complete an iteration after its pass: keep the parameters, and draw new ones.
 
-        Parameters
-        ----------
-        kept
-            Where to keep them; None where this iteration is not kept.
-        counts, sizes
-            Counts [row, label, truth] and class sizes [truth] of all items.
-        log_likelihood
-            That of the parameters, with the truth summed out.
+        Shapes: `counts` [row, label, truth]; `sizes` [truth].
         """
         if kept is not None:
             order = self.order()

@@ -19,19 +19,7 @@ SWAPPED_FROM = 0.5
 
 
 def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
-    """Put the chains together.
-
-    Parameters
-    ----------
-    model
-        The model, which says what must have mixed.
-    kept
-        What each chain kept.
-    codes
-        The patterns they sampled.
-    attrs
-        What the engine says of the run.
-    """
+    """Put the chains together."""
     for part in kept:
         part.finish()
     batches = sum(part.batches for part in kept)
@@ -69,20 +57,7 @@ def collect_parameters(
 ) -> RawResult:
     """Put the parameters of the chains together with what is known of the items.
 
-    Parameters
-    ----------
-    model
-        The model, which says what must have mixed.
-    kept
-        What each chain kept.
-    volume
-        Share of the labels that each confusion matrix gave, shape [row].
-    gaps
-        Mean total variation distances of the chains' class probabilities, shape [chain, chain].
-    attrs
-        What the engine says of the run.
-    **of_items
-        The fields of the result that concern items.
+    Shapes: `volume` [row]; `gaps` [chain, chain].
     """
     attrs = dict(attrs)
     draws = min(part.n for part in kept)
@@ -136,17 +111,7 @@ def _with_spread(names: Sequence[str], mean: AnyArray, square: AnyArray) -> dict
 def fields_of_states(
     parts: Sequence[StateMeans], names: Sequence[str], has_gold: bool
 ) -> dict[str, Any]:
-    """Fields of a result that concern items in states, from what came back of each partition.
-
-    Parameters
-    ----------
-    parts
-        What draws say of the items of each partition.
-    names
-        What the numbers are called that states stand for.
-    has_gold
-        Whether any truth is known.
-    """
+    """Fields of a result that concern items in states, from what came back of each partition."""
 
     def whole(name: str, axis: int = 0) -> AnyArray:
         return np.concatenate([getattr(part, name) for part in parts], axis=axis)
@@ -168,17 +133,8 @@ def chain_modes(
 ) -> list[dict[str, Any]]:
     """Group chains by what they say of the items; more than one group means several modes.
 
-    Parameters
-    ----------
-    gaps
-        Mean total variation distance between the class probabilities of chains, [chain, chain].
-    log_likelihood
-        With the truth summed out, shape [chain, draw]; densities of the priors would not compare,
-        since rows near the edge of the simplex make them as large as one likes.
-    prevalence
-        Draws, shape [chain, draw, truth].
-    distance
-        From which two chains count as different.
+    Shapes: `gaps` [chain, chain]; `log_likelihood` [chain, draw]; `prevalence` [chain, draw,
+    truth].
     """
     found = [
         {

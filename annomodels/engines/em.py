@@ -39,34 +39,13 @@ SAME_MODE = 0.005
 
 @dataclass
 class Mode(Ascent):
-    """A local maximum.
+    """A local maximum."""
 
-    Parameters
-    ----------
-    p_truth
-        Class probabilities of the patterns, shape [pattern, truth].
-    """
-
-    p_truth: Floats
+    p_truth: Floats  # class probabilities of the patterns, shape [pattern, truth]
 
 
 def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
-    """Climb from the votes and from random starts; the best mode is the result.
-
-    Parameters
-    ----------
-    model
-        A model with conjugate parameters.
-    data
-        The annotations, or a scan of them.
-    settings
-        The options of the run.
-
-    Returns
-    -------
-    RawResult
-        One chain with one draw; ``attrs["modes"]`` is the census.
-    """
+    """Climb from the votes and from random starts; the best mode is the result."""
     clock = Clock(settings.time_limit)
     codes = encode(data, shared=model.shared) if isinstance(data, Annotations) else None
     # one part here is passed over in this thread
@@ -161,19 +140,7 @@ class _Census:
 
 
 def climb_source(model: ConjugateModel, spread: Spread, state: State, **options: Any) -> Ascent:
-    """Climb to a local maximum, the items where they lie.
-
-    Parameters
-    ----------
-    model
-        A model with conjugate parameters.
-    spread
-        The data, spread over a team.
-    state
-        Where to begin.
-    **options
-        Those of :func:`annomodels.engines.acceleration.climb_rounds`.
-    """
+    """Climb to a local maximum, the items where they lie."""
     return climb_rounds(model, items_of(spread).expected, state, **options)
 
 
@@ -206,11 +173,6 @@ def climb(
     """Climb to a local maximum of data in memory.
 
     Passes over many labels use `threads` threads, without it as many as there are cores.
-
-    Raises
-    ------
-    EngineError
-        When the likelihood is not a number.
     """
     parts = _parts(codes)
     crew = team("threads" if parts > 1 else None, threads)
@@ -244,12 +206,7 @@ def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, Any]]:
 
     Two modes are one when their class probabilities differ by less than half a percent on average.
 
-    Parameters
-    ----------
-    modes
-        Where the climbs ended; the first one began at the votes.
-    gaps
-        Mean total variation distances of their class probabilities, shape [mode, mode].
+    Shapes: `gaps` [mode, mode].
     """
     order = sorted(range(len(modes)), key=lambda n: -modes[n].objective)
     return [

@@ -44,24 +44,6 @@ def run(
 
     Chains that have not mixed by their last kept draw run on: what was kept becomes warm-up, the
     next stage is twice as long and keeps every second iteration, and so on up to 16 times.
-
-    Parameters
-    ----------
-    model
-        A model with conjugate parameters.
-    data
-        The annotations, or a scan of them.
-    settings
-        The options of the run.
-
-    Raises
-    ------
-    EngineError
-        When the time limit leaves no draw.
-    NotApplicable
-        When an executor is asked for and the model cannot use it.
-    KeyboardInterrupt
-        When interrupted before the first draw.
     """
     if model.by_states:
         return _in_states(cast("StateModel", model), data, settings)

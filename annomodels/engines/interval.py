@@ -32,38 +32,23 @@ TRUTHS = 20_000_000
 
 @dataclass
 class NumericResult:
-    """What sampling gives, in units of the labels.
+    """What sampling gives, in units of the labels."""
 
-    Parameters
-    ----------
-    posterior
-        Draws [chain, draw, ...] of the population's parameters and, by coder, of bias, scale and
-        noise_sd.
-    log_likelihood
-        Log density of the labels in standard units with the truths summed out, [chain, draw].
-    truth
-        Draws of the truths [chain, some draws, item].
-    truth_mean, truth_sd, truth_mcse
-        Posterior mean and standard deviation of each item's truth, averaged exactly given all
-        else, and the Monte Carlo error of the mean; [item].
-    difficulty, difficulty_sd
-        The same of the difficulty, [item].
-    attrs
-        Plain values about the run.
-    diverging
-        Whether a draw of NUTS diverged, [chain, draw].
-    """
-
+    # draws [chain, draw, ...] of the population's parameters and, by coder, of bias, scale and
+    # noise_sd
     posterior: dict[str, Floats]
+    # log density of the labels in standard units with the truths summed out, [chain, draw]
     log_likelihood: Floats
-    truth: Floats
+    truth: Floats  # draws of the truths [chain, some draws, item]
+    # posterior mean and standard deviation of each item's truth, averaged exactly given all else,
+    # and the Monte Carlo error of the mean; [item]
     truth_mean: Floats
     truth_sd: Floats
     truth_mcse: Floats
-    difficulty: Floats
+    difficulty: Floats  # the same of the difficulty, [item]
     difficulty_sd: Floats
-    attrs: dict[str, Any] = field(default_factory=dict)
-    diverging: AnyArray | None = None
+    attrs: dict[str, Any] = field(default_factory=dict)  # plain values about the run
+    diverging: AnyArray | None = None  # whether a draw of NUTS diverged, [chain, draw]
 
 
 Sampler = Callable[[Interval, NumericLabels, Settings], NumericResult]
@@ -160,22 +145,7 @@ def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings)
 
 
 def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
-    """Sample the posterior by blocked Gibbs steps; chains that have not mixed run on, thinned.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    labels
-        The data in standard units.
-    settings
-        The options of the run.
-
-    Raises
-    ------
-    EngineError
-        When the time limit leaves no draw.
-    """
+    """Sample the posterior by blocked Gibbs steps; chains that have not mixed run on, thinned."""
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
     chains = [NumericChain(model, labels, int(key), n) for n, key in enumerate(keys)]
     draws = settings.draws

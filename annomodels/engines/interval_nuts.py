@@ -27,22 +27,7 @@ def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
 
 
 def nuts(model: Interval, labels: NumericLabels, settings: Settings) -> NumericResult:
-    """Sample the PyMC model with nutpie, then draw the truths given everything else.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    labels
-        The data in standard units.
-    settings
-        The options of the run.
-
-    Raises
-    ------
-    EngineError
-        When the time limit leaves no draw.
-    """
+    """Sample the PyMC model with nutpie, then draw the truths given everything else."""
     clock = Clock()
     settings.tell("compiling", 0.0, "building the PyMC model")
     coords = {

@@ -29,17 +29,7 @@ FEW, MOST_OF_FEW = 8, 16 * 2**20
 
 
 class Kept:
-    """What one chain keeps of a stage: draws of the parameters, sums of the class probabilities.
-
-    Parameters
-    ----------
-    n_items, n_classes
-        Sizes; no item where what draws say of the items is summed elsewhere.
-    draws
-        Number of draws to make room for.
-    single
-        Whether draws are kept in single precision.
-    """
+    """What one chain keeps of a stage: draws of the parameters, sums of the class probabilities."""
 
     def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
         self.room = draws
@@ -116,21 +106,7 @@ class Kept:
 
 
 class StateKept(Kept):
-    """What a chain keeps of a stage, with sums of P(state) and of what states stand for.
-
-    Parameters
-    ----------
-    n_items, n_classes
-        Sizes.
-    draws
-        Number of draws to make room for.
-    single
-        Whether draws are kept in single precision.
-    n_states
-        Number of states.
-    value_names
-        What the numbers are called that states stand for.
-    """
+    """What a chain keeps of a stage, with sums of P(state) and of what states stand for."""
 
     def __init__(
         self,
@@ -185,16 +161,7 @@ class Trace:
     A hundred kept draws cannot tell a chain that has mixed from one that has not: R-hat of
     independent draws would be 1.02 by chance. So what is watched is noted between them too.
 
-    Parameters
-    ----------
-    model
-        Says what the parameters are called.
-    volume
-        Share of the labels that each confusion matrix gave, shape [row].
-    relabel
-        Whether classes are brought into their canonical order.
-    room
-        Number of iterations to make room for.
+    Shapes: `volume` [row].
     """
 
     def __init__(self, model: ConjugateModel, volume: Floats, relabel: bool, room: int) -> None:
@@ -239,12 +206,7 @@ def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
 def joint_table(state: State, volume: Floats) -> Floats:
     """P(truth, label) of a label chosen at random, shape [truth, label].
 
-    Parameters
-    ----------
-    state
-        Parameters of one draw.
-    volume
-        Share of the labels that each confusion matrix gave, shape [row].
+    Shapes: `volume` [row].
     """
     rows = np.tensordot(volume, np.exp(state.log_confusion), axes=1)
     return np.asarray((rows * np.exp(state.log_prevalence)).T)

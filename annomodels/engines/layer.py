@@ -32,20 +32,7 @@ def draw_layer(
     Whether coders err independently has a prior probability, which known truth updates by the
     evidence for both mixtures; so many of the draws are of the members apart.
 
-    Parameters
-    ----------
-    stack
-        The stack.
-    log_q
-        Logs of the mixtures, shape [item, 2, truth].
-    gold
-        Truth of these items, -1 where it is not known, shape [item].
-    dependence
-        See :meth:`annomodels.models.Stack.dependence`.
-    seed
-        Seed of the run.
-    n_items
-        Number of items of the data, where these are not all.
+    Shapes: `log_q` [item, 2, truth]; `gold` [item].
     """
     n_labels = log_q.shape[2]
     n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels)))
@@ -82,14 +69,7 @@ def draw_layer(
 def log_evidence(density: Callable[[Floats], float], z: Floats, rng: np.random.Generator) -> float:
     """Log of the mean of exp(density) under a standard normal prior, by importance sampling.
 
-    Parameters
-    ----------
-    density
-        Log likelihood at a point, shape [size].
-    z
-        Draws of its posterior, from which the normal proposal is taken, shape [draw, size].
-    rng
-        Source of chance.
+    Shapes: `density` [size]; `z` [draw, size].
     """
     size = z.shape[1]
     cov = 1.2 * np.cov(z, rowvar=False) + 0.02 * np.eye(size)
@@ -118,21 +98,7 @@ def elliptical(
 ) -> Floats:
     """Draw from a density times a standard normal prior, by elliptical slice sampling.
 
-    Parameters
-    ----------
-    density
-        Log likelihood at a point, shape [size].
-    size
-        Number of variables.
-    n
-        Number of draws.
-    rng
-        Source of chance.
-
-    Returns
-    -------
-    ndarray
-        Shape [n, size].
+    Shapes: `density` [size]; result [n, size].
 
     References
     ----------

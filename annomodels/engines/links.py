@@ -98,22 +98,7 @@ def log_likelihood(model: PairModel, codes: Candidates, values: PairValues) -> t
 
 
 def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
-    """Draw truths, populations, rates and prevalence in turn; chains start from prior draws.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    codes
-        The candidates as the model sees them.
-    settings
-        The options of the run.
-
-    Raises
-    ------
-    EngineError
-        When the time limit leaves no draw.
-    """
+    """Draw truths, populations, rates and prevalence in turn; chains start from prior draws."""
     from annomodels.kernels.decisions import iterate
 
     chains, draws, warmup = settings.chains, settings.draws, settings.warmup
@@ -160,22 +145,7 @@ def gibbs(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
 
 
 def nuts(model: PairModel, codes: Candidates, settings: Settings) -> Draws:
-    """Sample the PyMC model with nutpie, then the truth given each draw.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    codes
-        The candidates as the model sees them.
-    settings
-        The options of the run.
-
-    Raises
-    ------
-    EngineError
-        When the time limit leaves no draw.
-    """
+    """Sample the PyMC model with nutpie, then the truth given each draw."""
     from annomodels.engines.pymc.compiled import compiled
     from annomodels.engines.pymc.nuts import bound_concentrations, sample
     from annomodels.kernels.decisions import count_true

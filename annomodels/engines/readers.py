@@ -38,36 +38,18 @@ DRAWS, WARMUP = 400, 100
 
 @dataclass(frozen=True)
 class Readers:
-    """Draws of what readers have in common.
+    """Draws of what readers have in common."""
 
-    Parameters
-    ----------
-    classes
-        Shares of the classes, shape [draw, class].
-    spread
-        How much mentions divide readers as to the class: a, shape [draw].
-    antecedents
-        The same for antecedents within a class: b, shape [draw, class]; 0 for classes of one label.
-    """
-
-    classes: Floats
-    spread: Floats
+    classes: Floats  # shares of the classes, shape [draw, class]
+    spread: Floats  # how much mentions divide readers as to the class: a, shape [draw]
+    # the same for antecedents within a class: b, shape [draw, class]; 0 for classes of one label
     antecedents: Floats
 
 
 def counts_of(codes: Candidates) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
     """Return what the model needs of the labels.
 
-    Returns
-    -------
-    by_class
-        Labels of each class, shape [mention, class].
-    distinct
-        Different labels of each class, shape [mention, class].
-    votes
-        Labels of each candidate, shape [candidate].
-    several
-        Whether a class has several labels, shape [class].
+    Shapes: result [mention, class]; result [mention, class]; result [candidate]; result [class].
     """
     n = len(codes.classes) - (NONE in codes.classes)
     cells = codes.mention * len(codes.classes) + codes.cls
@@ -91,15 +73,7 @@ def _urn(log_b: Floats, distinct: Ints, total: Ints) -> Floats:
 
 
 def log_likelihood_of(codes: Candidates, classes: Floats, spread: float, within: Floats) -> float:
-    """Log probability of all labels with the shares of mentions summed out.
-
-    Parameters
-    ----------
-    codes
-        The labels.
-    classes, spread, within
-        One draw of what :class:`Readers` holds.
-    """
+    """Log probability of all labels with the shares of mentions summed out."""
     from scipy.special import gammaln
 
     by_class, distinct, votes, several = counts_of(codes)
@@ -148,11 +122,7 @@ def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers
 def next_label(codes: Candidates, readers: Readers) -> Floats:
     """Probability that one more reader says each candidate, the mean over the draws.
 
-    Returns
-    -------
-    numpy.ndarray
-        Shape [candidate]; 0 for "none of these". The sum over a mention is below 1: what is left
-        goes to labels that nobody gave it.
+    Shapes: result [candidate].
     """
     by_class, _, votes, several = counts_of(codes)
     total = by_class.sum(axis=1)
@@ -175,12 +145,7 @@ def next_label(codes: Candidates, readers: Readers) -> Floats:
 
 
 def build_readers(codes: Candidates) -> Any:
-    """Build the PyMC model: classes [class], spread, within [class of several labels].
-
-    Returns
-    -------
-    pymc.Model
-    """
+    """Build the PyMC model: classes [class], spread, within [class of several labels]."""
     import pymc as pm
     import pytensor.tensor as pt
     from scipy.special import gammaln

@@ -45,23 +45,7 @@ GROUPED_SLICE_SECONDS = 5.0
 
 
 class Rounds(StagedRun):
-    """Chains that take their steps together.
-
-    Parameters
-    ----------
-    model
-        A model with conjugate parameters.
-    spread
-        The data, spread over a team.
-    settings
-        The options of the run.
-    pool
-        Threads that draw parameters.
-    starts
-        Where each chain begins.
-    relabel
-        Whether kept draws are brought into the canonical order of the classes.
-    """
+    """Chains that take their steps together."""
 
     def __init__(
         self,

@@ -26,62 +26,31 @@ def _known_to(engine: str, default: Any) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """Options of a run, the same for all engines.
+    """Options of a run, the same for all engines."""
 
-    Parameters
-    ----------
-    chains, draws, warmup
-        Number of chains, of kept draws a chain and of warm-up iterations a chain.
-    seed
-        Seed of all random numbers.
-    starts
-        Number of starting points of ``em``, the first at the votes; 10 in memory, 1 on disk.
-    relabel
-        Whether classes are brought into their canonical order.
-    extend
-        Whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long.
-    patience
-        Work that the run with such an extension may take, counted in looks of a chain at one label
-        under one class: an iteration takes (labels + 20 coders x classes) x classes of them. The
-        default is about a minute on two cores. No clock is asked, so that the same data, options
-        and seed give the same draws on every machine.
-    time_limit
-        Seconds after which sampling stops and what there is is kept; the result says so. It does
-        not make a run longer.
-    threads
-        Number of threads; None takes the cores of the machine.
-    partitions
-        Number of parts that a pass over the items is split into; None chooses.
-    target_accept
-        Acceptance rate that NUTS adapts its steps to.
-    memory
-        Bytes that draws may take; more draws of large models are thinned.
-    rows
-        Whether draws of what belongs to single coders are kept. Without, a result has what all
-        coders have in common and what is known of the items but for their entropies, in little
-        memory, and is no fit; for models whose items have states.
-    progress
-        Called with stage, share done and a message.
-    executor
-        Where passes over the items are carried out: None for this process, or what
-        :func:`annomodels.executors.choose.team` takes.
-    """
-
-    chains: int = 4
+    chains: int = 4  # number of chains, of kept draws a chain and of warm-up iterations a chain
     draws: int = 1000
     warmup: int = 500
-    seed: int = 1
+    seed: int = 1  # seed of all random numbers
+    # number of starting points of ``em``, the first at the votes; 10 in memory, 1 on disk
     starts: int | None = _known_to("em", None)
-    relabel: bool = True
+    relabel: bool = True  # whether classes are brought into their canonical order
+    # whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long
     extend: bool = _known_to("gibbs", True)
+    # work that the run with such an extension may take, counted in looks of a chain at one label
+    # under one class: an iteration takes (labels + 20 coders x classes) x classes of them
     patience: float = 4e10
+    # seconds after which sampling stops and what there is is kept; the result says so
     time_limit: float | None = None
-    threads: int | None = None
-    partitions: int | None = None
-    target_accept: float = _known_to("nuts", 0.9)
+    threads: int | None = None  # number of threads
+    partitions: int | None = None  # number of parts that a pass over the items is split into
+    target_accept: float = _known_to("nuts", 0.9)  # acceptance rate that NUTS adapts its steps to
+    # bytes that draws may take; more draws of large models are thinned
     memory: int = _known_to("gibbs", MEMORY)
-    rows: bool = _known_to("gibbs", True)
-    progress: Progress | None = None
+    rows: bool = _known_to("gibbs", True)  # whether draws of what belongs to single coders are kept
+    progress: Progress | None = None  # called with stage, share done and a message
+    # where passes over the items are carried out: None for this process, or what
+    # :func:`annomodels.executors.choose.team` takes
     executor: Any = None
 
     @property
@@ -96,14 +65,7 @@ class Settings:
         )
 
     def require_known(self, engine: str) -> None:
-        """Refuse sizes of no run, and options that the engine does not know, all in one message.
-
-        Raises
-        ------
-        NotApplicable
-            When there are no chains or draws, such an option differs from its default, or the
-            seed is out of range.
-        """
+        """Refuse sizes of no run, and options that the engine does not know, all in one message."""
         valid_seed(self.seed)
         least = {"chains": 1, "draws": 1, "warmup": 0}
         low = [f"{k}={getattr(self, k)}" for k, n in least.items() if getattr(self, k) < n]
@@ -158,19 +120,7 @@ def in_slices(
     advance: Callable[[int, int], None], length: int, clock: Clock, settings: Settings, name: str,
     thin: int = 0,
 ) -> int:  # fmt: skip
-    """Do iterations a slice at a time until the time is over; gives how many were done.
-
-    Parameters
-    ----------
-    advance
-        Does iterations, from the first to before the end.
-    length
-        How many there are.
-    clock, settings
-        The limit of time, and whom to tell.
-    name, thin
-        Name of the stage, and of how many iterations one is kept.
-    """
+    """Do iterations a slice at a time until the time is over; gives how many were done."""
     done, step = 0, max(thin, 10)
     while done < length and not clock.over:
         since = clock.seconds
@@ -187,11 +137,6 @@ class Interrupts:
     """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once.
 
     Outside the main thread nothing is noted, for signals come to the main thread only.
-
-    Parameters
-    ----------
-    watch
-        Whether to note anything.
     """
 
     taken: ClassVar[bool] = False  # whether one was noted in this process, by whomever

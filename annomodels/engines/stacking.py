@@ -73,15 +73,6 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     """Fit the members, put them together, and draw the coders given truths from the stack.
 
     A run that was stopped or interrupted stacks the members that it has.
-
-    Parameters
-    ----------
-    model
-        The stack, which knows the data.
-    data
-        The annotations, or a scan of them, known truth among them.
-    settings
-        The options of the run.
     """
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
@@ -211,24 +202,12 @@ def _whole(
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """What is known here of a member that was fitted.
+    """What is known here of a member that was fitted."""
 
-    Parameters
-    ----------
-    densities
-        Log density of each label that was left out, shape [label].
-    few
-        A few whole draws by variable, [draw, ...].
-    attrs
-        What is said of its run.
-    n_labels
-        Size of the label set.
-    """
-
-    densities: Floats
-    few: dict[str, AnyArray]
-    attrs: dict[str, Any]
-    n_labels: int
+    densities: Floats  # log density of each label that was left out, shape [label]
+    few: dict[str, AnyArray]  # a few whole draws by variable, [draw, ...]
+    attrs: dict[str, Any]  # what is said of its run
+    n_labels: int  # size of the label set
 
 
 def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> list[Member]:
@@ -291,21 +270,7 @@ def _named(settings: Settings, name: str) -> Progress | None:
 
 
 class _Coders:
-    """Draws of prevalence, coders and population, each given one draw of all truths.
-
-    Parameters
-    ----------
-    stack
-        The stack.
-    spread
-        The items, which know what the stack says of them.
-    source
-        The items with all coders.
-    layer
-        Draws of the layer.
-    settings
-        The options of the run.
-    """
+    """Draws of prevalence, coders and population, each given one draw of all truths."""
 
     def __init__(
         self, stack: Stack, spread: Spread, source: Source, layer: Layer, settings: Settings

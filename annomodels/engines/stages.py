@@ -48,15 +48,7 @@ def chain_keys(settings: Settings) -> list[int]:
 
 
 class StagedRun(ABC):
-    """Chains, and the stages they went through.
-
-    Parameters
-    ----------
-    settings
-        The options of the run.
-    work
-        That of one iteration of one chain, in the unit of `Settings.patience`.
-    """
+    """Chains, and the stages they went through."""
 
     chains: Sequence[Any]
     # whether chains can note what is watched of every iteration
@@ -115,15 +107,7 @@ class StagedRun(ABC):
 
     @property
     def result(self) -> tuple[list[Kept], int]:
-        """What the last good stage kept, and its thinning.
-
-        Raises
-        ------
-        EngineError
-            When the time limit left no draw.
-        KeyboardInterrupt
-            When interrupted before the first draw.
-        """
+        """What the last good stage kept, and its thinning."""
         if not self.stages:
             if self.stopped == "interrupted":
                 raise KeyboardInterrupt

@@ -94,19 +94,7 @@ def near_votes(votes: float, rng: np.random.Generator) -> Way:
 def start_states(
     model: ConjugateModel, parts: Parts, seed: int, weights: Sequence[float]
 ) -> list[State]:
-    """Return the parameters at which runs begin, the first at the votes, the others near them.
-
-    Parameters
-    ----------
-    model
-        The model.
-    parts
-        Opens the data, part after part.
-    seed
-        Seed of the random numbers.
-    weights
-        Weight of the votes against random shares, one for each further run.
-    """
+    """Return the parameters at which runs begin, the first at the votes, the others near them."""
     rng = np.random.default_rng(seed)
     ways: list[Way] = [vote_shares, *(near_votes(weight, rng) for weight in weights)]
     return [model.start(*soft_counts(parts, way)) for way in ways]
@@ -150,65 +138,34 @@ def state_from_shares(model: ConjugateModel, codes: Encoded, shares: Floats) -> 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where a climb ended.
+    """Where a climb ended."""
 
-    Parameters
-    ----------
-    name
-        Where it began.
-    evidence
-        Estimate of the logarithm of the mass of the mode, in nats.
-    state
-        The parameters there.
-    start
-        Counts under which chains of this mode begin.
-    """
-
-    name: str
-    evidence: float
-    state: State
-    start: SoftCounts
+    name: str  # where it began
+    evidence: float  # estimate of the logarithm of the mass of the mode, in nats
+    state: State  # the parameters there
+    start: SoftCounts  # counts under which chains of this mode begin
 
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """Where chains begin, and why.
+    """Where chains begin, and why."""
 
-    Parameters
-    ----------
-    states
-        Where each chain begins.
-    modes
-        Of each mode, the best first: the estimate of the log of its mass, the starts that led
-        there, the shares of the classes and the number of chains that begin there.
-    """
-
-    states: list[State]
+    states: list[State]  # where each chain begins
+    # of each mode, the best first: the estimate of the log of its mass, the starts that led there,
+    # the shares of the classes and the number of chains that begin there
     modes: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The items as the census asks for them, here or over parts that lie anywhere.
+    """The items as the census asks for them, here or over parts that lie anywhere."""
 
-    Parameters
-    ----------
-    parts
-        Opens the items, part after part.
-    volume
-        Share of the labels that each confusion matrix gave, shape [row].
-    has_gold
-        Whether the truth of any item is known.
-    expected
-        Gives expected counts [row, label, truth], sizes [truth] and the log likelihood of a state.
-    gaps
-        Gives mean total variation distances of what states say of the items, [state, state].
-    """
-
-    parts: Parts
-    volume: Floats
-    has_gold: bool
+    parts: Parts  # opens the items, part after part
+    volume: Floats  # share of the labels that each confusion matrix gave, shape [row]
+    has_gold: bool  # whether the truth of any item is known
+    # gives expected counts [row, label, truth], sizes [truth] and the log likelihood of a state
     expected: Expectation
+    # gives mean total variation distances of what states say of the items, [state, state]
     gaps: Callable[[Sequence[State]], Floats]
 
 
@@ -257,22 +214,7 @@ def items_of(spread: Spread) -> Items:
 def chain_starts(
     model: ConjugateModel, items: Items, seed: int, chains: int, *, relabel: bool
 ) -> Census:
-    """Begin chains at the modes that count: the first one there, the others near it.
-
-    Parameters
-    ----------
-    model
-        A model with conjugate parameters.
-    items
-        The data.
-    seed
-        Seed of the random numbers.
-    chains
-        Number of chains.
-    relabel
-        Whether classes are brought into their canonical order. Modes that differ by the names of
-        the classes alone are then one.
-    """
+    """Begin chains at the modes that count: the first one there, the others near it."""
     rng = np.random.default_rng(seed)
     counts = partial(soft_counts, items.parts)
     votes = counts(vote_shares)

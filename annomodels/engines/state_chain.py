@@ -24,20 +24,7 @@ FIRST = 2**40  # number of the step before the first iteration, which no iterati
 class StateChain:
     """A Gibbs chain of a state model, without the items: others pass over them and count.
 
-    Parameters
-    ----------
-    model
-        The model.
-    volume
-        Share of the labels that each confusion matrix gave, shape [row].
-    state
-        Parameters of the coders' model to begin with; changed in place.
-    key
-        Key of all random numbers of the chain.
-    relabel
-        Whether classes that have swapped their names are put right during the warm-up.
-    rows
-        Whether draws of all parameters are kept, with their prior density; else the prevalence.
+    Shapes: `volume` [row].
     """
 
     def __init__(
@@ -128,12 +115,8 @@ class StateChain:
     def count(self, counts: Ints, extra: Ints, sizes: Ints, golds: Ints) -> None:
         """Take what a pass over all items counted.
 
-        Parameters
-        ----------
-        counts, extra
-            Labels by [cell, perceived], and by [cell, further row].
-        sizes, golds
-            Items [state], and those of known truth [state, truth].
+        Shapes: `counts` [cell, perceived]; `extra` [cell, further row]; `sizes` [state]; `golds`
+        [state, truth].
         """
         self.counts, self.extra, self.sizes, self.golds = counts, extra, sizes, golds
 
@@ -157,17 +140,7 @@ class StateChain:
         return LeftOut(self._share(), truth, given, without.reshape(flat))
 
     def take(self, kept: FewKept | None, log_likelihood: float, warming: bool) -> None:
-        """Complete an iteration after its pass: keep the parameters, and draw new ones.
-
-        Parameters
-        ----------
-        kept
-            Where to keep them; None where this iteration is not kept.
-        log_likelihood
-            That of the parameters, with the states summed out.
-        warming
-            Whether this is the warm-up.
-        """
+        """Complete an iteration after its pass: keep the parameters, and draw new ones."""
         if kept is not None:
             values, lp = self._values(), log_likelihood
             if self.rows:

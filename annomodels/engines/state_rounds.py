@@ -45,19 +45,7 @@ CALL = 20_000_000
 
 
 def sample_states(model: StateModel, source: Source, settings: Settings, crew: Team) -> RawResult:
-    """Sample a state model, over the parts of a source in memory.
-
-    Parameters
-    ----------
-    model
-        The model.
-    source
-        The items.
-    settings
-        The options of the run.
-    crew
-        Who passes over them.
-    """
+    """Sample a state model, over the parts of a source in memory."""
 
     def run(spread: Spread) -> RawResult:
         run_ = sampled(model, spread, settings)
@@ -75,13 +63,7 @@ def sample_states(model: StateModel, source: Source, settings: Settings, crew: T
 def repeated(
     run: Callable[[Spread], RawResult], source: Source, crew: Team, settings: Settings
 ) -> RawResult:
-    """Do a run whose sums lie with a team, again where some of them were lost.
-
-    Raises
-    ------
-    NotApplicable
-        When the team keeps nothing where it was put.
-    """
+    """Do a run whose sums lie with a team, again where some of them were lost."""
     if not crew.keeps:
         raise NotApplicable(
             "This executor carries a call out anywhere, and models whose items have states, a "
@@ -111,21 +93,7 @@ def sampled(
     name: str = "",
     every: int = 1,
 ) -> StateRounds:
-    """Run the chains of a state model.
-
-    Parameters
-    ----------
-    model
-        The model.
-    spread
-        The items.
-    settings
-        The options of the run.
-    name
-        Name of the run, where items see several.
-    every
-        Labels of every so many items are left out and foretold.
-    """
+    """Run the chains of a state model."""
     source = spread.source
     relabel = settings.relabel and model.coder_model.swappable and not source.has_gold
     settings.tell("starting", 0.0)

@@ -13,20 +13,6 @@ from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 def team(executor: Any, places: int | None = None) -> Team:
     """Return the team that an ``executor=`` stands for.
 
-    Parameters
-    ----------
-    executor
-        None or "serial" for one place, "threads" or "processes", a Dask client, an executor of
-        ``concurrent.futures``, anything with ``submit`` or ``map``, or a team.
-    places
-        Number of threads or processes, or of calls that an executor gets at a time; by default as
-        many as there are cores, or as it has.
-
-    Raises
-    ------
-    NotApplicable
-        When it is none of these.
-
     Examples
     --------
     >>> team(None).map(abs, [-1, 2])
@@ -63,17 +49,6 @@ def spread_map(
     executor: Any, function: Callable[[Any], Any], pieces: Iterable[Any], places: int | None = None
 ) -> list[Any]:
     """Apply a function to independent pieces of work, wherever an ``executor=`` says.
-
-    Parameters
-    ----------
-    executor
-        What :func:`team` takes.
-    function
-        Called with a piece; for processes and clusters it can be pickled.
-    pieces
-        The pieces.
-    places
-        Number of threads or processes.
 
     Examples
     --------

@@ -28,11 +28,6 @@ class DaskTeam(Team):
 
     Calls are bound to machines, since these keep their part of the data. A machine that is lost is
     replaced by one that is there, which is then given that part.
-
-    Parameters
-    ----------
-    client
-        A ``distributed.Client``.
     """
 
     rounds = 2  # a machine works for one while the answers of the other travel

@@ -16,11 +16,6 @@ class Processes(Team):
 
     A script that uses them begins with ``if __name__ == "__main__":``, as every script does that
     starts processes, for they read it too.
-
-    Parameters
-    ----------
-    places
-        Number of processes.
     """
 
     rounds = 2

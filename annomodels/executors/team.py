@@ -33,13 +33,7 @@ def add(first: tuple[Any, ...], *others: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Team(ABC):
-    """Places that carry out calls.
-
-    Parameters
-    ----------
-    places
-        Number of calls that are carried out at a time.
-    """
+    """Places that carry out calls."""
 
     # whether a call to a place finds there what an earlier call to the same place left behind
     keeps: bool = True
@@ -144,13 +138,7 @@ class Serial(Team):
 
 
 class Threads(Team):
-    """Threads of this process; nothing is copied.
-
-    Parameters
-    ----------
-    places
-        Number of threads.
-    """
+    """Threads of this process; nothing is copied."""
 
     here = True
     pieces = 4
@@ -169,15 +157,7 @@ class Threads(Team):
 
 
 class Borrowed(Team):
-    """Anything with ``submit`` or ``map``: where a call goes is up to it.
-
-    Parameters
-    ----------
-    executor
-        An executor of ``concurrent.futures`` or of the same make.
-    places
-        Number of calls to make at a time.
-    """
+    """Anything with ``submit`` or ``map``: where a call goes is up to it."""
 
     def __init__(self, executor: Any, places: int) -> None:
         super().__init__(places)

@@ -140,12 +140,6 @@ def require_plain(file: IO[bytes]) -> None:
     """Refuse a file of a fit that was damaged, or that a fit cannot have, before it is read.
 
     HDF5 follows links to other files, and takes bytes of a data set from any file that is named.
-
-    Raises
-    ------
-    ValueError
-        When the seal is not that of the file, when anything in it lies elsewhere or twice, or when
-        it would take many times as much memory as the file has bytes.
     """
     import h5py
 

@@ -19,11 +19,6 @@ class FitPlots:
     With ``ax=`` a plot is drawn on your axes. A separate figure has a clear background and
     is not known to pyplot: save it with ``figure.savefig("name.svg")``; notebooks show it.
 
-    Parameters
-    ----------
-    fit
-        The fit. Where it has no such plot, ``fit.lacks("plot.coders")`` says why.
-
     Examples
     --------
     >>> import annomodels as am
@@ -61,30 +56,13 @@ class FitPlots:
         target: float | None = None,
         ax: Axes | None = None,
     ) -> Figure:
-        """Draw the coders with 50 % and 95 % intervals, the worst on top.
-
-        Parameters
-        ----------
-        measure
-            What to draw: "accuracy" (the default), "skill" or "bits"; where labels are numbers
-            "reliability" (the default there), "bias", "scale" or "noise".
-        most
-            How many coders to show at most, the most notable ones.
-        target
-            Accuracy asked for, drawn as a line.
-        """
+        """Draw the coders with 50 % and 95 % intervals, the worst on top."""
         from annomodels.plots.coders import coder_forest as draw
 
         return draw(self._of("coders"), measure=measure, most=most, target=target, ax=ax)
 
     def confusion(self, coder: Hashable, *, ax: Axes | None = None) -> Figure:
-        """Draw what a coder says when the truth is this or that.
-
-        Parameters
-        ----------
-        coder
-            Name of the coder.
-        """
+        """Draw what a coder says when the truth is this or that."""
         from annomodels.plots.coders import confusion_matrix as draw
 
         return draw(self._of("confusion"), coder, ax=ax)
@@ -104,13 +82,7 @@ class FitPlots:
     def pairwise(
         self, measure: Literal["kappa", "agreement"] = "kappa", *, ax: Axes | None = None
     ) -> Figure:
-        """Draw the agreement of every pair of coders, similar coders side by side.
-
-        Parameters
-        ----------
-        measure
-            "kappa" for Cohen's kappa, "agreement" for the share of equal labels.
-        """
+        """Draw the agreement of every pair of coders, similar coders side by side."""
         from annomodels.plots.coders import pairwise_heatmap as draw
 
         return draw(self._of("pairwise"), measure=measure, ax=ax)
@@ -134,13 +106,7 @@ class FitPlots:
         return draw(self._of("quadrant"), ax=ax)
 
     def ranks(self, *, most: int = 4) -> Figure:
-        """Draw whether the chains of the run tell the same story, a panel for each quantity.
-
-        Parameters
-        ----------
-        most
-            How many quantities to show.
-        """
+        """Draw whether the chains of the run tell the same story, a panel for each quantity."""
         from annomodels.plots.trust import ranks as draw
 
         return draw(self._of("ranks"), most=most)

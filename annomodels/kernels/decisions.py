@@ -285,20 +285,7 @@ def iterate(
     kept: tuple[Array, ...],
     sums: tuple[Array, ...],
 ) -> None:
-    """Run iterations begin to end - 1; those from 0 on are kept, one draw each.
-
-    Parameters
-    ----------
-    priors
-        Of the prevalence [class, 2], the population means [kind, 2], and the coefficients of the
-        log density of the concentrations.
-    state
-        Weights [class, 2], logs [coder, 2, kind], means [kind, 2], concentrations [kind].
-    kept
-        Room for draws: prevalence, rate, mean, concentration, log likelihood.
-    sums
-        Sums over the draws: P(true) [batch, candidate], and P(no, one, several) [mention, 3].
-    """
+    """Run iterations begin to end - 1; those from 0 on are kept, one draw each."""
     prior, anchor, scale = priors
     weights, logs, mean, concentration = state
     prevalences, rates, means, concentrations, likelihoods = kept

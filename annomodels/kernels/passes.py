@@ -127,19 +127,7 @@ def soft_pass(
 def soft(
     arrays: Sequence[Array], weight: Array, n_rows: int, given: Chances, items: bool = True
 ) -> tuple[Array, Array, Array, float]:
-    """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood.
-
-    Parameters
-    ----------
-    arrays, weight
-        What a pass begins with, and the number of items of each pattern.
-    n_rows
-        Number of confusion matrices.
-    given
-        The parameters, as `chances` gives them.
-    items
-        Whether the class probabilities are wanted; else they are empty.
-    """
+    """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood."""
     k, n_items = len(given[0]), len(weight)
     counts, sizes = np.zeros((n_rows, k, k)), np.zeros(k)
     p_truth = np.empty((n_items if items else 0, k))

@@ -27,20 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class State:
-    """Parameters of one draw, as the kernels hold them.
+    """Parameters of one draw, as the kernels hold them."""
 
-    Parameters
-    ----------
-    log_prevalence
-        Shape [truth].
-    log_confusion
-        Shape [row, label, truth]: the order in which a pass reads it.
-    population
-        Further parameters by name (``population``, ``concentration``).
-    """
-
-    log_prevalence: Floats
-    log_confusion: Floats
+    log_prevalence: Floats  # shape [truth]
+    log_confusion: Floats  # shape [row, label, truth]: the order in which a pass reads it
+    # further parameters by name (``population``, ``concentration``)
     population: dict[str, Floats] = field(default_factory=dict)
 
 
@@ -49,25 +40,13 @@ DrawsOf = Callable[[str], Floats]
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an earlier fit hands on.
+    """What an earlier fit hands on."""
 
-    Parameters
-    ----------
-    draws_of
-        Gives draws [sample, ...] of a variable of the result.
-    labels, coders
-        Their names.
-    weight
-        Share of the pseudo-counts to keep.
-    returning
-        Whether coders that come back start from their own rows.
-    """
-
-    draws_of: DrawsOf
+    draws_of: DrawsOf  # gives draws [sample, ...] of a variable of the result
     labels: tuple[str, ...]
     coders: tuple[str, ...]
-    weight: float
-    returning: bool
+    weight: float  # share of the pseudo-counts to keep
+    returning: bool  # whether coders that come back start from their own rows
 
     def counts(self, name: str) -> Floats:
         """Pseudo-counts of the Dirichlet distributions that are like the draws of a variable."""

@@ -180,25 +180,7 @@ def class_of(name: str) -> type[Model]:
 
 
 def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict[str, Any]:
-    """Return the description of a model with the classes that stand for its own ones now.
-
-    Parameters
-    ----------
-    described
-        What a file says: name, place of the class, priors.
-    given
-        Classes that somebody says are those of the models of these names.
-
-    Returns
-    -------
-    dict
-        The same, each class at a place that is known here.
-
-    Raises
-    ------
-    NotApplicable
-        When a class is neither given nor defined here, or is given for nothing.
-    """
+    """Return the description of a model with the classes that stand for its own ones now."""
     described = json.loads(json.dumps(described))
     named = {kind.name: kind for kind in given}
     missing = []

@@ -17,17 +17,7 @@ from annomodels.types import Floats
 def defined_priors(
     model: Model, data: Annotations, known: dict[str, Floats]
 ) -> tuple[Floats, list[str]]:
-    """Log density of the chosen priors on every draw, and the variables that it is of.
-
-    Parameters
-    ----------
-    model
-        The model as its definition has it.
-    data
-        What was fitted.
-    known
-        Draws of its own variables, shape [sample, ...].
-    """
+    """Log density of the chosen priors on every draw, and the variables that it is of."""
     import pytensor
     from pymc import logp
     from pytensor.graph.replace import clone_replace, vectorize_graph

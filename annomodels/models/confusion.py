@@ -24,19 +24,7 @@ from annomodels.types import Floats, Ints
 def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
     """Log P(labels of a pattern | truth), for NumPy arrays and for PyTensor variables.
 
-    Parameters
-    ----------
-    log_confusion
-        Shape [row, truth, label].
-    codes
-        The patterns.
-    xp
-        ``numpy``, or ``pytensor.tensor`` in a model context.
-
-    Returns
-    -------
-    array or tensor
-        Shape [pattern, truth].
+    Shapes: `log_confusion` [row, truth, label]; result [pattern, truth].
     """
     flat = xp.reshape(
         xp.transpose(log_confusion, (0, 2, 1)), (codes.n_rows * codes.n_labels, codes.n_labels)
@@ -129,12 +117,7 @@ class ConfusionModel(Model):
 def clamped_logp(joint: Any, codes: Encoded) -> Any:
     """Log likelihood of all items, the truth summed out, known gold clamped; in a model context.
 
-    Parameters
-    ----------
-    joint
-        Tensor log P(truth, labels of a pattern), shape [pattern, truth].
-    codes
-        The patterns.
+    Shapes: `joint` [pattern, truth].
     """
     import pytensor.tensor as pt
 

@@ -21,40 +21,20 @@ Ints = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """Patterns of labels with their multiplicity.
+    """Patterns of labels with their multiplicity."""
 
-    Parameters
-    ----------
-    starts
-        Where the labels of each pattern begin, shape [pattern + 1].
-    row
-        Which confusion matrix speaks (a coder, or 0 when all share one), shape [annotation].
-    label
-        Label codes, shape [annotation].
-    gold
-        Known truth, -1 where unknown, shape [pattern].
-    weight
-        Number of items with the pattern, shape [pattern].
-    inverse
-        Pattern of each item, shape [item].
-    n_rows, n_labels
-        Number of confusion matrices and of labels.
-    n_silent
-        How many of the last matrices give labels that are no votes.
-    kind
-        Kind of the items of each pattern, shape [pattern], where items differ before they are
-        labelled; see :attr:`Model.item_kinds`.
-    """
-
-    starts: Ints
+    starts: Ints  # where the labels of each pattern begin, shape [pattern + 1]
+    # which confusion matrix speaks (a coder, or 0 when all share one), shape [annotation]
     row: Ints
-    label: Ints
-    gold: Ints
-    weight: NDArray[np.float64]
-    inverse: Ints
-    n_rows: int
+    label: Ints  # label codes, shape [annotation]
+    gold: Ints  # known truth, -1 where unknown, shape [pattern]
+    weight: NDArray[np.float64]  # number of items with the pattern, shape [pattern]
+    inverse: Ints  # pattern of each item, shape [item]
+    n_rows: int  # number of confusion matrices and of labels
     n_labels: int
-    n_silent: int = 0
+    n_silent: int = 0  # how many of the last matrices give labels that are no votes
+    # kind of the items of each pattern, shape [pattern], where items differ before they are
+    # labelled; see :attr:`Model.item_kinds`
     kind: Ints | None = None
 
     @property
@@ -114,16 +94,7 @@ def encode(
 ) -> Encoded:
     """Bring annotations into the form that passes over the items need.
 
-    Parameters
-    ----------
-    data
-        The annotations.
-    shared
-        Whether all coders share one confusion matrix.
-    collapse
-        Whether items with the same labels by the same coders become one weighted pattern.
-    kind
-        Kind of each item, shape [item]; those of one pattern are of one kind. None where all are.
+    Shapes: `kind` [item].
     """
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
     gold = np.full(data.n_items, -1, dtype=np.int32) if data.gold is None else data.gold
@@ -176,15 +147,9 @@ def _patterns(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expanded(Annotations):
-    """Annotations whose last coders are shadows: their labels are no votes.
+    """Annotations whose last coders are shadows: their labels are no votes."""
 
-    Parameters
-    ----------
-    n_silent
-        Number of shadows.
-    """
-
-    n_silent: int = 0
+    n_silent: int = 0  # number of shadows
 
 
 def expanded(data: Annotations) -> Expanded:
@@ -193,11 +158,6 @@ def expanded(data: Annotations) -> Expanded:
     The shadow of coder j and kind m stands at place J (m + 1) + j. Where the coder gave that kind,
     it says 1; where they gave a later kind or a class, 0; where they gave an earlier kind, nothing.
     For the confusion family, P(labels | truth) is then a product over coders and shadows.
-
-    Parameters
-    ----------
-    data
-        Annotations with labels that are not classes.
 
     Examples
     --------
@@ -234,17 +194,6 @@ def expanded(data: Annotations) -> Expanded:
 def require_fittable(data: Annotations) -> None:
     """Make sure that a model has something to learn from.
 
-    Parameters
-    ----------
-    data
-        The annotations.
-
-    Raises
-    ------
-    AnnotationError
-        With all reasons why not: one label (declare the others if more were possible), one coder,
-        no item with two coders.
-
     Examples
     --------
     >>> require_fittable(Annotations.from_records([(1, "a", "x"), (1, "b", "y")]))
@@ -253,19 +202,7 @@ def require_fittable(data: Annotations) -> None:
 
 
 def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, source: str) -> None:
-    """Make sure of the same, given what is known of the data.
-
-    Parameters
-    ----------
-    labels
-        The label set.
-    n_coders
-        Number of coders.
-    shared
-        Whether two coders labelled one item.
-    source
-        Name of the file.
-    """
+    """Make sure of the same, given what is known of the data."""
     problems = []
     if len(labels) < 2:
         name = repr(labels[0])

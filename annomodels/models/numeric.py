@@ -28,37 +28,18 @@ PILE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class NumericLabels:
-    """Labels in standard units: (value - centre) / unit.
+    """Labels in standard units: (value - centre) / unit."""
 
-    Parameters
-    ----------
-    item, coder
-        Codes, shape [annotation].
-    y
-        Labels in standard units, shape [annotation].
-    low, high
-        Between what each label lies before it is rounded to a step of the scale, in standard
-        units, shape [annotation]; equal where labels are taken as exact, infinite at an end of
-        the scale.
-    known
-        Known truths in standard units, NaN where unknown, shape [item].
-    n_coders
-        Number of coders.
-    centre, unit
-        What was subtracted, and by what was divided, in units of the labels.
-    ends
-        Ends of the scale in units of the labels, infinite where it has none.
-    """
-
-    item: NDArray[Any]
+    item: NDArray[Any]  # codes, shape [annotation]
     coder: NDArray[Any]
-    y: Floats
+    y: Floats  # labels in standard units, shape [annotation]
     low: Floats
     high: Floats
-    known: Floats
-    n_coders: int
-    centre: float
+    known: Floats  # known truths in standard units, NaN where unknown, shape [item]
+    n_coders: int  # number of coders
+    centre: float  # what was subtracted, and by what was divided, in units of the labels
     unit: float
+    # ends of the scale in units of the labels, infinite where it has none
     ends: tuple[float, float] = (-np.inf, np.inf)
 
     @property
@@ -95,23 +76,14 @@ class NumberValues:
 
 @dataclass(frozen=True, eq=False)
 class NumberDraws:
-    """What samplers draw, in standard units; leading dimensions are the same everywhere.
+    """What samplers draw, in standard units; leading dimensions are the same everywhere."""
 
-    Parameters
-    ----------
-    population
-        Parameters of the populations, in the order of ``POPULATION``, shape [..., parameter].
-    bias, scale, precision
-        Shape [..., coder].
-    ease, truth
-        Shape [..., item], where they were drawn.
-    """
-
+    # parameters of the populations, in the order of ``POPULATION``, shape [..., parameter]
     population: Floats
-    bias: Floats
+    bias: Floats  # shape [..., coder]
     scale: Floats
     precision: Floats
-    ease: Floats | None = None
+    ease: Floats | None = None  # shape [..., item], where they were drawn
     truth: Floats | None = None
 
     @classmethod
@@ -168,26 +140,6 @@ def numeric_labels(
     ends: tuple[float, float] | None = None,
 ) -> NumericLabels:
     """Bring annotations whose labels are numbers into standard units.
-
-    Parameters
-    ----------
-    data
-        The annotations.
-    centre, unit
-        Zero point and unit; None takes mean and standard deviation of all labels.
-    step
-        Step of the scale; None takes the smallest distance of two labels that occur, 0 takes
-        labels as exact.
-    ends
-        Smallest and largest label of the scale; None takes an extreme that occurs for an end when
-        at least 2 % of the labels stand there. Infinite: no end.
-
-    Raises
-    ------
-    NotApplicable
-        When labels are no numbers.
-    AnnotationError
-        When there is nothing to learn: one coder, no item with two labels, or labels all equal.
 
     Examples
     --------

@@ -16,17 +16,6 @@ def observed(name: str, values: Any) -> Any:
     these data only. A variable without a fixed length leaves the code open for data of any size.
     Called in a model context.
 
-    Parameters
-    ----------
-    name
-        Name of the numbers, unique within the model.
-    values
-        An array, of whole numbers or others.
-
-    Returns
-    -------
-    tensor variable
-
     Examples
     --------
     >>> import pymc as pm
@@ -45,17 +34,6 @@ def observed_sparse(name: str, matrix: Any) -> Any:
     """Register a sparse matrix of the data; only its number of columns is part of the graph.
 
     Called in a model context.
-
-    Parameters
-    ----------
-    name
-        Name of the matrix, unique within the model.
-    matrix
-        A sparse matrix of SciPy, by rows.
-
-    Returns
-    -------
-    sparse variable
 
     Examples
     --------
@@ -107,18 +85,7 @@ def observed_labels(
     It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
     summed out, and a draw from it labels all items anew.
 
-    Parameters
-    ----------
-    codes
-        The patterns of labels, one for each item.
-    of_items
-        From labels [annotation] and the parameters the log likelihood of each item, [item].
-    drawn
-        From the parameters and a size, which is not used, new labels [annotation].
-    *parameters
-        Tensors.
-    signature
-        Dimensions of the parameters, as ``"(s),(t)"``.
+    Shapes: `drawn` [annotation].
     """
     import pymc as pm
 
@@ -150,10 +117,7 @@ def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
 def by_item(log_likelihood: Any) -> Any:
     """Register the log likelihood of each item, truth summed out; called in a model context.
 
-    Parameters
-    ----------
-    log_likelihood
-        Tensor [item].
+    Shapes: `log_likelihood` [item].
     """
     import pymc as pm
 

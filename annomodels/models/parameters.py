@@ -27,45 +27,23 @@ TINY = 1e-300
 class Parameter:
     """A variable of the posterior, as its model declares it.
 
-    Parameters
-    ----------
-    name
-        What it is called in the result tree and in the PyMC model.
-    dims
-        Its dimensions beyond chain and draw. Classes are ``truth``, coders ``coder``.
-    support
-        The values it may take: ``simplex`` and ``zero-sum`` along the last dimension, ``unit``
-        between 0 and 1, ``pseudo-counts`` the positive totals of Dirichlet distributions.
-    watched
-        What of it must have mixed. ``all``: every entry, on the log scale where it is positive;
-        ``diagonal``: those of the last two dimensions where both are the same; ``accuracy``: the
-        diagonal, weighted by the prevalence; ``rate``: everything, summed over the classes with
-        the prevalence as weights; nothing where it follows from other variables, or is the
-        own of a coder whose accuracy is watched.
-    exchangeable
-        Dimensions whose order means nothing. What is watched is sorted along them, so that two
-        chains that number the same things differently agree.
-    shown
-        Whether the table of coders has a column of it; it is one number for each coder.
-    effect
-        Of coefficients of covariates, what one more of each adds to, in words.
-    optional
-        Whether there are none where priors or data leave nothing to estimate.
-
     Examples
     --------
     >>> Parameter("concentration", ("truth",), "pseudo-counts").words
     'concentration'
     """
 
-    name: str
-    dims: tuple[str, ...] = ()
+    name: str  # what it is called in the result tree and in the PyMC model
+    dims: tuple[str, ...] = ()  # its dimensions beyond chain and draw
+    # the values it may take: ``simplex`` and ``zero-sum`` along the last dimension, ``unit``
+    # between 0 and 1, ``pseudo-counts`` the positive totals of Dirichlet distributions
     support: Support = "real"
     watched: Watched = "all"
-    exchangeable: tuple[str, ...] = ()
+    exchangeable: tuple[str, ...] = ()  # dimensions whose order means nothing
+    # whether the table of coders has a column of it; it is one number for each coder
     shown: bool = False
-    effect: str = ""
-    optional: bool = False
+    effect: str = ""  # of coefficients of covariates, what one more of each adds to, in words
+    optional: bool = False  # whether there are none where priors or data leave nothing to estimate
 
     @property
     def positive(self) -> bool:
@@ -117,18 +95,11 @@ class Parameter:
 
 
 class ExpectedAccuracy(NamedTuple):
-    """Draws of the mean accuracy of the coders in each class beside what their prior expects.
+    """Draws of the mean accuracy of the coders in each class beside what their prior expects."""
 
-    Parameters
-    ----------
-    seen
-        Mean over the coders, shape [sample, truth].
-    mean, spread
-        What the prior expects of it given what all classes have in common, and the standard
-        deviation that it allows, shapes [sample, truth].
-    """
-
-    seen: Floats
+    seen: Floats  # mean over the coders, shape [sample, truth]
+    # what the prior expects of it given what all classes have in common, and the standard deviation
+    # that it allows, shapes [sample, truth]
     mean: Floats
     spread: Floats
 
@@ -143,14 +114,7 @@ def watched_draws(
 ) -> Floats:
     """Draws of everything that must have mixed, shape [chain, draw, column].
 
-    Parameters
-    ----------
-    parameters
-        What the model declares.
-    posterior
-        Draws by variable with leading dimensions [chain, draw].
-    volume
-        Number or share of labels by coder.
+    Shapes: `posterior` [chain, draw].
     """
     # numbers have no classes, and nothing that is weighed by their prevalence
     prevalence = np.asarray(posterior.get("prevalence", np.empty((0, 0, 0))), dtype=np.float64)
@@ -171,15 +135,7 @@ def watched_names(
     volume: AnyArray,
     coords: Mapping[str, Sequence[Any]],
 ) -> list[str]:
-    """Names of the columns of :func:`watched_draws`, for people.
-
-    Parameters
-    ----------
-    parameters, posterior, volume
-        As there; of the posterior only shapes are used.
-    coords
-        Names along the dimensions; without, places are counted from 1.
-    """
+    """Names of the columns of :func:`watched_draws`, for people."""
     coders = busiest_coders(volume)
     known = dict(coords)
     if "coder" in known:

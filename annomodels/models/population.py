@@ -27,20 +27,7 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
     Maximises the Dirichlet-multinomial density of the counts times the prior, on the scale of
     log-ratios and of the log concentration.
 
-    Parameters
-    ----------
-    counts
-        Soft counts, shape [row, label, truth].
-    anchor
-        Dirichlet pseudo-counts of the population mean, shape [truth, label]; there may be more or
-        fewer labels than classes.
-    scale
-        Prior of the concentration.
-
-    Returns
-    -------
-    mean, concentration
-        Shapes [truth, label] and [truth].
+    Shapes: `counts` [row, label, truth]; `anchor` [truth, label]; result [truth, label].
     """
     _, n_labels, k = counts.shape
     mean = np.empty((k, n_labels))
@@ -87,20 +74,7 @@ def anchor_strength(
     The labels of a coder count as much as they tell of the mean: so many as would be independent
     draws from it.
 
-    Parameters
-    ----------
-    counts
-        Soft counts, shape [row, label, truth].
-    shares
-        Centre of the prior of the mean, shape [truth, label].
-    concentration
-        Of the coders around the mean, shape [truth].
-    median, spread
-        Log-normal prior of the strength.
-
-    Returns
-    -------
-    Strengths, shape [truth].
+    Shapes: `counts` [row, label, truth]; `shares` [truth, label]; `concentration` [truth].
 
     Examples
     --------

@@ -24,33 +24,17 @@ SMALLEST = 1e-30  # a probability that is zero by definition counts as this in l
 
 @dataclass(frozen=True, eq=False)
 class Kinds:
-    """Kinds of items, each with its own shares of the states.
+    """Kinds of items, each with its own shares of the states."""
 
-    Parameters
-    ----------
-    names
-        Names of the items, as text.
-    of_item
-        Kind of each item, shape [item].
-    design
-        What the terms of the columns about items are for each kind, shape [kind, term].
-    log_share
-        Gives log P(state) of an item of some kinds on a draw, before it is labelled, [kind, state].
-    """
-
-    names: tuple[str, ...]
-    of_item: Ints
+    names: tuple[str, ...]  # names of the items, as text
+    of_item: Ints  # kind of each item, shape [item]
+    # what the terms of the columns about items are for each kind, shape [kind, term]
     design: Floats
+    # gives log P(state) of an item of some kinds on a draw, before it is labelled, [kind, state]
     log_share: Callable[[int, Ints], Floats]
 
     def of_items(self, names: Sequence[str]) -> Ints:
-        """Kind of each of some items.
-
-        Raises
-        ------
-        NotApplicable
-            When nothing is known of an item.
-        """
+        """Kind of each of some items."""
         if tuple(names) == self.names:
             return self.of_item
         place = dict(zip(self.names, self.of_item.tolist(), strict=True))
@@ -99,14 +83,7 @@ def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
 
     .. math:: P(l \mid k, j) = \sum_s \rho_s T_{s,k} E_{j,s,l} \Big/ \sum_s \rho_s T_{s,k}
 
-    Parameters
-    ----------
-    share, emission, truth
-        Of one draw: [state], [coder, state, label], [state, truth].
-
-    Returns
-    -------
-    Shapes [truth] and [coder, truth, label].
+    Shapes: `share` [state]; `emission` [coder, state, label]; `truth` [state, truth].
 
     Examples
     --------
@@ -128,16 +105,7 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
 
     Known gold weighs each state by the probability of that truth. Called in a model context.
 
-    Parameters
-    ----------
-    codes
-        The patterns of labels.
-    log_share
-        Tensor [state]; or [kind, state], where items are of several kinds.
-    log_emission
-        Tensor [row, state, label].
-    log_truth
-        Tensor or array [state, truth].
+    Shapes: `log_emission` [row, state, label]; `log_truth` [state, truth].
     """
     import pymc as pm
     import pytensor.tensor as pt

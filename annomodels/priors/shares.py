@@ -339,13 +339,7 @@ def _tuples(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Write a field of a model down as plain data.
-
-    Raises
-    ------
-    TypeError
-        When a result cannot keep it.
-    """
+    """Write a field of a model down as plain data."""
     if type(value) in KINDS.values():
         return to_dict(value)
     if hasattr(value, "to_dict") and hasattr(value, "describe"):
@@ -361,13 +355,6 @@ def plain(value: Any) -> Any:
 
 def of_other_labels(value: Any, labels: list[str]) -> list[str]:
     """Say which priors of a model belong to other labels, or to another number of them.
-
-    Parameters
-    ----------
-    value
-        The model.
-    labels
-        Labels of the data.
 
     Examples
     --------

@@ -66,11 +66,6 @@ def misfits(value: Any) -> list[str]:
 
     Fields whose annotation says nothing that can be checked are left alone.
 
-    Parameters
-    ----------
-    value
-        An instance of a dataclass.
-
     Examples
     --------
     >>> from annomodels.priors import LogNormal
@@ -105,15 +100,7 @@ REGRESSED = {
 
 
 def columns_not_taken(kind: Any, named: Mapping[str, Any]) -> list[str]:
-    """Say which columns about coders or items a model takes no account of, and which model does.
-
-    Parameters
-    ----------
-    kind
-        The class of a model.
-    named
-        What somebody wants to make it of.
-    """
+    """Say which columns about coders or items a model takes no account of, and which model does."""
     known = getattr(kind, "__dataclass_fields__", ())
     return [
         f"{kind.__name__} takes no {name}. {REGRESSED[name]}."

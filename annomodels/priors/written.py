@@ -90,13 +90,7 @@ def value_of(said: Any) -> Any:
 
 
 def class_within(described: dict[str, Any]) -> type[Any]:
-    """Return the class, which has been loaded, of a model that was written down.
-
-    Raises
-    ------
-    KeyError
-        When it is not known.
-    """
+    """Return the class, which has been loaded, of a model that was written down."""
     place = described.get("class")
     found = own_class(place) if place else CLASSES.get(described["name"])
     if found is None:

@@ -65,49 +65,25 @@ class Spread:
 
 @dataclass(frozen=True)
 class Counts:
-    """Facts about the data that follow from counts, also where the labels are on disk.
+    """Facts about the data that follow from counts, also where the labels are on disk."""
 
-    Parameters
-    ----------
-    per_item, per_coder
-        Spread of the number of labels.
-    label_counts
-        How often each label was given.
-    unused
-        Declared labels that nobody gave.
-    repeats, skips
-        Further labels of a coder on the same item; empty cells.
-    few
-        Coders with fewer than ten labels.
-    single
-        Items with one label only.
-    """
-
-    per_item: Spread
+    per_item: Spread  # spread of the number of labels
     per_coder: Spread
-    label_counts: tuple[int, ...]
-    unused: tuple[Hashable, ...]
-    repeats: int
+    label_counts: tuple[int, ...]  # how often each label was given
+    unused: tuple[Hashable, ...]  # declared labels that nobody gave
+    repeats: int  # further labels of a coder on the same item; empty cells
     skips: int
-    few: tuple[Hashable, ...]
-    single: int
+    few: tuple[Hashable, ...]  # coders with fewer than ten labels
+    single: int  # items with one label only
 
 
 @dataclass(frozen=True)
 class Health(Counts):
-    """Facts about the data that a reader should know before the results.
+    """Facts about the data that a reader should know before the results."""
 
-    Parameters
-    ----------
-    per_item, per_coder, label_counts, unused, repeats, skips, few, single
-        As of :class:`Counts`.
-    components
-        Sizes, in items, of the parts of the data that share no coder, largest first.
-    constant
-        Coders with ten labels or more who gave one and the same label always.
-    """
-
+    # sizes, in items, of the parts of the data that share no coder, largest first
     components: tuple[int, ...]
+    # coders with ten labels or more who gave one and the same label always
     constant: tuple[Hashable, ...]
 
 
@@ -150,24 +126,12 @@ def _components(data: Annotations) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Finding:
-    """One fact about the data.
-
-    Parameters
-    ----------
-    check
-        Short name.
-    value
-        Number or text.
-    remark
-        What it means or what to do about it; empty when all is well.
-    names
-        Labels or coders concerned.
-    """
+    """One fact about the data."""
 
     check: str
-    value: Any
-    remark: str = ""
-    names: tuple[str, ...] = ()
+    value: Any  # number or text
+    remark: str = ""  # what it means or what to do about it; empty when all is well
+    names: tuple[str, ...] = ()  # labels or coders concerned
 
 
 def findings(data: Annotations) -> list[Finding]:

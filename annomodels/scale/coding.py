@@ -71,31 +71,7 @@ def final_codes(
     scale: str,
     known: Mapping[str, Any] | None,
 ) -> tuple[tuple[str, ...], tuple[Hashable, ...], Recoding, list[str]]:
-    """Sort coders and labels, those that only the gold uses among them.
-
-    Parameters
-    ----------
-    intake
-        What was met.
-    buckets
-        The rows, to see whether a truth belongs to an item that somebody labelled.
-    declared
-        The declared labels, or None.
-    scale
-        Scale of the labels.
-    known
-        Known truth by item, instead of a column.
-
-    Returns
-    -------
-    tuple
-        Coders, labels, final codes and notes.
-
-    Raises
-    ------
-    AnnotationError
-        When a known truth is outside the label set.
-    """
+    """Sort coders and labels, those that only the gold uses among them."""
     met, truths = tuple(intake.labels.codes), dict(intake.truths.codes)
     notes: list[str] = []
     if known is not None:

@@ -25,13 +25,7 @@ MAGIC = "*?["
 
 
 def files_of(paths: Paths) -> list[Path]:
-    """Files that are meant by a path, a folder, a pattern or several of these, in order.
-
-    Raises
-    ------
-    AnnotationError
-        When there is no such file, or no file of a known ending in a folder.
-    """
+    """Files that are meant by a path, a folder, a pattern or several of these, in order."""
     wanted = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     out: list[Path] = []
     problems: list[Problem] = []
@@ -66,13 +60,7 @@ def files_of(paths: Paths) -> list[Path]:
 def columns_of(
     files: Sequence[File], roles: dict[str, str | None], extra: dict[str, str | None]
 ) -> dict[str, str]:
-    """Column of each role, the same in all files.
-
-    Raises
-    ------
-    AnnotationError
-        With all files that lack a column.
-    """
+    """Column of each role, the same in all files."""
     named = {role: name for role, name in extra.items() if name is not None}
     parts = [name for name in parts_of(roles["item"]) if name != roles["item"]]
     first = files[0]

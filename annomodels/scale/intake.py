@@ -104,25 +104,7 @@ class Places:
 
 
 class Intake:
-    """What has been seen of the rows.
-
-    Parameters
-    ----------
-    spill
-        Where rows go.
-    columns
-        Column of each role, for messages.
-    declared
-        The declared labels as texts, or None.
-    missing
-        Texts that stand for no label, besides the empty one.
-    question
-        The question whose rows count, where there is a column of questions.
-    dont_know
-        Labels that are not classes.
-    once
-        Whether rows that repeat an annotation id are to be found.
-    """
+    """What has been seen of the rows."""
 
     def __init__(
         self,

@@ -268,13 +268,7 @@ def save_scan(scanned: Scanned) -> None:
 
 
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
-    """Return the scan whose blocks are in a folder.
-
-    Raises
-    ------
-    EngineError
-        When the folder holds no scan of this version.
-    """
+    """Return the scan whose blocks are in a folder."""
     try:
         about = json.loads((folder / ABOUT).read_text("utf-8"))
         if about.pop("version") != VERSION:

@@ -16,21 +16,13 @@ def _none() -> Ints:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shell(Annotations):
-    """Labels that are elsewhere, as annotations of no item that remember counts.
+    """Labels that are elsewhere, as annotations of no item that remember counts."""
 
-    Parameters
-    ----------
-    counts
-        Number of labels that each coder gave, shape [coder].
-    repeated
-        Pairs of labels that each coder gave to one item, and how many are equal.
-    n_repeats
-        Labels given by a coder who had labelled the item before.
-    """
-
+    # number of labels that each coder gave, shape [coder]
     counts: Ints = field(default_factory=_none)
+    # pairs of labels that each coder gave to one item, and how many are equal
     repeated: tuple[Ints, Ints] = field(default_factory=lambda: (_none(), _none()))
-    n_repeats: int = 0
+    n_repeats: int = 0  # labels given by a coder who had labelled the item before
 
     @property
     def per_coder(self) -> Ints:

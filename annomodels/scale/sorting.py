@@ -32,26 +32,15 @@ from annomodels.types import AnyArray, Bools, Ints
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """From the numbers under which names were met to their final codes.
+    """From the numbers under which names were met to their final codes."""
 
-    Parameters
-    ----------
-    coder, label, gold
-        Final code of each number.
-    known
-        Known truth by name of the item as final codes, instead of a column of gold.
-    n_labels
-        Size of the label set.
-    n_kinds
-        Number of labels that are not classes.
-    """
-
-    coder: AnyArray
+    coder: AnyArray  # final code of each number
     label: AnyArray
     gold: AnyArray
+    # known truth by name of the item as final codes, instead of a column of gold
     known: Mapping[str, int] | None = None
-    n_labels: int = 0
-    n_kinds: int = 0
+    n_labels: int = 0  # size of the label set
+    n_kinds: int = 0  # number of labels that are not classes
 
 
 @dataclass(eq=False)
@@ -148,23 +137,7 @@ def sort_buckets(
     bucket_rows: int = BUCKET_ROWS,
     block_labels: int = BLOCK_LABELS,
 ) -> Census:
-    """Write blocks, bucket after bucket, and count.
-
-    Parameters
-    ----------
-    buckets
-        The spilled rows; their files are removed when they are done.
-    folder
-        Where the blocks go.
-    recoding
-        Final codes.
-    places
-        Where rows stand, for messages.
-    tell
-        Called with the share of the rows that is done.
-    bucket_rows, block_labels
-        Rows that a bucket should hold, and labels that a block may hold.
-    """
+    """Write blocks, bucket after bucket, and count."""
     census = Census(int(recoding.coder.max()) + 1, recoding.n_labels, recoding.n_kinds)
     total, done = sum(bucket.rows for bucket in buckets), 0
     for bucket in buckets:

@@ -41,14 +41,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def check(tree: xr.DataTree, data: Scanned) -> Check:
-    """Look at the chains and at the design of the data.
-
-    Returns
-    -------
-    Check
-        With the limits of :func:`annomodels.summaries.trust.checks.check`, without the findings on
-        whether the model reproduces the labels.
-    """
+    """Look at the chains and at the design of the data."""
     findings = [
         *fit_findings(tree, data.shell()),
         overlap_finding(data.compared_items / data.n_items),
@@ -100,21 +93,7 @@ def gold_rows(
     believed: bool = True,
     only_settled: bool = False,
 ) -> Any:
-    """Turn P(truth) of a block into rows of the gold standard.
-
-    Parameters
-    ----------
-    truth
-        A table as :class:`annomodels.engines.source.disk.WriteTruth` writes it.
-    labels
-        Names of the labels.
-    limit
-        Probability from which an item counts as settled.
-    believed
-        Whether the labels depend on a truth; else only known truth is settled.
-    only_settled
-        Whether labels that are not settled are left empty.
-    """
+    """Turn P(truth) of a block into rows of the gold standard."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -152,19 +131,7 @@ def write_gold(
     force: bool = False,
     only_settled: bool = False,
 ) -> Path:
-    """Write the gold standard; see :meth:`annomodels.Fit.write_gold`.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of a scan.
-    data
-        What was fitted.
-    truth
-        Where P(truth) is.
-    path, threshold, force, only_settled
-        As there.
-    """
+    """Write the gold standard; see :meth:`annomodels.Fit.write_gold`."""
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 

@@ -23,29 +23,18 @@ MOST = 200  # items that are named
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What the gold standard amounts to.
+    """What the gold standard amounts to."""
 
-    Parameters
-    ----------
-    settled, known
-        Number of items with a settled label, and of those whose truth is known.
-    labels
-        One row for each label: label, gold (items of which it is the most probable), settled.
-    thresholds
-        As the table of :func:`annomodels.summaries.gold.gold.coverage`: threshold, kept,
-        share, accuracy, wrong; its intervals need the labels in memory and are NaN.
-    per_item
-        Number of items with 0, 1, 2, ... labels.
-    open
-        The items that are not settled, the least certain first, at most 200: item, label,
-        probability, runner_up, runner_up_probability, n, entropy (in bits).
-    """
-
-    settled: int
+    settled: int  # number of items with a settled label, and of those whose truth is known
     known: int
+    # one row for each label: label, gold (items of which it is the most probable), settled
     labels: pd.DataFrame
+    # as the table of :func:`annomodels.summaries.gold.gold.coverage`: threshold, kept, share,
+    # accuracy, wrong; its intervals need the labels in memory and are NaN
     thresholds: pd.DataFrame
-    per_item: NDArray[np.int64]
+    per_item: NDArray[np.int64]  # number of items with 0, 1, 2, ... labels
+    # the items that are not settled, the least certain first, at most 200: item, label,
+    # probability, runner_up, runner_up_probability, n, entropy (in bits)
     open: pd.DataFrame
 
 

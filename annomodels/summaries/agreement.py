@@ -50,14 +50,6 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     from the fitted confusion matrices, sum_k prevalence_k confusion_akl confusion_bkm for coders
     a and b, averaged over pairs of coders by their number of labels, for infinitely many items.
 
-    Returns
-    -------
-    Summary
-        One row per coefficient: coefficient, title, value, observed, expected, n, low, high,
-        p_above_667, p_above_800, model, model_low, model_high, model_p_above_667,
-        model_p_above_800, note. draws: sampling (draw, coefficient), model (sample, coefficient),
-        and new_coders (pair), the kappa of two further coders, for models with a population.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

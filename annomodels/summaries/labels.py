@@ -62,12 +62,6 @@ def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     """Share of each label among the truths.
 
-    Returns
-    -------
-    Summary
-        One row per label: label, prevalence (posterior mean), prevalence_low and prevalence_high
-        (95 % interval).
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

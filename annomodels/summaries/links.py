@@ -28,16 +28,7 @@ SPLIT = "{n} mentions have an antecedent of several parts; they are not joined t
 
 
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
-    """All candidates with P(true), its Monte Carlo error, and the votes.
-
-    Returns
-    -------
-    Summary
-        One row per candidate: item, label, class, votes, coders, p_true, mc_error, p_next, silver.
-        `p_next` is the probability that one more reader would say it, which is the better guess
-        at what somebody else's gold has; what the candidates of a mention leave of 1 goes to
-        readings that nobody gave.
-    """
+    """All candidates with P(true), its Monte Carlo error, and the votes."""
     import pandas as pd
 
     model, codes, p, truth = _read(tree, data)
@@ -62,15 +53,7 @@ def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
 
 
 def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
-    """Mentions with their most probable label and P(none, one, several readings are true).
-
-    Returns
-    -------
-    Summary
-        One row per mention: item, silver, p_silver, p_next, p_none, p_one, p_several, readings;
-        `p_next` is the probability that one more reader gives the silver label, and the last is
-        what is most probable: none, one or several.
-    """
+    """Mentions with their most probable label and P(none, one, several readings are true)."""
     import pandas as pd
 
     _, codes, p, truth = _read(tree, data)
@@ -93,13 +76,7 @@ def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
 
 
 def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Summary:
-    """Mentions that likely have no true reading, or several; or whose single truth is open.
-
-    Returns
-    -------
-    Summary
-        The rows of :func:`mentions`, the most ambiguous first.
-    """
+    """Mentions that likely have no true reading, or several; or whose single truth is open."""
     _require_probability("threshold", threshold)
     found = mentions(tree, data)
     table = found.table
@@ -111,14 +88,7 @@ def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Su
 
 
 def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
-    """Sensitivity and specificity (or accuracy) of each coder for each class.
-
-    Returns
-    -------
-    Summary
-        One row per coder, class and quantity: mean, low, high; `judgments` is how many mentions
-        the coder judged.
-    """
+    """Sensitivity and specificity (or accuracy) of each coder for each class."""
     import pandas as pd
 
     if not 0 < prob < 1:
@@ -143,12 +113,6 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
     """Each mention with its most probable antecedent, and the probability of the link.
 
     Mentions whose most probable label has no antecedent, or several parts, give no row.
-
-    Returns
-    -------
-    Summary
-        Columns item, antecedent, p_link, and p_next: the probability that one more reader links
-        the mention to it, which is the honest one.
     """
     import pandas as pd
 
@@ -167,14 +131,7 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 
 
 def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
-    """Silver chains: mentions joined by :func:`links`; the first gives a chain its name.
-
-    Returns
-    -------
-    Summary
-        One row per mention of a chain: chain, item, p_link (NaN for a first mention) and
-        p_weakest, the smallest probability of a link of the chain.
-    """
+    """Silver chains: mentions joined by :func:`links`; the first gives a chain its name."""
     import pandas as pd
 
     found = links(tree, data, at_least)

@@ -40,15 +40,7 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Posterior of the true value of every item.
-
-    Returns
-    -------
-    Summary
-        One row per item: item, value (posterior mean), sd, low and high (95 % interval), mcse,
-        n, mean (of the labels), shift (value minus mean), known (NaN where unknown). All in
-        units of the labels.
-    """
+    """Posterior of the true value of every item."""
     import pandas as pd
 
     truth = tree["truth"].to_dataset()
@@ -84,12 +76,6 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     Reliability is the share of the variance of a coder's labels of typical items that comes from
     the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
     truth.
-
-    Returns
-    -------
-    Summary
-        One row per coder: coder, n, bias, scale, noise and reliability each with `_low` and
-        `_high`, p_reversed = P(scale < 0), kind. Bias and noise are in units of the labels.
 
     Notes
     -----
@@ -139,13 +125,6 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
 
     Difficulty is the factor by which the noise of all coders is larger at this item than usual
     (its square averages 1).
-
-    Returns
-    -------
-    Summary
-        One row per item: item, n, value, sd, difficulty, difficulty_sd, label_sd (standard
-        deviation of its labels), reason ("contested": difficulty one standard deviation above
-        1.25; "few labels": sd above half the spread of the truths; else empty).
     """
     import pandas as pd
     import xarray as xr
@@ -202,18 +181,7 @@ def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
 
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
-    r"""Krippendorff's interval alpha beside the reliabilities that the model implies.
-
-    Returns
-    -------
-    Summary
-        Rows: "alpha" (the labels' value, 95 % interval from resampled items), "alpha, implied"
-        (of these coders, posterior), "alpha, new coders" (agreement of two further coders:
-        :math:`\tau^2 / (\tau^2 (1 + \sigma_s^2) + \sigma_b^2 + v)`, an intraclass correlation
-        for absolute agreement), "consistency, new coders" (biases forgiven), "gold" (squared
-        correlation of the gold values with the truth). Columns: coefficient, value, low, high,
-        p_above_667, p_above_800, note.
-    """
+    r"""Krippendorff's interval alpha beside the reliabilities that the model implies."""
     import pandas as pd
     import xarray as xr
 

@@ -25,29 +25,15 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """Mixtures of the members, and draws of the layer.
+    """Mixtures of the members, and draws of the layer."""
 
-    Parameters
-    ----------
-    log_q
-        Logs of the mixtures, shape [item, view, truth].
-    sharpness, unknown, tilt
-        Draws of the layer, shapes [draw, view], [draw] and [draw, truth].
-    weight
-        Weights of votes and members in the mixtures, shape [view, 1 + member].
-    foretold
-        Weights with which members predict held-out labels best, shape [member].
-    spread
-        How far the accuracy of a coder lies from that under drawn truths, in logits.
-    """
-
-    log_q: Floats
-    sharpness: Floats
+    log_q: Floats  # logs of the mixtures, shape [item, view, truth]
+    sharpness: Floats  # draws of the layer, shapes [draw, view], [draw] and [draw, truth]
     unknown: Floats
     tilt: Floats
-    weight: Floats
-    foretold: Floats
-    spread: float
+    weight: Floats  # weights of votes and members in the mixtures, shape [view, 1 + member]
+    foretold: Floats  # weights with which members predict held-out labels best, shape [member]
+    spread: float  # how far the accuracy of a coder lies from that under drawn truths, in logits
 
     def __len__(self) -> int:
         return len(self.unknown)

@@ -28,19 +28,6 @@ def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False)
     that another model of the same kind, with the same priors, labels and number of coders, takes
     the code as it is: with other labels, and with any number of items. What is the same is not
     guessed from the model but read off its graph, see :func:`graph_key`.
-
-    Parameters
-    ----------
-    pymc_model
-        The model.
-    start
-        Values of the free variables to start from.
-    jitter
-        Whether PyMC moves the start of each chain.
-
-    Returns
-    -------
-    nutpie.CompiledModel
     """
     import nutpie
 
@@ -52,15 +39,7 @@ def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False)
 
 
 def kept(key: Hashable, make: Callable[[], Any]) -> Any:
-    """Return the code that is kept under a key, made and kept if there is none.
-
-    Parameters
-    ----------
-    key
-        Everything that the code depends on.
-    make
-        Compiles the code.
-    """
+    """Return the code that is kept under a key, made and kept if there is none."""
     # neither PyTensor's rewriting nor its compiling is made for several threads
     with _ONE_AT_A_TIME:
         code = _CODE.get(key)
@@ -100,11 +79,6 @@ def graph_key(pymc_model: Any) -> Hashable:
     These are the operations of the graph of its log density and of its variables in their order,
     the constants in it, the names and types of its inputs, and the lengths of its dimensions. The
     values of data variables are not among them.
-
-    Parameters
-    ----------
-    pymc_model
-        The model.
 
     Examples
     --------

@@ -24,26 +24,6 @@ def sample_compound(
 
     The steps are PyMC's, compiled once for all chains and for all models of the same graph. Chains
     run one after the other; with a time limit each has its share of it.
-
-    Parameters
-    ----------
-    pymc_model
-        The model.
-    start
-        Values of the free variables to start from.
-    settings
-        The options of the run.
-
-    Returns
-    -------
-    tree, stopped
-        Draws and statistics under the names that nutpie gives them, and why sampling ended early
-        (empty if it did not). A chain of less than half the draws of the longest is left out.
-
-    Raises
-    ------
-    EngineError
-        When sampling ends before the first draw.
     """
     seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
     given = data_values(pymc_model)

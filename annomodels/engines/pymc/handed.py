@@ -24,22 +24,6 @@ def with_data(model: Model, data: Annotations) -> Any:
     its density has the truth summed out and is the sum of the variable ``log_likelihood``, shape
     [item]. A draw from it labels all items anew: the truth of an item is drawn from the model, not
     from its labels; known gold stays.
-
-    Parameters
-    ----------
-    model
-        The model.
-    data
-        The annotations; that somebody did not know a label is left out.
-
-    Returns
-    -------
-    pymc.Model
-
-    Raises
-    ------
-    NotApplicable
-        When the model is none of classes, or a stack, which is no one density.
     """
     if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
@@ -52,27 +36,7 @@ def with_data(model: Model, data: Annotations) -> Any:
 
 
 def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree:
-    """Return the draws of a fit under the names of the free variables of its PyMC model.
-
-    Parameters
-    ----------
-    model
-        The model that was fitted.
-    data
-        What was fitted.
-    tree
-        Result of the fit.
-
-    Returns
-    -------
-    xarray.DataTree
-        Groups ``posterior`` and ``constant_data``, the numbers that PyMC took from the data.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such model, or a result does not keep all of its variables.
-    """
+    """Return the draws of a fit under the names of the free variables of its PyMC model."""
     import xarray as xr
 
     pymc_model = with_data(model, data)

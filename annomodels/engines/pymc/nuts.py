@@ -46,22 +46,7 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
 
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
-    """Sample the posterior with nutpie, the truth summed out.
-
-    Parameters
-    ----------
-    model
-        Any model.
-    data
-        The annotations.
-    settings
-        The options of the run.
-
-    Raises
-    ------
-    EngineError
-        When the sampler kept no draw.
-    """
+    """Sample the posterior with nutpie, the truth summed out."""
     clock = Clock()
     codes = encode(data, shared=model.shared, kind=model.item_kinds)
     if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
@@ -137,19 +122,7 @@ def _stepped(
 
 
 def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
-    """Return what nutpie samples from; nothing is compiled but loops that are kept on disk.
-
-    Parameters
-    ----------
-    density
-        The posterior.
-    start
-        Values of the free variables where the chains begin.
-
-    Returns
-    -------
-    nutpie.CompiledModel
-    """
+    """Return what nutpie samples from; nothing is compiled but loops that are kept on disk."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
     begin = density.unconstrained(start)
@@ -177,13 +150,6 @@ def bound_concentrations(pymc_model: Any, names: Collection[str]) -> None:
 
     Differences of log gamma functions lose all their digits there. The first steps of NUTS are
     long, and where one of them lands on a large error, a chain would never leave.
-
-    Parameters
-    ----------
-    pymc_model
-        The model, which gets one more potential if it has concentrations.
-    names
-        What these are called.
     """
     import pymc as pm
     import pytensor.tensor as pt
@@ -218,29 +184,7 @@ def _spread(
 def sample(
     code: Any, settings: Settings, wanted: Collection[str], *, correlated: bool = False
 ) -> Drawn:
-    """Run nutpie in the background, so that it can be stopped with its draws kept.
-
-    Parameters
-    ----------
-    code
-        What nutpie samples from, see :func:`~annomodels.engines.pymc.compiled.compiled`.
-    settings
-        The options of the run.
-    wanted
-        The variables whose draws are wanted.
-    correlated
-        Whether the sampler is to learn correlations too.
-
-    Returns
-    -------
-    tuple
-        Draws by name, log densities, divergences, why it stopped (empty if it did not).
-
-    Raises
-    ------
-    EngineError
-        When the sampler kept no draw.
-    """
+    """Run nutpie in the background, so that it can be stopped with its draws kept."""
     import nutpie
 
     sampler = nutpie.sample(

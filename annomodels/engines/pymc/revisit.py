@@ -23,23 +23,7 @@ def revisit_states(
 ) -> Sequence[Kept]:
     """Compute P(truth), P(state) and what states stand for on every draw.
 
-    Parameters
-    ----------
-    model
-        A model whose items have states.
-    codes
-        The patterns of labels.
-    posterior
-        Draws of the PyMC variables, each [chain, draw, ...].
-    lp
-        Log density that the sampler reports, shape [chain, draw].
-    relabel
-        Whether classes are brought into the order in which coders are right most.
-
-    Raises
-    ------
-    EngineError
-        When the model names no states.
+    Shapes: `lp` [chain, draw].
     """
     from annomodels.kernels.mixtures.states import state_pass, varied_state_pass
 

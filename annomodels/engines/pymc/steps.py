@@ -40,13 +40,6 @@ class Steps:
     The functions that they call are compiled here and shared by all chains; the data and the
     variables that a step does not move are values that these functions find in one place. So
     whoever calls them must have their :meth:`turn`.
-
-    Parameters
-    ----------
-    pymc_model
-        The model.
-    start
-        Values of the free variables to start from.
     """
 
     def __init__(self, pymc_model: Any, start: Mapping[str, Any]) -> None:
@@ -94,13 +87,7 @@ class Steps:
 
     @contextmanager
     def turn(self, given: Mapping[str, Any]) -> Iterator[None]:
-        """Have the functions for oneself, with these data; chains in threads take turns.
-
-        Parameters
-        ----------
-        given
-            Values of the data variables by name; they must not change.
-        """
+        """Have the functions for oneself, with these data; chains in threads take turns."""
         try:
             # who comes back at once queues behind those who wait: a lock alone would starve them
             with self._door:
@@ -124,23 +111,7 @@ class Steps:
         return point
 
     def chain(self, point: Point, target_accept: float, seed: int, warmup: int, draws: int) -> Any:
-        """Return step methods for one chain that have learned nothing yet.
-
-        Parameters
-        ----------
-        point
-            Where the chain begins.
-        target_accept
-            Acceptance rate that NUTS adapts its steps to.
-        seed
-            Seed of all random numbers of the chain.
-        warmup, draws
-            Number of draws that the steps adapt to, and of those that follow.
-
-        Returns
-        -------
-        pymc.step_methods.CompoundStep
-        """
+        """Return step methods for one chain that have learned nothing yet."""
         import pymc as pm
         from pymc.step_methods import CompoundStep
 

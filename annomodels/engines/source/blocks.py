@@ -20,53 +20,28 @@ BLOCK_LABELS = 1 << 19
 
 @dataclass(frozen=True)
 class Block:
-    """Sizes of a block.
+    """Sizes of a block."""
 
-    Parameters
-    ----------
-    first
-        Number of the first item.
-    n_items, n_annotations
-        Number of items and of labels.
-    """
-
-    first: int
-    n_items: int
+    first: int  # number of the first item
+    n_items: int  # number of items and of labels
     n_annotations: int
 
 
 @dataclass(frozen=True)
 class FilePartition:
-    """A block as engines take it: it travels as a path and is read where it is needed.
+    """A block as engines take it: it travels as a path and is read where it is needed."""
 
-    Parameters
-    ----------
-    path
-        The Arrow file.
-    number
-        Number of the block.
-    first, n_items, n_annotations
-        As in :class:`Block`.
-    n_coders, n_labels
-        Number of coders and of labels of the whole.
-    shared
-        Whether all coders share one confusion matrix.
-    scratch
-        Folder for what engines put on disk meanwhile.
-    silent
-        How many matrices beyond those of the coders give labels that are no votes; see
-        :func:`annomodels.models.encoded.expanded`.
-    """
-
-    path: str
-    number: int
-    first: int
+    path: str  # the Arrow file
+    number: int  # number of the block
+    first: int  # as in :class:`Block`
     n_items: int
     n_annotations: int
-    n_coders: int
+    n_coders: int  # number of coders and of labels of the whole
     n_labels: int
-    shared: bool = False
-    scratch: str = ""
+    shared: bool = False  # whether all coders share one confusion matrix
+    scratch: str = ""  # folder for what engines put on disk meanwhile
+    # how many matrices beyond those of the coders give labels that are no votes; see
+    # :func:`annomodels.models.encoded.expanded`
     silent: int = 0
     # engines read it again for each pass instead of holding it
     streamed: ClassVar[bool] = True
@@ -121,20 +96,7 @@ def write_block(
 ) -> None:
     """Write one block.
 
-    Parameters
-    ----------
-    folder
-        Where ``labels`` and ``items`` are.
-    number
-        Number of the block.
-    names
-        Names of the items, an Arrow array.
-    starts
-        Where the labels of each item begin, shape [item + 1].
-    coder, label
-        Codes, shape [annotation].
-    gold
-        Known truth, -1 where unknown, shape [item].
+    Shapes: `starts` [item + 1]; `coder`, `label` [annotation]; `gold` [item].
     """
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -45,13 +45,7 @@ class Keeper:
 
 
 def sweep(parent: Path) -> list[Path]:
-    """Remove folders whose process has died: their lock file is locked by nobody.
-
-    Parameters
-    ----------
-    parent
-        Where temporary folders are made.
-    """
+    """Remove folders whose process has died: their lock file is locked by nobody."""
     gone = []
     try:
         ours = [parent / name for name in os.listdir(parent) if name.startswith(PREFIX)]
@@ -114,24 +108,13 @@ class LabelsOnDisk(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class TruthOnDisk:
-    """P(truth) that a run wrote.
+    """P(truth) that a run wrote."""
 
-    Parameters
-    ----------
-    folder
-        Where the files are, one for each block.
-    expected_errors
-        Expected number of wrong labels among the most probable ones of items without known truth.
-    blocks
-        Number of the files.
-    keeper
-        Keeps the folder as long as it is needed.
-    """
-
-    folder: Path
+    folder: Path  # where the files are, one for each block
+    # expected number of wrong labels among the most probable ones of items without known truth
     expected_errors: float
-    blocks: int
-    keeper: Keeper
+    blocks: int  # number of the files
+    keeper: Keeper  # keeps the folder as long as it is needed
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,37 +181,19 @@ def opened(data: LabelsOnDisk, model: Model) -> FileSource:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """What is remembered of a block.
+    """What is remembered of a block."""
 
-    Parameters
-    ----------
-    sums
-        Sum of the class probabilities over the items, shape [truth].
-    expected_errors
-        Expected number of wrong labels among the most probable ones.
-    """
-
-    sums: Floats
-    expected_errors: float
+    sums: Floats  # sum of the class probabilities over the items, shape [truth]
+    expected_errors: float  # expected number of wrong labels among the most probable ones
 
 
 @dataclass(frozen=True)
 class WriteTruth:
-    """Writes what is known of the items of a block; it is sent to where the block is processed.
+    """Writes what is known of the items of a block; it is sent to where the block is processed."""
 
-    Parameters
-    ----------
-    scan
-        Folder of the scan.
-    folder
-        Where the files go.
-    labels
-        Names of the labels.
-    """
-
-    scan: str
-    folder: str
-    labels: tuple[str, ...]
+    scan: str  # folder of the scan
+    folder: str  # where the files go
+    labels: tuple[str, ...]  # names of the labels
 
     def __call__(self, partition: Any, result: ItemMeans | Floats) -> Written:
         """Write the file of one block."""

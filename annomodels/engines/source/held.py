@@ -28,13 +28,6 @@ class Block:
     A partition that says that it is ``streamed`` is opened again for every pass, and holds nothing
     in between, unless it is the only one of its place; one that names a folder for ``scratch`` has
     its sums in files there.
-
-    Parameters
-    ----------
-    partition
-        The partition.
-    alone
-        Whether its place has no other. It is held then, since every pass holds as much.
     """
 
     def __init__(self, partition: Partition, alone: bool = False) -> None:
@@ -83,28 +76,7 @@ def carry_out(
     adding: bool,
     partitions: Sequence[Partition] | None,
 ) -> Any:
-    """Do a job on partitions that are kept here.
-
-    Parameters
-    ----------
-    token
-        Which run they belong to.
-    numbers
-        Which partitions.
-    job
-        Called with a block and the arguments.
-    arguments, own
-        Arguments for all partitions, and further ones for each.
-    adding
-        Whether the results, tuples of arrays, are added; else they are listed.
-    partitions
-        The partitions, where they may not be here yet.
-
-    Raises
-    ------
-    Lost
-        When a partition is not here.
-    """
+    """Do a job on partitions that are kept here."""
     HEARD[token] = time.monotonic()
     total: Any = None
     listed: list[Any] = []
@@ -125,25 +97,7 @@ def take_from(
     job: Callable[..., Any],
     arguments: tuple[Any, ...],
 ) -> tuple[Sum | None, dict[int, Sum]]:
-    """Do a job on partitions of a pile until it is empty; others may take from it as well.
-
-    Parameters
-    ----------
-    token
-        Which run they belong to.
-    pile
-        Numbers and partitions.
-    job
-        Called with a block and the arguments, for a tuple of arrays.
-    arguments
-        Arguments for all partitions.
-
-    Returns
-    -------
-    tuple
-        The arrays of whole numbers, added, and those of other numbers by partition, since these
-        come out the same only if they are always added in the same order.
-    """
+    """Do a job on partitions of a pile until it is empty; others may take from it as well."""
     HEARD[token] = time.monotonic()
     total: Sum | None = None
     rest: dict[int, Sum] = {}

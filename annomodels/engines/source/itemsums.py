@@ -19,38 +19,18 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class ItemMeans:
-    """What all chains say of the items of a partition.
+    """What all chains say of the items of a partition."""
 
-    Parameters
-    ----------
-    p_truth, p_truth_mcse
-        Class probabilities and their Monte Carlo errors, shape [item, truth].
-    conditional_entropy
-        Mean entropy of the class probabilities given the parameters, shape [item], in nats.
-    gaps
-        Sum over the items of the total variation distances of chains, shape [chain, chain].
-    """
-
-    p_truth: Floats
+    p_truth: Floats  # class probabilities and their Monte Carlo errors, shape [item, truth]
     p_truth_mcse: Floats
+    # mean entropy of the class probabilities given the parameters, shape [item], in nats
     conditional_entropy: Floats
+    # sum over the items of the total variation distances of chains, shape [chain, chain]
     gaps: Floats
 
 
 class ItemSums:
-    """Sums over the kept draws of one chain.
-
-    Parameters
-    ----------
-    n_items, n_classes
-        Sizes.
-    stage
-        Which stage of which run the draws are from.
-    length
-        Number of draws in a batch.
-    scratch
-        Folder for the sums, where they shall not take memory.
-    """
+    """Sums over the kept draws of one chain."""
 
     def __init__(
         self, n_items: int, n_classes: int, stage: Hashable, length: int, scratch: str = ""

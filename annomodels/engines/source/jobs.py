@@ -22,59 +22,28 @@ MANY_CELLS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Keeping:
-    """What an iteration keeps.
+    """What an iteration keeps."""
 
-    Parameters
-    ----------
-    stage, draw
-        Which stage of the run, and which of its draws.
-    length
-        Number of draws in a batch.
-    orders
-        New place of each class, for each chain.
-    chains
-        Which chains these are.
-    """
-
-    stage: int
+    stage: int  # which stage of the run, and which of its draws
     draw: int
-    length: int
-    orders: Sequence[Ints]
-    chains: Sequence[int]
+    length: int  # number of draws in a batch
+    orders: Sequence[Ints]  # new place of each class, for each chain
+    chains: Sequence[int]  # which chains these are
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Kept parameters of successive draws of one chain.
+    """Kept parameters of successive draws of one chain."""
 
-    Parameters
-    ----------
-    chain, first
-        Which chain, and the number of the first draw.
-    prevalence
-        Shape [draw, truth].
-    confusion
-        Shape [draw, row, truth, label], or [draw, truth, label] for one matrix for all.
-    """
-
-    chain: int
+    chain: int  # which chain, and the number of the first draw
     first: int
-    prevalence: Floats
+    prevalence: Floats  # shape [draw, truth]
+    # shape [draw, row, truth, label], or [draw, truth, label] for one matrix for all
     confusion: Floats
 
 
 def parameters_of(state: State, here: bool) -> Parameters:
-    """Return the parameters of a state as they are sent.
-
-    Parameters
-    ----------
-    state
-        The state.
-    here
-        Whether they go nowhere but are looked at where this is called. Probabilities are then made
-        once for all threads, which have that much less to keep in their caches; elsewhere they are
-        made where they arrive, since sending them would take longer.
-    """
+    """Return the parameters of a state as they are sent."""
     from annomodels.kernels.passes import chances
 
     logs = state.log_prevalence, state.log_confusion
@@ -167,12 +136,7 @@ def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -
 def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats, Floats]:
     """Log prevalence and log confusion [row, label, truth] of a kept draw.
 
-    Parameters
-    ----------
-    prevalence
-        Shape [truth].
-    confusion
-        Shape [row, truth, label], or [truth, label] for one matrix for all coders.
+    Shapes: `prevalence` [truth].
     """
     tiny = np.finfo(float).tiny  # what single precision took for nothing is not impossible
     rows = np.maximum(np.asarray(confusion, dtype=float), tiny)

@@ -92,18 +92,10 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MemoryPartition:
-    """A run of items in memory.
+    """A run of items in memory."""
 
-    Parameters
-    ----------
-    first
-        Number of the first item in the whole.
-    codes
-        Its items, numbered from 0.
-    """
-
-    first: int
-    codes: Encoded
+    first: int  # number of the first item in the whole
+    codes: Encoded  # its items, numbered from 0
 
     @property
     def n_items(self) -> int:
@@ -122,21 +114,11 @@ class MemoryPartition:
 
 @dataclass(frozen=True, eq=False)
 class MemorySource:
-    """Data in memory, cut into partitions.
-
-    Parameters
-    ----------
-    whole
-        All items.
-    partitions
-        The parts.
-    fingerprint
-        A text that changes when the data change.
-    """
+    """Data in memory, cut into partitions."""
 
     whole: Encoded
     partitions: tuple[MemoryPartition, ...] = field(repr=False)
-    fingerprint: str = ""
+    fingerprint: str = ""  # a text that changes when the data change
     finish: Finish = None
 
     @property
@@ -194,15 +176,6 @@ def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:
 
 def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
     """Cut items into parts with about as many labels each.
-
-    Parameters
-    ----------
-    codes
-        All items.
-    parts
-        Number of parts; fewer where there are fewer items.
-    fingerprint
-        A text that changes when the data change.
 
     Examples
     --------

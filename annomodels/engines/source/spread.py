@@ -21,15 +21,7 @@ IN_ORDER = 8
 
 
 class Spread:
-    """A source whose partitions lie with a team.
-
-    Parameters
-    ----------
-    source
-        The data.
-    team
-        Who processes it.
-    """
+    """A source whose partitions lie with a team."""
 
     def __init__(self, source: Source, team: Team) -> None:
         self.source, self.team = source, team
@@ -55,17 +47,7 @@ class Spread:
         return self.alone or len(self.sent) == len(self.places)
 
     def sum(self, job: Callable[..., Any], *arguments: Any, counted: bool = False) -> Any:
-        """Do a job that gives a tuple of arrays on all partitions, and add the results.
-
-        Parameters
-        ----------
-        job, *arguments
-            The job, called with a block and the arguments.
-        counted
-            Whether the large arrays are of whole numbers, which may be added in any order, and come
-            before others. Threads of this process then take the next partition as soon as they are
-            done with one, so that none waits for another whose core is busy with something else.
-        """
+        """Do a job that gives a tuple of arrays on all partitions, and add the results."""
         if counted and self.team.here and 1 < self.team.places < len(self.source.partitions):
             return self._from_a_pile(job, arguments)
         if self.team.here and len(self.source.partitions) <= IN_ORDER:

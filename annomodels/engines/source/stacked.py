@@ -43,21 +43,11 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class AlikePartition:
-    """A partition in which some coders are one, and of copies the first one of an item counts.
+    """A partition in which some coders are one, and of copies the first one of an item counts."""
 
-    Parameters
-    ----------
-    whole
-        The partition with all coders.
-    place
-        Place of each coder among those that are told apart, shape [coder].
-    copies
-        Coders of each group of copies, the one that counts first.
-    """
-
-    whole: Partition
-    place: Ints
-    copies: Sequence[Ints]
+    whole: Partition  # the partition with all coders
+    place: Ints  # place of each coder among those that are told apart, shape [coder]
+    copies: Sequence[Ints]  # coders of each group of copies, the one that counts first
 
     @property
     def first(self) -> int:
@@ -98,21 +88,11 @@ class AlikePartition:
 
 @dataclass(frozen=True, eq=False)
 class AlikeSource:
-    """A whole in which some coders are one, and copies count once; see :class:`Source`.
+    """A whole in which some coders are one, and copies count once; see :class:`Source`."""
 
-    Parameters
-    ----------
-    whole
-        The whole with all coders.
-    partitions
-        Its parts.
-    volume
-        Share of the labels of those that are told apart, shape [row].
-    """
-
-    whole: Source
+    whole: Source  # the whole with all coders
     partitions: Sequence[Partition]
-    volume: Floats
+    volume: Floats  # share of the labels of those that are told apart, shape [row]
 
     @property
     def n_items(self) -> int:
@@ -163,14 +143,7 @@ def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
 
     The source itself, if each coder has a place and none copies.
 
-    Parameters
-    ----------
-    source
-        The whole.
-    place
-        Place of each coder among those that are told apart, shape [coder].
-    copies
-        Coders of each group of copies, the one that counts first.
+    Shapes: `place` [coder].
     """
     if np.array_equal(place, np.arange(len(place))) and not copies:
         return source

@@ -16,27 +16,15 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class StateMeans(ItemMeans):
-    """What all chains say of the items of a partition, and of the labels that were left out.
+    """What all chains say of the items of a partition, and of the labels that were left out."""
 
-    Parameters
-    ----------
-    values
-        Mean of what the states of an item stand for, and of its square, shape [2, value, item].
-    p_state
-        Shape [item, state]; no item where it was not kept.
-    p_open
-        P(truth), of items of known truth as if it were not known, shape [item, truth].
-    n_known
-        Number of items of known truth.
-    label_density
-        Log density of each label that was left out given all others, shape [label]: harmonic means
-        of each chain, averaged.
-    """
-
+    # mean of what the states of an item stand for, and of its square, shape [2, value, item]
     values: Floats
-    p_state: Floats
-    p_open: Floats
-    n_known: int
+    p_state: Floats  # shape [item, state]; no item where it was not kept
+    p_open: Floats  # P(truth), of items of known truth as if it were not known, shape [item, truth]
+    n_known: int  # number of items of known truth
+    # log density of each label that was left out given all others, shape [label]: harmonic means of
+    # each chain, averaged
     label_density: Floats = field(default_factory=lambda: np.zeros(0))
 
 
@@ -44,11 +32,6 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
     """Put together what chains of at least `n` draws say of the items of a block.
 
     Draws after the last full batch count for the entropy only, unless there is no full batch.
-
-    Raises
-    ------
-    Forgotten
-        When some draws are not in the sums.
     """
     sums: list[StateSums] = []
     for chain in range(chains):

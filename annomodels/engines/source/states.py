@@ -27,36 +27,17 @@ LOST = "What draws said of some items was lost with the machine that held it."
 
 @dataclass(frozen=True, eq=False)
 class Passing:
-    """Parameters of a state model as a pass over items needs them.
+    """Parameters of a state model as a pass over items needs them."""
 
-    Parameters
-    ----------
-    share
-        Probability of each state, shape [state].
-    rows
-        P(label | row, coder), shape [cell, row].
-    mix
-        How much of each row a state holds, shape [state, row].
-    only
-        The single row that a state holds, or -1, shape [state].
-    truth
-        P(truth | state), shape [state, truth].
-    values
-        What states stand for, shape [value, state].
-    n_own
-        Number of rows that are those of the coders' model.
-    filled
-        P(label | state, coder), shape [cell, state], where it is made once for all parts that are
-        here; where parameters travel it is made where they arrive.
-    """
-
-    share: Floats
-    rows: Floats
-    mix: Floats
-    only: Ints
-    truth: Floats
-    values: Floats
-    n_own: int
+    share: Floats  # probability of each state, shape [state]
+    rows: Floats  # P(label | row, coder), shape [cell, row]
+    mix: Floats  # how much of each row a state holds, shape [state, row]
+    only: Ints  # the single row that a state holds, or -1, shape [state]
+    truth: Floats  # P(truth | state), shape [state, truth]
+    values: Floats  # what states stand for, shape [value, state]
+    n_own: int  # number of rows that are those of the coders' model
+    # P(label | state, coder), shape [cell, state], where it is made once for all parts that are
+    # here; where parameters travel it is made where they arrive
     filled: Floats | None = None
 
     def table(self) -> Floats:
@@ -72,64 +53,31 @@ class Passing:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """What the labels of all items say of a label that is left out; see ``kernels`` `hold_out`.
+    """What the labels of all items say of a label that is left out; see ``kernels`` `hold_out`."""
 
-    Parameters
-    ----------
-    share, truth
-        As in :class:`Passing`.
-    given, without
-        P(label | state, coder) from the counts of all labels, and of all but one such label, shape
-        [cell, state].
-    """
-
-    share: Floats
+    share: Floats  # as in :class:`Passing`
     truth: Floats
+    # P(label | state, coder) from the counts of all labels, and of all but one such label, shape
+    # [cell, state]
     given: Floats
     without: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class Keeping:
-    """What an iteration keeps.
+    """What an iteration keeps."""
 
-    Parameters
-    ----------
-    stage, draw
-        Which stage of which run, and which of its draws.
-    length
-        Number of draws in a batch.
-    chains
-        Which chains these are.
-    every
-        Labels of every so many items are left out and foretold; 0 for those of none.
-    whole
-        Whether entropies are kept.
-    states
-        Whether P(state) is kept.
-    """
-
-    stage: Hashable
+    stage: Hashable  # which stage of which run, and which of its draws
     draw: int
-    length: int
-    chains: Sequence[int]
-    every: int
-    whole: bool
-    states: bool
+    length: int  # number of draws in a batch
+    chains: Sequence[int]  # which chains these are
+    every: int  # labels of every so many items are left out and foretold; 0 for those of none
+    whole: bool  # whether entropies are kept
+    states: bool  # whether P(state) is kept
 
 
 class StateSums(ItemSums):
-    """Sums over the kept draws of one chain of a state model.
-
-    Parameters
-    ----------
-    block
-        Where the items are.
-    states, values
-        Number of states, and of what they stand for.
-    keeping
-        What is kept.
-    """
+    """Sums over the kept draws of one chain of a state model."""
 
     def __init__(self, block: Block, states: int, values: int, keeping: Keeping) -> None:
         n, scratch = block.n_items, block.scratch
@@ -218,22 +166,6 @@ def many_drawn(
     """Draw states and parameters of one chain in turns; all steps are kept or none.
 
     Gives what is kept of the parameters: prevalence [draw, truth] and log likelihoods [draw].
-
-    Parameters
-    ----------
-    block
-        All items.
-    truth, values, only
-        As in :class:`Passing`.
-    parameters
-        What ``kernels.mixtures.kind_iterations`` draws parameters from, these, and what it counts,
-        in place.
-    key, first
-        Key of the chain's random numbers, and the first iteration.
-    n
-        Number of steps; of kept ones at most as many as are left of an open batch.
-    keeping
-        How the first one is kept, of one chain; the others follow it.
     """
     from annomodels.kernels.mixtures.kind_iterations import iterate_kinds
 
@@ -352,18 +284,7 @@ def put_into_states(
 
     Gives counts [cell, perceived], sizes [state] and, of items of known truth, [state, truth].
 
-    Parameters
-    ----------
-    block
-        The items.
-    only
-        The single row that a state holds, shape [state].
-    of_truth
-        State of an item of known truth, shape [truth].
-    n_classes
-        Number of classes that coders perceive.
-    drawn
-        State of each item whose truth is not known, shape [item].
+    Shapes: `only` [state]; `of_truth` [truth]; `drawn` [item].
     """
     starts, cell, gold = block.open()[0]
     state, known = drawn.astype(np.int64), np.flatnonzero(gold >= 0)

@@ -26,12 +26,6 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
 
     Rows with another decision ("two readings", "skipped", "note") decide nothing. A table without
     the columns decision and fit is a table of true labels.
-
-    Raises
-    ------
-    AnnotationError
-        With every kind of problem: unknown items and labels, decisions on another fit, items
-        decided twice, rows without a label.
     """
     rows, source = _rows(given)
     if not rows:

@@ -20,11 +20,6 @@ def centred_share(codes: Encoded) -> Floats:
 
     :math:`w_j = I_j / (1 + I_j)` with the information :math:`I_j` of a coder's labels of one class:
     a coder with many labels is known apart from the population (centred), one with few is not.
-
-    Parameters
-    ----------
-    codes
-        The patterns of labels.
     """
     times = np.repeat(codes.weight, np.diff(codes.starts))
     labels = np.bincount(codes.row, weights=times, minlength=codes.n_rows)
@@ -37,13 +32,6 @@ def of_each(location: Any, share: Any) -> Any:
 
     PyMC lets a transform use only what the variable itself is made of, so a share that is a
     variable must be part of one of its arguments.
-
-    Parameters
-    ----------
-    location
-        Tensor [1, ...].
-    share
-        Tensor that broadcasts with it, [row, ...].
     """
     import pytensor.tensor as pt
 
@@ -56,11 +44,6 @@ def partly_centred(share: Any) -> Any:
     The sampler sees :math:`z = (x - m) / s^{1 - w} + w m`, so z ~ N(w m, s^w): the variable itself
     for w = 1, its distance from the population in units of the scale for w = 0. The density of x
     is the same for every w.
-
-    Parameters
-    ----------
-    share
-        w, an array or tensor of a shape that broadcasts to that of the variable.
 
     References
     ----------

@@ -12,13 +12,6 @@ from annomodels.types import Floats
 def log_softmax(contrasts: Any, xp: Any) -> Any:
     """Log probabilities of all labels, for NumPy arrays and PyTensor variables.
 
-    Parameters
-    ----------
-    contrasts
-        Logits of all labels but the last, relative to the last, shape [..., label - 1].
-    xp
-        ``numpy`` or ``pytensor.tensor``.
-
     Examples
     --------
     >>> np.exp(log_softmax(np.array([[np.log(3.0)]]), np)).round(2)
@@ -53,16 +46,6 @@ def difficulties(effect: Floats) -> Floats:
     r"""How much an item lowers the logit of the right label against the mean of the others.
 
     .. math:: d_{k,m} = \frac{1}{K - 1} \sum_{l \ne k} e_{k,m,l} - e_{k,m,k}, \qquad e_{k,m,K} = 0
-
-    Parameters
-    ----------
-    effect
-        What the item adds to the logits of all labels but the last, shape [..., truth, node,
-        label - 1].
-
-    Returns
-    -------
-    Shape [..., truth, node].
 
     Examples
     --------

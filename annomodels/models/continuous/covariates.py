@@ -131,22 +131,7 @@ def right_direction(n_labels: int) -> Floats:
 
 
 def covariates_of(table: Any, key: str = "coder") -> Covariates | None:
-    """Read what somebody says of coders, or of items.
-
-    Parameters
-    ----------
-    table
-        A mapping from coders to mappings from columns to values; a data frame, or a list of
-        mappings, with a column "coder"; a data frame of pandas may have the coders as its index.
-        Rows that say the same of the same coder count once.
-    key
-        "coder", or "item" for columns about items.
-
-    Raises
-    ------
-    AnnotationError
-        When it is none of these, holds no column, or says two things of one coder.
-    """
+    """Read what somebody says of coders, or of items."""
     if table is None or isinstance(table, Covariates):
         return table
     rows = [
@@ -216,11 +201,6 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
     """Return columns with the terms that they have for the coders, or the items, of some data.
 
     Rows of coders whom the data do not have are refused; those of further items are left out.
-
-    Raises
-    ------
-    AnnotationError
-        With all that is wrong.
     """
     problems = []
     known, wanted = set(given.names), set(names)

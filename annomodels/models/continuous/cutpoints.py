@@ -37,20 +37,7 @@ def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) ->
 
     Computed as :math:`F(a) - F(b) = F(a) F(-b) (1 - e^{b - a})`, which loses no digits.
 
-    Parameters
-    ----------
-    position
-        Places x, shape [..., 1] or anything that broadcasts against the cuts.
-    cuts
-        Cut-points u in increasing order, shape [label - 1].
-    shift, spread
-        Shift b and spread s > 0 of the coders, broadcast against position.
-    xp
-        ``numpy`` or ``pytensor.tensor``.
-
-    Returns
-    -------
-    Shape [..., label].
+    Shapes: `cuts` [label - 1].
 
     Examples
     --------
@@ -74,20 +61,7 @@ def label_logp(position: Any, cuts: Any, coders: dict[str, Any], xp: Any) -> Any
 
     .. math:: P(y = l \mid x, j) = (1 - \lambda_j) P_j(l \mid x) + \lambda_j \gamma_l
 
-    Parameters
-    ----------
-    position
-        Places, shape [place].
-    cuts
-        Cut-points, shape [label - 1].
-    coders
-        ``shift``, ``spread``, ``lapse`` [coder] and ``lapse_label`` [label].
-    xp
-        ``numpy`` or ``pytensor.tensor``.
-
-    Returns
-    -------
-    Shape [coder, place, label].
+    Shapes: `position` [place]; `cuts` [label - 1].
 
     Examples
     --------
@@ -123,30 +97,18 @@ class CoderScale:
     A share :math:`\lambda_j` of the labels of a coder does not look at the item and follows
     :math:`\gamma`: without it one careless label in a hundred decides what a coder's spread is.
 
-    Parameters
-    ----------
-    shift
-        Scale t of the half-normal prior of the spread of the shifts, in steps of the scale.
-    typical
-        Median of the typical spread, in steps of the scale.
-    typical_spread
-        Standard deviation of its logarithm.
-    spread
-        Scale w of the half-normal prior of how much coders' log spreads differ.
-    lapse
-        Typical share of lapses around which the prior is centred.
-
     Examples
     --------
     >>> CoderScale().typical
     0.35
     """
 
+    # scale t of the half-normal prior of the spread of the shifts, in steps of the scale
     shift: float = 0.5
-    typical: float = 0.35
-    typical_spread: float = 0.5
-    spread: float = 0.5
-    lapse: float = 0.03
+    typical: float = 0.35  # median of the typical spread, in steps of the scale
+    typical_spread: float = 0.5  # standard deviation of its logarithm
+    spread: float = 0.5  # scale w of the half-normal prior of how much coders' log spreads differ
+    lapse: float = 0.03  # typical share of lapses around which the prior is centred
 
     @property
     def lapse_logit(self) -> float:

@@ -29,15 +29,7 @@ LOGARITHMS: tuple[str, ...] = (
 
 
 class DifficultyDensity(Layout):
-    """Posterior of a :class:`~annomodels.models.ScalarDifficulty` given labels.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    codes
-        The patterns of labels.
-    """
+    """Posterior of a :class:`~annomodels.models.ScalarDifficulty` given labels."""
 
     def __init__(self, model: Any, codes: Encoded) -> None:
         k, j = codes.n_labels, codes.n_rows

@@ -28,28 +28,8 @@ def log_rows(
     .. math:: P(k \mid k) = g_k + (1 - g_k) \,
         logit^{-1}(\gamma_{j,k} - a_j \delta - \log \sum_{l \ne k} e^{\epsilon_{j,k,l}})
 
-    Parameters
-    ----------
-    ability
-        Shape [coder, truth].
-    hard
-        Difficulties, shape [truth, node].
-    k
-        Number of labels.
-    xp
-        ``numpy`` or ``pytensor.tensor``.
-    leaning
-        Logits of the wrong labels, zero on the diagonal, [coder, truth, label]; None for
-        two labels.
-    slope
-        Discrimination [coder], or None for one.
-    guess
-        Share of lucky guesses [truth], or None for none.
-
-    Returns
-    -------
-    array or tensor
-        Shape [coder, truth, node, label].
+    Shapes: `ability` [coder, truth]; `hard` [truth, node]; `leaning` [coder, truth, label]; `slope`
+    [coder]; `guess` [truth]; result [coder, truth, node, label].
 
     Examples
     --------
@@ -84,15 +64,6 @@ def _softplus(xp: Any) -> Any:
 
 def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Where the leaning towards each label stands among the wrong labels of a row.
-
-    Parameters
-    ----------
-    k
-        Number of labels.
-
-    Returns
-    -------
-    Place [truth, label] (0 on the diagonal) and which label is right [truth, label].
 
     Examples
     --------
@@ -149,13 +120,7 @@ def drawn_leanings(
 
 
 def start_values(state: State) -> dict[str, Floats]:
-    """Abilities, leanings and their population that correspond to confusion matrices.
-
-    Parameters
-    ----------
-    state
-        State of a model of the confusion family.
-    """
+    """Abilities, leanings and their population that correspond to confusion matrices."""
     rows = np.maximum(np.transpose(state.log_confusion, (0, 2, 1)), np.log(1e-3))
     k = rows.shape[2]
     right = np.eye(k, dtype=bool)

@@ -215,21 +215,7 @@ def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]
     the density is not much narrower than a step (the trapezoidal rule): off by
     :math:`2 e^{-2 \pi^2 r^2}` with a spread of r steps. A spread below .6 steps counts as that.
 
-    Parameters
-    ----------
-    shift
-        Expected difficulty of each kind of items, shape [kind].
-    scale
-        Spread of the difficulties around it, shape [truth].
-    size
-        Number of points.
-    xp
-        ``numpy`` or ``pytensor.tensor``.
-
-    Returns
-    -------
-    tuple
-        Points, shape [truth, point], and the spread that is used, shape [truth].
+    Shapes: `shift` [kind]; `scale` [truth]; result [truth, point].
 
     References
     ----------
@@ -253,14 +239,7 @@ def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]
 def log_weights(shift: Any, points: Any, width: Any, log_sum: Any) -> Any:
     """Log share of each point in items of each kind, shape [kind, truth, point].
 
-    Parameters
-    ----------
-    shift
-        Expected difficulty of each kind, shape [kind].
-    points, width
-        What :func:`common_points` gives.
-    log_sum
-        ``logsumexp`` of SciPy or PyTensor.
+    Shapes: `shift` [kind].
 
     Examples
     --------

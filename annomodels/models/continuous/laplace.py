@@ -17,18 +17,10 @@ STEPS, CLOSE = 30, 1e-8
 
 @dataclass(frozen=True, eq=False)
 class Marginal:
-    """Log probability of the labels of an item given each class, and its standard error.
+    """Log probability of the labels of an item given each class, and its standard error."""
 
-    Parameters
-    ----------
-    log
-        Shape [truth].
-    error
-        Shape [truth].
-    """
-
-    log: Floats
-    error: Floats
+    log: Floats  # shape [truth]
+    error: Floats  # shape [truth]
 
 
 def log_marginal(logit: Floats, scale: Floats, label: Ints, points: int = POINTS) -> Marginal:
@@ -40,17 +32,7 @@ def log_marginal(logit: Floats, scale: Floats, label: Ints, points: int = POINTS
     distribution around the mode with the curvature there, from eight scrambled Sobol sequences,
     and weighed by integrand over density. The spread of the eight estimates gives the error.
 
-    Parameters
-    ----------
-    logit
-        Logits against the last label, without the effects, of whoever gave each label, shape
-        [annotation, truth, contrast].
-    scale
-        What effects are multiplied with, shape [truth, contrast].
-    label
-        The labels, shape [annotation].
-    points
-        Points of each of the eight sequences, a power of 2.
+    Shapes: `logit` [annotation, truth, contrast]; `scale` [truth, contrast]; `label` [annotation].
 
     References
     ----------

@@ -35,15 +35,6 @@ def normal_nodes(n: int) -> tuple[Floats, Floats]:
 
     Exact for polynomials of degree up to 2n - 1.
 
-    Parameters
-    ----------
-    n
-        Number of nodes.
-
-    Returns
-    -------
-    Nodes and weights, each [node]; the weights sum to one.
-
     Examples
     --------
     >>> nodes, weights = normal_nodes(3)
@@ -61,17 +52,6 @@ def beta_nodes(n: int, a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
     Exact for polynomials of degree up to 2n - 1, so the probability of up to 2n - 1 labels of an
     item is exact. Found as eigenvalues of the symmetric matrix of the recurrence.
-
-    Parameters
-    ----------
-    n
-        Number of nodes.
-    a, b
-        Parameters, of any one shape.
-
-    Returns
-    -------
-    Nodes and weights with the nodes along a new last dimension; the weights sum to one.
 
     References
     ----------
@@ -118,23 +98,6 @@ def effect_nodes(n_dims: int, size: int | None = None) -> tuple[Floats, Floats]:
     beyond that a Sobol sequence with equal weights, mirrored at zero and scaled so that means are 0
     and variances 1.
 
-    Parameters
-    ----------
-    n_dims
-        Number of dimensions.
-    size
-        Number of points: along an axis in up to three dimensions, else all in all and even; None
-        takes 21, 11 (so 121), 5 (so 125) and 256.
-
-    Returns
-    -------
-    Points [node, dimension] and weights [node]; read-only.
-
-    Raises
-    ------
-    ValueError
-        With fewer than three points along an axis, or fewer points than dimensions allow.
-
     Examples
     --------
     >>> points, weights = effect_nodes(1)
@@ -155,13 +118,6 @@ def enough_nodes(n_dims: int, labels: Ints) -> int | None:
     Chosen for effects with a standard deviation of 1, so that the log probability of 50 labels of
     an item is off by .15 or less in up to three dimensions, and by .3 in four; no more than leave
     an evaluation of the likelihood at 60 million looks.
-
-    Parameters
-    ----------
-    n_dims
-        Number of dimensions.
-    labels
-        Labels of each item.
 
     Examples
     --------

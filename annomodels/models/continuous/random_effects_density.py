@@ -22,17 +22,7 @@ from annomodels.types import Floats
 
 
 class RandomEffectsDensity(Layout):
-    """Posterior of logistic random effects, or of item difficulty, given labels.
-
-    Parameters
-    ----------
-    model
-        The priors.
-    codes
-        The patterns of labels.
-    coders
-        Whether coders have logits of their own.
-    """
+    """Posterior of logistic random effects, or of item difficulty, given labels."""
 
     def __init__(self, model: Any, codes: Encoded, *, coders: bool) -> None:
         k = codes.n_labels

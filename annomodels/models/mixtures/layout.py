@@ -13,59 +13,30 @@ from annomodels.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """A choice that states differ in, with Dirichlet weights.
+    """A choice that states differ in, with Dirichlet weights."""
 
-    Parameters
-    ----------
-    name
-        Variable that holds the weights.
-    alpha
-        Pseudo-counts of the choices.
-    choice
-        Which one a state stands for, -1 where the factor does not concern it; shape [state].
-    names
-        What the choices are called.
-    """
-
-    name: str
-    alpha: Floats
+    name: str  # variable that holds the weights
+    alpha: Floats  # pseudo-counts of the choices
+    # which one a state stands for, -1 where the factor does not concern it; shape [state]
     choice: Ints
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # what the choices are called
 
 
 @dataclass(frozen=True, eq=False)
 class ExtraRow:
-    """A distribution of labels beside the coders' confusion matrices, Dirichlet.
+    """A distribution of labels beside the coders' confusion matrices, Dirichlet."""
 
-    Parameters
-    ----------
-    name
-        Variable that holds it.
-    alpha
-        Pseudo-counts of the labels.
-    by_coder
-        Whether each coder has one of their own.
-    """
-
-    name: str
-    alpha: Floats
-    by_coder: bool
+    name: str  # variable that holds it
+    alpha: Floats  # pseudo-counts of the labels
+    by_coder: bool  # whether each coder has one of their own
 
 
 @dataclass(frozen=True, eq=False)
 class Truths:
-    """P(truth | perceived class), each row Dirichlet; only known truths can teach it.
+    """P(truth | perceived class), each row Dirichlet; only known truths can teach it."""
 
-    Parameters
-    ----------
-    name
-        Variable that holds it.
-    alpha
-        Pseudo-counts, shape [class, truth].
-    """
-
-    name: str
-    alpha: Floats
+    name: str  # variable that holds it
+    alpha: Floats  # pseudo-counts, shape [class, truth]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,69 +44,36 @@ class Judgement:
     """Ways in which the truth may follow from a state, with Dirichlet weights.
 
     P(truth | state) is the weighted mean of the tables; only known truths can teach the weights.
-
-    Parameters
-    ----------
-    name
-        Variable that holds the weights.
-    alpha
-        Pseudo-counts of the ways.
-    tables
-        P(truth | state) of each way, shape [way, state, truth].
-    names
-        What the ways are called.
     """
 
-    name: str
-    alpha: Floats
-    tables: Floats
-    names: tuple[str, ...]
+    name: str  # variable that holds the weights
+    alpha: Floats  # pseudo-counts of the ways
+    tables: Floats  # P(truth | state) of each way, shape [way, state, truth]
+    names: tuple[str, ...]  # what the ways are called
 
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """The states of a model for a number of labels.
+    """The states of a model for a number of labels."""
 
-    Parameters
-    ----------
-    names
-        What each state is called.
-    mix
-        Share of each row in the labels of an item in a state, shape [state, row]: first the
-        perceived classes, then the extra rows, then the labels themselves (said by all alike).
-    base
-        Perceived class of a state whose share the prevalence governs, else -1; shape [state].
-    truth
-        P(truth | state) where it is fixed, in terms of perceived classes where `truths` says what
-        these are worth; shape [state, truth].
-    factors, rows
-        Choices and extra rows.
-    truths
-        What a perceived class says of the truth; None where it is the truth.
-    judgement
-        How the truth follows from a state where that is to be learnt; it takes the place of
-        `truth`, which then is its prior mean.
-    values
-        Numbers that states stand for, by name, each [state].
-    weight
-        Fixed part of the probability of each state, shape [state]; 1 without.
-
-    Raises
-    ------
-    ValueError
-        When the truth is to follow from a state in two ways at once, or two variables have one
-        name.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # what each state is called
+    # share of each row in the labels of an item in a state, shape [state, row]: first the perceived
+    # classes, then the extra rows, then the labels themselves (said by all alike)
     mix: Floats
+    # perceived class of a state whose share the prevalence governs, else -1; shape [state]
     base: Ints
+    # P(truth | state) where it is fixed, in terms of perceived classes where `truths` says what
+    # these are worth; shape [state, truth]
     truth: Floats
-    factors: tuple[Factor, ...] = ()
+    factors: tuple[Factor, ...] = ()  # choices and extra rows
     rows: tuple[ExtraRow, ...] = ()
-    truths: Truths | None = None
+    truths: Truths | None = None  # what a perceived class says of the truth
+    # how the truth follows from a state where that is to be learnt; it takes the place of `truth`,
+    # which then is its prior mean
     judgement: Judgement | None = None
+    # numbers that states stand for, by name, each [state]
     values: dict[str, Floats] = field(default_factory=dict)
+    # fixed part of the probability of each state, shape [state]; 1 without
     weight: Floats | None = None
 
     def __post_init__(self) -> None:

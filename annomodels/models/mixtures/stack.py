@@ -35,25 +35,15 @@ POOLED, APART = 0, 1
 
 @dataclass(frozen=True)
 class Dependence:
-    """Evidence in the labels that coders err together given the truth.
+    """Evidence in the labels that coders err together given the truth."""
 
-    Parameters
-    ----------
-    gain
-        Nats per label by which members with kinds of items predict held-out labels better than
-        members without.
-    deviations
-        The same in its own standard errors.
-    independent
-        Probability that coders err independently given the truth, before any truth is known.
-    noise
-        Whether the labels may depend on no truth at all.
-    """
-
+    # nats per label by which members with kinds of items predict held-out labels better than
+    # members without
     gain: float = 0.0
-    deviations: float = 0.0
+    deviations: float = 0.0  # the same in its own standard errors
+    # probability that coders err independently given the truth, before any truth is known
     independent: float = 0.0
-    noise: bool = False
+    noise: bool = False  # whether the labels may depend on no truth at all
 
 
 @dataclass(frozen=True)
@@ -398,15 +388,7 @@ def stacking_weights(densities: Floats) -> Floats:
 
     .. math:: \hat w = \arg\max_w \sum_n \log \sum_m w_m p_m(y_n \mid y_{-n})
 
-    Parameters
-    ----------
-    densities
-        Log densities of the points, each left out, shape [model, point].
-
-    Returns
-    -------
-    ndarray
-        Shape [model]; none below a thousandth, so that a model is never lost.
+    Shapes: `densities` [model, point]; result [model].
 
     References
     ----------
@@ -428,12 +410,7 @@ def stacking_weights(densities: Floats) -> Floats:
 def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> Floats:
     """P(truth) of a stack under draws of its layer, shape [draw, item, truth].
 
-    Parameters
-    ----------
-    log_q
-        Logs of the two mixtures, shape [item, 2, truth].
-    sharpness, unknown, tilt
-        Shapes [draw, 2], [draw] and [draw, truth].
+    Shapes: `log_q` [item, 2, truth]; `sharpness` [draw, 2]; `unknown` [draw]; `tilt` [draw, truth].
 
     Examples
     --------
@@ -458,16 +435,7 @@ def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) 
     errors of the crowd look better, and the others worse, than they are. Labels of items of known
     truth are counted as they are.
 
-    Parameters
-    ----------
-    right
-        Right labels under drawn truths, shape [chain, draw, coder].
-    sure, n_open
-        Right labels of items of known truth, and labels of all others, shape [coder].
-    spread
-        Standard deviation :math:`\tau`.
-    seed
-        Seed of the run.
+    Shapes: `right` [chain, draw, coder]; `sure`, `n_open` [coder].
     """
     rng = np.random.default_rng([seed, 4])
     out: Any = np.empty(right.shape, dtype=np.int32)

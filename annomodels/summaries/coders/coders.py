@@ -48,17 +48,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     with chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
     information of the truth and one label. All are computed on every draw.
 
-    Returns
-    -------
-    Summary
-        One row per coder: coder, n; accuracy, share_right, skill and bits each with `_low` and
-        `_high`; p_no_better_than_chance = P(skill <= 0), p_spammer, p_adversary, p_below_target,
-        bias,
-        kind, advice, and sensitivity_<label> = P(label | truth is the label). Under models of
-        ordered labels also shift (above 0: labels too high) and spread (blur), in units of the
-        scale of the model, and lapse (share of labels that do not look at the item), all with
-        intervals.
-
     Notes
     -----
     Under a model with groups of coders there is also `group`, and the notes give the accuracy of

@@ -19,16 +19,7 @@ SURE = 0.975
 
 
 def effects(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Coefficients of the covariates, one row per term.
-
-    Returns
-    -------
-    Summary
-        of ("coder" or "item"), term, unit (what one more of it is), effect, sd, low and high (95 %
-        interval), and p_positive = P(effect > 0). In logits: a term of a coder adds to the log-odds
-        that the coder is right, exp(effect) is by what the odds are multiplied; a term of an item
-        adds to its difficulty, and takes from the log-odds of all coders.
-    """
+    """Coefficients of the covariates, one row per term."""
     import pandas as pd
     import xarray as xr
 

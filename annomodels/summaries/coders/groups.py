@@ -35,12 +35,6 @@ def groups(
     The value of a group is the mean over its coders, :math:`\sum_{j \in g} w_j a_j`, on every
     draw of the posterior; the difference of two groups is taken on the same draws.
 
-    Returns
-    -------
-    Summary
-        Rows for each group, then for each pair ("a - b"): group, coders, labels, and accuracy,
-        skill and bits each with `_low`, `_high` and, for pairs, `_p_above` = P(a above b).
-
     Notes
     -----
     Under the hierarchical model all coders belong to one population, which draws coders with few

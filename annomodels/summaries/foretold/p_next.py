@@ -55,11 +55,6 @@ def p_next(
     by their number of labels. There the rows are means over the coders, S leans nowhere, and the
     weights are those that foretell held-out labels best where the coder is not told.
 
-    Returns
-    -------
-    Summary
-        item, with `by="coder"` coder, and ``p_next_<label>`` for each label.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

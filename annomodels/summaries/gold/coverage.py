@@ -39,39 +39,24 @@ CURVE = columns(
 
 @dataclass(frozen=True, eq=False)
 class Wrong:
-    """Posterior of the number of wrong labels, by the gold standard and by majority vote.
+    """Posterior of the number of wrong labels, by the gold standard and by majority vote."""
 
-    Parameters
-    ----------
-    n
-        Number of items without known truth.
-    gold, gold_low, gold_high
-        Expected number of wrong gold labels and its 95 % interval; NaN ends with one draw only.
-    vote, vote_low, vote_high
-        The same of the majority vote.
-    tested
-        Number of these items whose gold label was compared with truth that the fit was not told.
-    by_audit
-        Whether the number comes from an audit.
-    first, probability
-        Numbers of the highest-probability items at which labels are counted, the first ones those
-        of the thresholds, the last one all; and the smallest probability among them.
-    errors, counts
-        Expected wrong gold labels among the first items, shape [point], and those under replicated
-        truths, shape [draw, point].
-    """
-
-    n: int
-    gold: float
+    n: int  # number of items without known truth
+    gold: float  # expected number of wrong gold labels and its 95 % interval
     gold_low: float
     gold_high: float
-    vote: float
+    vote: float  # the same of the majority vote
     vote_low: float
     vote_high: float
+    # number of these items whose gold label was compared with truth that the fit was not told
     tested: int
-    by_audit: bool
+    by_audit: bool  # whether the number comes from an audit
+    # numbers of the highest-probability items at which labels are counted, the first ones those of
+    # the thresholds, the last one all; and the smallest probability among them
     first: Ints
     probability: Floats
+    # expected wrong gold labels among the first items, shape [point], and those under replicated
+    # truths, shape [draw, point]
     errors: Floats
     counts: Floats
 

@@ -46,13 +46,6 @@ def gold(
     E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
     the part of the prevalence where it counts.
 
-    Returns
-    -------
-    Summary
-        One row per item: item, label, probability, mcse (Monte Carlo error of the probability),
-        runner_up, runner_up_probability, n, votes, majority (empty on a tie), overturned (the
-        label differs from a majority), settled, known (known gold), why.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

@@ -56,14 +56,7 @@ def why(
     is the posterior log-odds. In models whose items have states besides their truth the odds are
     shared out by :func:`annomodels.summaries.gold.why.along_the_path`.
 
-    Returns
-    -------
-    Summary
-        Some rows per item: item, label, runner_up, probability (of the label), source (a coder,
-        ``(prevalence)`` or ``(sum)``; coders first, the weightiest on top), said (the label that
-        the coder gave), log_odds, low, high (95 % interval). Draws: log_odds, shape
-        [sample, part]. Where the gold is known, its rows say how coders speak for it against the
-        label that they speak for most besides.
+    Shapes: result [sample, part].
 
     Examples
     --------

@@ -50,14 +50,6 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     exactly, so that only further labels of the item help; reducible = mutual information of the
     truth and the parameters, which more labels of the same coders on other items would remove.
 
-    Returns
-    -------
-    Summary
-        One row per item: item, n, label, probability, entropy, reducible, irreducible,
-        disagreement (share of label pairs that differ; NaN for n < 2), surprise, p_contested,
-        quadrant, reason; before the quadrant what only some models know: p_ambiguous and readings,
-        p_easy, difficulty, guess_level, second_reading, each with `_sd` unless a probability.
-
     Notes
     -----
     p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels

@@ -52,20 +52,6 @@ CAUSES = frozenset(
 class Check:
     """Verdict on a fit, with its reasons.
 
-    Parameters
-    ----------
-    verdict
-        "trust", "no problem found", "check" or "do not use". Only known truth makes it "trust".
-    sentences
-        What was found, in words, the worst first.
-    table
-        One row per finding: name, value, limit, ok, sentence.
-    lamps
-        "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on
-        known truth. Grey is what was not looked at; only known truth lights the third.
-    findings
-        The findings themselves, in the order of the table.
-
     Examples
     --------
     >>> import pandas as pd
@@ -75,11 +61,13 @@ class Check:
     The chains disagree.)
     """
 
-    verdict: str
-    sentences: tuple[str, ...]
-    table: pd.DataFrame
+    verdict: str  # "trust", "no problem found", "check" or "do not use"
+    sentences: tuple[str, ...]  # what was found, in words, the worst first
+    table: pd.DataFrame  # one row per finding: name, value, limit, ok, sentence
+    # "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on known
+    # truth
     lamps: Mapping[str, str] = field(default_factory=dict)
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Finding, ...] = ()  # the findings themselves, in the order of the table
 
     @property
     def lit(self) -> str:
@@ -114,22 +102,6 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
 
     Symptoms that follow from a cause that was found, such as copies, stay in the table; no sentence
     repeats them.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    aspects
-        What :func:`annomodels.summaries.trust.predictive.aspects` gave, if it is known; an empty
-        sequence leaves the posterior predictive checks out, of which none alone forbids the use.
-
-    Returns
-    -------
-    Check
-        "do not use" when one finding forbids it, "check" when one needs a look, "trust" when none
-        does and known truth tested the fit, else "no problem found".
 
     Examples
     --------
@@ -178,19 +150,7 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
 def tested_on(
     found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
 ) -> Check:
-    """Judge a check again, with what truth that the fit was not told says about it.
-
-    Parameters
-    ----------
-    found
-        Check of the fit.
-    tree
-        Result of the fit.
-    data
-        What was fitted.
-    known
-        Truth by name of item.
-    """
+    """Judge a check again, with what truth that the fit was not told says about it."""
     from annomodels.summaries.trust.known_truth import held_back_finding
 
     seen = held_back_finding(tree, data, known)
@@ -215,17 +175,7 @@ def _all_well(findings: list[Finding]) -> str:
 def model_findings(
     tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None
 ) -> list[Finding]:
-    """Look whether there is a signal, and whether the model reproduces the labels.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    seen
-        Aspects that the model should reproduce, where they are known already.
-    """
+    """Look whether there is a signal, and whether the model reproduces the labels."""
     seen = aspects(tree, data)[1] if seen is None else seen
     return [signal_finding(tree, data), *_predictive(tree, data, seen)]
 

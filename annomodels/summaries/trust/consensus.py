@@ -19,27 +19,13 @@ SETTLED = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """Classes of the items by EM, without what is known of them and without repeats.
+    """Classes of the items by EM, without what is known of them and without repeats."""
 
-    Parameters
-    ----------
-    data
-        The labels, the first of each coder on an item.
-    p
-        P(class), shape [item, class].
-    others
-        The same by the other coders only, shape [annotation, class].
-    confusion
-        Shape [coder, class, label].
-    prevalence
-        Shape [class].
-    """
-
-    data: Annotations
-    p: Floats
-    others: Floats
-    confusion: Floats
-    prevalence: Floats
+    data: Annotations  # the labels, the first of each coder on an item
+    p: Floats  # P(class), shape [item, class]
+    others: Floats  # the same by the other coders only, shape [annotation, class]
+    confusion: Floats  # shape [coder, class, label]
+    prevalence: Floats  # shape [class]
 
     def uneven(self, rng: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw how unevenly errors fall on items, as seen and if coders erred independently.

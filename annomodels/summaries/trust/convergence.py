@@ -33,19 +33,6 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
 
     Source: Vehtari et al. 2021, doi:10.1214/20-BA1221.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Returns
-    -------
-    tuple
-        Names, R-hat and effective sample sizes; constants are left out, and everything when
-        there are too few draws.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

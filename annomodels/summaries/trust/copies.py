@@ -53,21 +53,11 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
 
 @dataclass(frozen=True, eq=False)
 class Families:
-    """Groups of coders whose errors agree.
+    """Groups of coders whose errors agree."""
 
-    Parameters
-    ----------
-    groups
-        Codes of the coders of each group.
-    inside
-        Mean correlation of errors of the pairs of each group.
-    typical
-        Median correlation of errors of all pairs.
-    """
-
-    groups: list[Ints]
-    inside: list[float]
-    typical: float
+    groups: list[Ints]  # codes of the coders of each group
+    inside: list[float]  # mean correlation of errors of the pairs of each group
+    typical: float  # median correlation of errors of all pairs
 
     def effective(self, n_coders: int) -> float:
         """Return the number of independent coders that tell as much of the truth as all of them.
@@ -129,14 +119,7 @@ def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
 
 
 def error_correlations(pairs: Pairs, p_truth: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Correlate errors of pairs of coders, [place, place].
-
-    Returns
-    -------
-    tuple
-        Correlations, common items, common errors, and those that are expected of coders who err
-        independently given the truth.
-    """
+    """Correlate errors of pairs of coders, [place, place]."""
     given = (pairs.said >= 0).astype(float)
     p = p_truth[pairs.item]
     wrong = given * (1.0 - p[np.arange(len(p)), np.maximum(pairs.said, 0)])

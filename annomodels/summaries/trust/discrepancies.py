@@ -22,11 +22,6 @@ FEWEST_SHARED = 10
 class Design:
     """Who labelled what; fixed, while the labels themselves are replicated.
 
-    Parameters
-    ----------
-    data
-        The observed labels and their places.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit
@@ -178,21 +173,7 @@ def error_dispersion(
 
     Source: realised discrepancies of Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
 
-    Parameters
-    ----------
-    draws
-        Draws of the parameters.
-    data
-        The labels.
-    rng
-        Source of chance.
-    repeats
-        How often each draw is used.
-
-    Returns
-    -------
-    tuple
-        D of the observed and of the replicated labels, shape [repeats * sample].
+    Shapes: result [repeats * sample].
 
     Examples
     --------

@@ -23,24 +23,12 @@ LOG_ERROR, P_ERROR = 0.25, 0.02
 
 @dataclass(frozen=True)
 class SummedOut:
-    """How far the points of a fit are from a rule that is adapted to each item.
+    """How far the points of a fit are from a rule that is adapted to each item."""
 
-    Parameters
-    ----------
-    points
-        Number of points.
-    log_error
-        Root mean square error of the log probability of the labels of an item.
-    p_error
-        Mean absolute error of P(truth), of the class where it is largest.
-    said
-        Standard error of the log probability by the adapted rule, root mean square.
-    """
-
-    points: int
-    log_error: float
-    p_error: float
-    said: float
+    points: int  # number of points
+    log_error: float  # root mean square error of the log probability of the labels of an item
+    p_error: float  # mean absolute error of P(truth), of the class where it is largest
+    said: float  # standard error of the log probability by the adapted rule, root mean square
 
 
 def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
@@ -48,13 +36,6 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
 
     Items are those of every rank by number of labels, with the largest; None for models without
     effects of items that are summed out.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
 
     Examples
     --------

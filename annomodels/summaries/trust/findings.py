@@ -37,29 +37,6 @@ BELOW_CHANCE, NAMED = 0.1, 5
 class Finding:
     """One line of a check.
 
-    Parameters
-    ----------
-    name
-        What was looked at.
-    value
-        Number that was found.
-    limit
-        Number from which it is a concern.
-    sentence
-        What it means.
-    severity
-        0 fine, 1 needs a look, 2 forbids the use of the fit.
-    lamp
-        What it is about: the computation, whether the labels are as the model says, or known truth.
-    symptom
-        Whether it says how the labels look, and nothing of why.
-    code
-        Stable name to look it up by; without one, `name` in snake case.
-    values
-        What was found, as plain data: names of coders, items and labels, and numbers.
-    remedy
-        Option or call that may solve it; its text is spelled for the front end that runs.
-
     Examples
     --------
     >>> found = Finding("R-hat", 1.2, 1.01, "The chains do not agree.", 1)
@@ -67,15 +44,18 @@ class Finding:
     ('r_hat', ('R-hat', 1.2, 1.01, False, 'The chains do not agree.'))
     """
 
-    name: str
-    value: float
-    limit: float
-    sentence: str
-    severity: Severity = FINE
+    name: str  # what was looked at
+    value: float  # number that was found
+    limit: float  # number from which it is a concern
+    sentence: str  # what it means
+    severity: Severity = FINE  # 0 fine, 1 needs a look, 2 forbids the use of the fit
+    # what it is about: the computation, whether the labels are as the model says, or known truth
     lamp: str = FITS
-    symptom: bool = False
-    code: str = ""
+    symptom: bool = False  # whether it says how the labels look, and nothing of why
+    code: str = ""  # stable name to look it up by; without one, `name` in snake case
+    # what was found, as plain data: names of coders, items and labels, and numbers
     values: Mapping[str, Any] = field(default_factory=dict)
+    # option or call that may solve it; its text is spelled for the front end that runs
     remedy: Option | Verb | None = None
 
     def __post_init__(self) -> None:
@@ -102,20 +82,11 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class AgainstGold:
-    """What the labels of items of known truth say against it; sums over parts of the items.
+    """What the labels of items of known truth say against it; sums over parts of the items."""
 
-    Parameters
-    ----------
-    items
-        Number of items whose truth is known and whose labels have a majority.
-    contradicted
-        Number of them whose majority is another label.
-    right, given
-        Right labels of each coder on items of known truth, and all of them there, shape [coder].
-    """
-
-    items: int
-    contradicted: int
+    items: int  # number of items whose truth is known and whose labels have a majority
+    contradicted: int  # number of them whose majority is another label
+    # right labels of each coder on items of known truth, and all of them there, shape [coder]
     right: Ints
     given: Ints
 

@@ -29,13 +29,6 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     say the class, or the label that most coders gave: difficulty is then what coders make of that
     class. None without terms of items.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit

@@ -30,13 +30,6 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
     None where nothing tests it: few known items, a model that says nothing of them but that they
     are known, or items that were not drawn at random.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
     """
     if data.gold is None:
         return None
@@ -58,17 +51,7 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 def held_back_finding(
     tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
 ) -> Finding | None:
-    """Test a fit on truth that it was not told; None where it is of few items.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    known
-        Truth by name of item.
-    """
+    """Test a fit on truth that it was not told; None where it is of few items."""
     truth = np.asarray(data.with_gold(known).gold)
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     items = np.flatnonzero((truth >= 0) & ~told)
@@ -80,13 +63,7 @@ def held_back_finding(
 
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
-    """Test the same of a stack of a scan, which keeps what it said of items of known truth.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit of a scan.
-    """
+    """Test the same of a stack of a scan, which keeps what it said of items of known truth."""
     found = tree["stack"].to_dataset() if "stack" in tree.children else {}
     if "known_truth" not in found or len(found["known_truth"]) < KNOWN_TESTED:
         return None
@@ -105,24 +82,7 @@ def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:
 
 
 def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
-    """Draw how many of some items do not have a label, as a fit foretells it of open items.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    items
-        Codes of items whose truth is taken for unknown.
-    best
-        A label of each.
-
-    Returns
-    -------
-    ndarray
-        One number for each of up to 400 draws.
-    """
+    """Draw how many of some items do not have a label, as a fit foretells it of open items."""
     at, n = np.arange(len(items)), len(items)
     rng = np.random.default_rng(0)
     if not n:

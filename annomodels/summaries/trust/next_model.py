@@ -32,24 +32,12 @@ BY_CLASS = NARROW | {"matrices"}
 
 @dataclass(frozen=True)
 class Rule:
-    """A model to try when one of some models fails in one of some ways.
+    """A model to try when one of some models fails in one of some ways."""
 
-    Parameters
-    ----------
-    families
-        Families of the models that the rule is about, see ``Model.family``.
-    rejected
-        Aspects of the data of which at least one is not reproduced.
-    then
-        Models to try, of which the first that exists for the labels is named.
-    because
-        What it has that the other lacks, to follow "it".
-    """
-
-    families: frozenset[str]
-    rejected: frozenset[str]
-    then: tuple[str, ...]
-    because: str
+    families: frozenset[str]  # families of the models that the rule is about, see ``Model.family``
+    rejected: frozenset[str]  # aspects of the data of which at least one is not reproduced
+    then: tuple[str, ...]  # models to try, of which the first that exists for the labels is named
+    because: str  # what it has that the other lacks, to follow "it"
 
 
 RULES = (
@@ -85,40 +73,16 @@ RULES = (
 
 @dataclass(frozen=True)
 class NextModel:
-    """The model to try next.
+    """The model to try next."""
 
-    Parameters
-    ----------
-    name
-        Its short name.
-    sentence
-        Why, and how.
-    """
-
-    name: str
-    sentence: str
+    name: str  # its short name
+    sentence: str  # why, and how
 
 
 def next_model(
     model: str, rejected: Collection[str], n_labels: int, scale: str = "nominal"
 ) -> NextModel | None:
     """Name the model to try after one that does not reproduce the data.
-
-    Parameters
-    ----------
-    model
-        Short name of the model that was fitted.
-    rejected
-        Names of the aspects it does not reproduce.
-    n_labels
-        Number of labels.
-    scale
-        Scale of the labels; ordered ones of three or more suit the ordinal model.
-
-    Returns
-    -------
-    NextModel
-        None when nothing is rejected, or no rule helps.
 
     Examples
     --------
@@ -152,11 +116,5 @@ def _said(name: str, because: str, model: str) -> NextModel:
 
 
 def fitted_model(tree: xr.DataTree) -> str:
-    """Return the short name of the model that was fitted, empty where the tree does not say.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    """
+    """Return the short name of the model that was fitted, empty where the tree does not say."""
     return str(json.loads(tree.attrs.get("model", "{}")).get("name", ""))

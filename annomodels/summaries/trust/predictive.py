@@ -56,21 +56,6 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
     Source: Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    seed
-        Seed of the replicated labels.
-
-    Returns
-    -------
-    Summary
-        statistic, observed, expected, low, high (95 % of the replicates), p_value, verdict. The
-        notes say what a rejected statistic means.
-
     Examples
     --------
     >>> from annomodels.summaries.examples import small_fit
@@ -84,17 +69,7 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 
 def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
-    """Return the summary of :func:`predictive`, and the aspects of the data it rests on.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    seed
-        Seed of the replicated labels.
-    """
+    """Return the summary of :func:`predictive`, and the aspects of the data it rests on."""
     import xarray as xr
 
     design = Design(data)
@@ -203,27 +178,13 @@ def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
 
 @dataclass(frozen=True)
 class Aspect:
-    """One side of the data that the model should reproduce.
+    """One side of the data that the model should reproduce."""
 
-    Parameters
-    ----------
-    name
-        What it is.
-    p_value
-        Posterior predictive p-value.
-    fits
-        Whether the model reproduces it.
-    which
-        Coders or pairs that stand out, in words.
-    sentence
-        What it means that the model does not.
-    """
-
-    name: str
-    p_value: float
-    fits: bool
-    which: str = ""
-    sentence: str = ""
+    name: str  # what it is
+    p_value: float  # posterior predictive p-value
+    fits: bool  # whether the model reproduces it
+    which: str = ""  # coders or pairs that stand out, in words
+    sentence: str = ""  # what it means that the model does not
 
     def saying(self, sentence: str) -> Aspect:
         """Copy with a sentence; what stands out is put behind it."""

@@ -58,13 +58,6 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     doubts about many items of a common class would outweigh the items of a rare one.
 
     None where the model expects nothing of a class from the others.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
     """
     posterior = tree["posterior"].to_dataset()
 
@@ -155,21 +148,6 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     would carry the weight, the change to first order is taken,
     :math:`(\alpha - 1) \, cov(x, \log p(\theta))`.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-
-    Returns
-    -------
-    Summary
-        A row for the prevalence of each label and the accuracy of each coder: mean and sd, the
-        mean under weaker (power .8) and stronger priors (1.25), the power-scaling sensitivity
-        (bits of distance for a factor of two) and whether it is .05 or more. Notes say which priors
-        and how many gold labels would change. Empty where there are fewer than a hundred draws.
-
     References
     ----------
     N. Kallioinen, T. Paananen, P.-C. Buerkner and A. Vehtari (2024), Detecting and diagnosing prior
@@ -225,19 +203,7 @@ def log_chosen_priors(
     numbers of a population that is not centred, is left out. A model that knows these densities
     says them (:meth:`Model.log_priors`), else they are taken from its definition in PyMC.
 
-    Parameters
-    ----------
-    model
-        The model that was fitted.
-    data
-        What was fitted.
-    values
-        Draws of the variables of the result, chains after each other: [sample, ...].
-
-    Returns
-    -------
-    tuple
-        Log density, shape [sample], and the names of the variables that it is of.
+    Shapes: result [sample].
     """
     model = model.reported
     known = model.prior_values(values)

@@ -22,20 +22,7 @@ def smoothed(log_ratios: Floats) -> tuple[Floats, float]:
     The largest ratios are replaced by the quantiles of a generalised Pareto distribution that is
     fitted to them.
 
-    Parameters
-    ----------
-    log_ratios
-        Log of wanted over sampled density, up to a constant, shape [draw].
-
-    Returns
-    -------
-    ndarray, float
-        Log weights that add up to one, shape [draw], and the shape k of the tail.
-
-    Raises
-    ------
-    ValueError
-        When there are too few draws, or their ratios are all the same.
+    Shapes: `log_ratios` [draw]; result [draw].
 
     References
     ----------
@@ -119,19 +106,7 @@ def power_sensitivity(
     The distance is the cumulative Jensen-Shannon distance between the draws and the weighted draws,
     of the values or of their negatives, whichever is larger.
 
-    Parameters
-    ----------
-    values
-        Draws of a quantity, shape [draw].
-    weights
-        Weights of the draws under each of two powers, shape [draw]; these add up to one.
-    powers
-        The two powers, below and above 1.
-
-    Returns
-    -------
-    float
-        NaN where the quantity does not vary.
+    Shapes: `values` [draw]; `weights` [draw].
 
     References
     ----------

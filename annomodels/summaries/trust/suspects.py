@@ -45,15 +45,7 @@ BELOW = 0.95
 
 
 def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
-    """Look for what makes labels count for more than they tell.
-
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    """
+    """Look for what makes labels count for more than they tell."""
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
     pairs = compared(data)
     groups = copied(pairs)
@@ -265,15 +257,7 @@ def single_labels_finding(data: Annotations) -> Finding:
 
 
 def seldom_finding(data: Annotations, alike: bool) -> Finding:
-    """Judge whether labels were given often enough to learn what their classes are taken for.
-
-    Parameters
-    ----------
-    data
-        The labels.
-    alike
-        Whether the model takes all coders for alike.
-    """
+    """Judge whether labels were given often enough to learn what their classes are taken for."""
     times = np.bincount(data.label, minlength=data.n_labels)
     seldom = int((times < SELDOM).sum())
     share, name = seldom / max(data.n_labels, 1), "labels given seldom"
