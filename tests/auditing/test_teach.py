@@ -15,12 +15,10 @@ from annomodels.auditing.answers import Answers
 def lesson(world, monkeypatch):
     """Teach by a made-up layer that sharpens P(truth) by what it is given, and keep its calls."""
     p = world.fit.tree["truth"]["p_truth"].values
-    stack = SimpleNamespace(
-        tree=SimpleNamespace(children={"stack": None}), seed=1, data=world.fit.data
-    )
+    fit = SimpleNamespace(tree=world.fit.tree, seed=1, data=world.fit.data)
     calls = []
 
-    def layered(fit, item, truth, of):
+    def layered(fit, stack, item, truth, of):
         calls.append((item, truth, of))
         powers = np.linspace(0.1, 3, 30)
         each = p[None] ** powers[:, None, None]
@@ -29,13 +27,14 @@ def lesson(world, monkeypatch):
         return each[best][of]
 
     monkeypatch.setattr(teach, "_layered", layered)
+    monkeypatch.setattr(teach, "stacked", lambda tree: "a stack")
     monkeypatch.setattr(teach, "beliefs", lambda fit: fit.said)
 
     def taught(said, item, truth):
         calls.clear()
-        stack.said = said
+        fit.said = said
         none = np.empty(0, dtype=np.int64)
-        return teach.taught(stack, Answers(item, truth, none, none, ())), list(calls)
+        return teach.taught(fit, Answers(item, truth, none, none, ())), list(calls)
 
     return p, taught
 
