@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted
+from annomodels.data.validation import counted, per_item
 from annomodels.errors import AnnotationError, Problem
 
 if TYPE_CHECKING:
@@ -200,8 +200,8 @@ class Coded:
         if self.is_complete:
             parts.append("complete")
         else:
-            per_item = np.diff(self.starts)
-            parts.append(f"{per_item.min()}–{per_item.max()} labels per item")
+            sizes_of_items = np.diff(self.starts)
+            parts.append(per_item(int(sizes_of_items.min()), int(sizes_of_items.max())))
         if self.repeats:
             parts.append(counted(self.repeats, "repeat"))
         if self.scale != "nominal":

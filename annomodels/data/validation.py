@@ -113,6 +113,11 @@ def counted(number: int, word: str) -> str:
     return f"{number:,} {word}" + ("" if number == 1 else "s")
 
 
+def per_item(least: int, most: int) -> str:
+    """Write the fewest and the most labels of an item."""
+    return f"{f'{least:,} to ' * (least < most)}{counted(most, 'label')} per item"
+
+
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 

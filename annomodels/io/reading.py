@@ -154,7 +154,7 @@ def read(
     >>> _ = path.write_text("item,ana,ben\nt1,NA,no\nt2,no,\n")
     >>> data = read(path)
     >>> data
-    2 items × 2 coders × 2 labels · 3 annotations · 1–2 labels per item
+    2 items × 2 coders × 2 labels · 3 annotations · 1 to 2 labels per item
     >>> data.labels, data.skips
     (('NA', 'no'), 1)
     """

@@ -300,7 +300,7 @@ def simulate(
     --------
     >>> made = simulate(items=100, coders=10, labels=["no", "yes"], spammers=0.2, seed=1)
     >>> made
-    100 items × 10 coders × 2 labels · 500 annotations · 5–5 labels per item · 8 honest ·
+    100 items × 10 coders × 2 labels · 500 annotations · 5 labels per item · 8 honest ·
     1 uniform spammer · 1 constant spammer
     >>> made.answers["i001"], float(made.truth.mean())
     ('yes', 0.51)

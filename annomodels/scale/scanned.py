@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations, Scale
-from annomodels.data.validation import counted
+from annomodels.data.validation import counted, per_item
 from annomodels.engines.source.blocks import (
     Block,
     FilePartition,
@@ -243,7 +243,7 @@ class Scanned:
         parts = [
             " × ".join(counted(*size) for size in sizes),
             counted(self.n_annotations, "annotation"),
-            f"{self.fewest}–{self.most} labels per item",
+            per_item(self.fewest, self.most),
         ]
         if self.repeats:
             parts.append(f"{counted(self.repeats, 'repeat')} ({self.conflicts:,} differ)")

@@ -26,6 +26,7 @@ def _data(facts: Facts) -> list[Part]:
     said = [*facts.coders.notes]
     for verb in ("labels", "agreement"):
         said += getattr(facts, verb).notes if facts.has(verb) else ()
+    said += facts.items.notes[1:] if facts.has("items") else ()  # the bar shows the first
     return [*parts, *pictures(facts), *notes(cut(list(dict.fromkeys(said)), 600))]
 
 
