@@ -19,6 +19,8 @@ BUDGET = 256 * 2**20
 NO_SIGNAL = 0.1  # signal below which nothing should be believed of the truth
 DOUBT = 0.05  # probability of such a signal that is still put up with
 SIGNAL_DRAWS = 500
+OTHERS = 2.0  # labels that the other coders count for, of one who never named a class
+ALWAYS = 5  # labels from which a coder who gives one label only is taken at that
 SURE = 2.0  # standard deviations from which a sign is certain
 
 
@@ -125,12 +127,17 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
         values = values[:, None]
     n_blocks = values.shape[1]
     step = max(1, budget // (32 * count * n_labels**2))
+    always = {} if shared else _always(tree, data)
+    crowd = values.mean(axis=(0, 1)) if always else values
     scalars = np.empty((3, count, n_blocks))
     vectors = np.empty((2, count, n_blocks, n_labels))
     for first in range(0, n_blocks, step):
         some = slice(first, first + step)
         part = values[:, some] if count == total else values[chosen, some]
-        part = part.astype(np.float64, copy=False)
+        part = part.astype(np.float64, copy=bool(always))
+        for j in range(first, first + part.shape[1]):
+            if j in always:
+                part[:, j - first] = _never_named(part[:, j - first], crowd, *always[j])
         said = says(prevalence, part)
         scalars[0, :, some] = accuracy(prevalence, part)
         scalars[1, :, some] = _beyond_chance(prevalence, scalars[0, :, some], said)
@@ -151,6 +158,37 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
         over_use=vectors[1],
         prevalence=prevalence,
     )
+
+
+def _always(tree: xr.DataTree, data: Annotations) -> dict[int, tuple[int, Floats]]:
+    """Coders with one label only: this label, and how many of their items are of each class."""
+    p = np.asarray(tree["truth"]["p_truth"].values)
+    used = np.zeros((data.n_coders, data.n_labels), dtype=bool)
+    used[data.coder, data.label] = True
+    ones = np.flatnonzero((used.sum(axis=1) == 1) & (data.per_coder >= ALWAYS))
+    return {
+        int(j): (int(used[j].argmax()), p[data.item[data.coder == j]].sum(axis=0)) for j in ones
+    }
+
+
+def _never_named(confusion: Floats, crowd: Floats, label: int, chances: Floats) -> Floats:
+    r"""Draws of a coder who always gave one label, with no more of others than that leaves.
+
+    The mean of 1 - confusion_kl is at most 2 w_k / (2 + c_k) after none in c_k chances, where w_k
+    is that of the other coders: a prior of two labels.
+
+    >>> draws, crowd = np.array([[[0.6, 0.4], [0.1, 0.9]]]), np.array([[0.8, 0.2], [0.2, 0.8]])
+    >>> _never_named(draws, crowd, 1, np.array([18.0, 20.0])).round(2)
+    array([[[0.08, 0.92],
+            [0.1 , 0.9 ]]])
+    """
+    others = 1 - confusion[..., label]
+    most = (1 - crowd[:, label]) * OTHERS / (OTHERS + chances)
+    share = np.minimum(1.0, most / np.maximum(others.mean(axis=0), 1e-12))
+    share[label] = 1.0
+    out: Floats = confusion * share[:, None]
+    out[..., label] = 1 - others * share
+    return out
 
 
 def counted_right(tree: xr.DataTree, data: Annotations) -> Floats | None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.models.catalog import MODELS
 from annomodels.summaries import skills
@@ -161,3 +162,18 @@ def test_shift_and_spread_of_ordered_labels_are_columns_with_intervals(crowd):
     assert (table["shift_low"] < table["shift"]).all()
     assert (table["shift"] < table["shift_high"]).all()
     assert (table["spread_low"] > 0).all()
+
+
+def test_who_always_gives_one_label_is_a_spammer_without_sensitivity_for_the_others(make):
+    world = make.world(n_coders=6, per_item=4, n_items=120)
+    tree = make.exact(world.data, world.prevalence, world.confusion)
+    rows = world.data.to_frame().to_numpy().tolist()
+    last, label = world.data.coders[-1], world.data.labels[0]
+    same = [(item, coder, label if coder == last else given) for item, coder, given in rows]
+    data = Annotations.from_records(same, labels=world.data.labels)
+    table = coders(tree, data).table.set_index("coder").loc[str(last)]
+    mine = data.item[data.coder == data.n_coders - 1]
+    chances = tree["truth"]["p_truth"].values[mine, 1:].sum(axis=0)
+    for name, count in zip(data.labels[1:], chances, strict=True):
+        assert table[f"sensitivity_{name}"] <= 2 / (2 + count)
+    assert (table["kind"], table["p_spammer"] > 0.5) == ("spammer", True)
