@@ -1,4 +1,4 @@
-"""Bayesian annotation models: gold standards, coders and ambiguous items from several labels.
+"""Bayesian annotation models: gold labels, coder quality and ambiguous items.
 
 Everything public is loaded when it is first used, so that ``import annomodels`` stays light. The
 names are listed once, in ``__init__.pyi``, for type checkers and for this file.
@@ -10,7 +10,10 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-__version__ = "0.1.0"
+try:
+    from annomodels._version import __version__ as __version__  # written when a wheel is built
+except ImportError:
+    __version__ = "0.1.0"
 
 
 def _listed() -> dict[str, str]:

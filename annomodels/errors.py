@@ -2,9 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    """Option named in a message, which each front end spells: in Python as a keyword.
+
+    `value` is None for the option alone, ``...`` for any value, and ``[...]`` for any list.
+
+    >>> print(Option("scale", "ordinal"), Option("labels", [...]), Option("item"), sep=", ")
+    scale='ordinal', labels=[...], item=
+    """
+
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return _spell(self)
+
+    @property
+    def python(self) -> str:
+        """The option as a keyword of a function."""
+        return f"{self.name}={'' if self.value is None else _literal(self.value)}"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """Call named in a message, with the command that does the same.
+
+    >>> print(Verb("am.compare(fit, other)", "annomodels compare"))
+    am.compare(fit, other)
+    """
+
+    python: str
+    command: str
+
+    def __str__(self) -> str:
+        return _spell(self)
+
+
+class Note(str):
+    """Note on one of several texts, told once for all that have a note of its code.
+
+    >>> note = Note("2 mentions lost.", "lost")
+    >>> note, note.code
+    ('2 mentions lost.', 'lost')
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str = "") -> Note:
+        """Return the text with its code."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+
+_speller: Callable[[Option | Verb], str] | None = None
+
+
+@contextmanager
+def spelled_by(speller: Callable[[Option | Verb], str]) -> Iterator[None]:
+    """Spell options and calls in messages as a front end does, as long as it runs."""
+    global _speller
+    before, _speller = _speller, speller
+    try:
+        yield
+    finally:
+        _speller = before
+
+
+def _spell(named: Option | Verb) -> str:
+    return named.python if _speller is None else _speller(named)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_literal, value))}]"
+    return "..." if value is ... else repr(value)
 
 
 @dataclass(frozen=True)
@@ -58,7 +137,27 @@ class AnnomodelsError(Exception):
     """Base of all errors that this package raises on purpose."""
 
 
-class AnnotationError(AnnomodelsError, ValueError):
+class Problems(AnnomodelsError):
+    """Several things are wrong; holds every problem that was found."""
+
+    about = ""
+    proposal: object = None  # a call or command that reads the data and was tried
+
+    def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
+        one = Problem(problems) if isinstance(problems, str) else problems
+        self.problems: tuple[Problem, ...] = (one,) if isinstance(one, Problem) else tuple(one)
+        super().__init__(self._text())
+
+    def __str__(self) -> str:
+        return self._text() + (f"\n  try:   {self.proposal}" if self.proposal else "")
+
+    def _text(self) -> str:
+        body = [f"\n{n}. {problem}" for n, problem in enumerate(self.problems, 1)]
+        many = f"{len(body)} problems with the {self.about}:{''.join(body)}"
+        return many if len(body) != 1 else str(self.problems[0])
+
+
+class AnnotationError(Problems, ValueError):
     """The data cannot be read or understood; holds every problem that was found.
 
     Parameters
@@ -73,20 +172,7 @@ class AnnotationError(AnnomodelsError, ValueError):
     2
     """
 
-    proposal: object = None  # a call or command that reads the data and was tried
-
-    def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
-        one = Problem(problems) if isinstance(problems, str) else problems
-        self.problems: tuple[Problem, ...] = (one,) if isinstance(one, Problem) else tuple(one)
-        super().__init__(self._text())
-
-    def __str__(self) -> str:
-        return self._text() + (f"\n  try:   {self.proposal}" if self.proposal else "")
-
-    def _text(self) -> str:
-        body = [f"\n{n}. {problem}" for n, problem in enumerate(self.problems, 1)]
-        many = f"{len(body)} problems with the data:{''.join(body)}"
-        return many if len(body) != 1 else str(self.problems[0])
+    about = "data"
 
 
 class NotApplicable(AnnomodelsError, ValueError):
@@ -97,7 +183,7 @@ MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number
 
 
 def valid_seed(seed: int) -> int:
-    """Give a seed of random numbers back.
+    """Return a seed of random numbers back.
 
     Raises
     ------
@@ -105,7 +191,9 @@ def valid_seed(seed: int) -> int:
         When it is none, with the range.
     """
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed <= MOST_SEED:
-        what = f"seed={seed!r} is out of range: it is a whole number from 0 to {MOST_SEED}."
+        what = (
+            f"{Option('seed', seed)} is out of range: it is a whole number from 0 to {MOST_SEED}."
+        )
         raise NotApplicable(what)
     return seed
 

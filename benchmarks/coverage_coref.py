@@ -23,9 +23,7 @@ from annomodels.coefficients.sets import size_distance
 from annomodels.coref.alphas import chance_corrected_draws, pieces, together
 from annomodels.coref.building import document
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.overtexts import over_texts
-from annomodels.coref.posteriors import PairPosterior
-from annomodels.coref.resampling import kappas, respread, weight_blocks
+from annomodels.coref.posteriors import PairPosterior, kappas, over_texts, respread, weight_blocks
 
 PROB = 0.9
 EDGES = (1 - PROB) / 2, (1 + PROB) / 2

@@ -29,12 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
-from annomodels.auditing.design import beliefs
+from annomodels.auditing.design import allocate, beliefs, stratify
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.plain import exact, prediction_powered, weighted
 from annomodels.auditing.rectify import ENDS
-from annomodels.auditing.rows import WRONG
-from annomodels.auditing.strata import allocate, stratify
+from annomodels.auditing.tables import WRONG
 from annomodels.errors import AnnomodelsError
 
 Floats = NDArray[np.float64]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,11 +14,14 @@ from annomodels import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from elsewhere import as_markdown  # files beside this one
+from commands import pages as command_pages  # files beside this one
+from elsewhere import as_markdown
+from evidence import FIGURE, figure, numbers
 from execute import executed, shows
 from formulas import known
 from llms import llms_text
 from plates import write as write_plates
+from reports import write as write_reports
 
 project = "annomodels"
 author = "The annomodels developers"
@@ -33,14 +33,14 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
-    "sphinx_click",
 ]
 
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "tables", "generated/*.md", "Thumbs.db", ".DS_Store"]
 templates_path = ["_templates"]
 
-myst_enable_extensions = ["deflist", "dollarmath", "colon_fence"]
+myst_enable_extensions = ["deflist", "dollarmath", "colon_fence", "substitution"]
+myst_substitutions = numbers()
 myst_heading_anchors = 3
 
 autosummary_generate = True
@@ -55,7 +55,7 @@ html_theme_options = {"navigation_with_keys": True}
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["_static"]
-html_extra_path = ["generated/llms.txt"]
+html_extra_path = ["generated/extra"]
 html_math_renderer = "mathml"
 
 
@@ -71,20 +71,14 @@ def _block(translator: Any, node: Any) -> None:
 
 
 def _generate(app: Any) -> None:
-    """Print the table of other packages, and what the code on the breakdown page prints."""
+    """Write what pages include: tables, pictures of models, pages of commands, reports."""
     folder = Path(app.srcdir) / "generated"
-    folder.mkdir(exist_ok=True)
     (folder / "elsewhere.md").write_text(as_markdown(), "utf-8")
     write_plates(folder / "plates")
     (folder / "glossary.md").write_text(_glossary(), "utf-8")
     (folder / "bibliography.md").write_text(_bibliography(), "utf-8")
-    page = (Path(app.srcdir) / "breakdowns.md").read_text("utf-8")
-    names: dict[str, Any] = {}
-    for n, code in enumerate(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S), start=1):
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            exec(code, names)
-        (folder / f"breakdowns-{n}.txt").write_text(said.getvalue(), "utf-8")
+    if FIGURE.read_text("utf-8") != figure():
+        raise ExtensionError("images/wrong-labels.svg is old: run python docs/readme.py")
 
 
 def _glossary() -> str:
@@ -102,18 +96,33 @@ def _bibliography() -> str:
     return "\n".join(f"{line}>" if "<https://" in line else line for line in lines) + "\n"
 
 
-def _map(app: Any, config: Any) -> None:
-    """Write the map of the pages before Sphinx asks whether it is there."""
+def _before(app: Any, config: Any) -> None:
+    """Write the pages and files that Sphinx looks for when it begins."""
     folder = Path(app.srcdir)
-    (folder / "generated").mkdir(exist_ok=True)
-    (folder / "generated" / "llms.txt").write_text(llms_text(folder), "utf-8")
+    extra = folder / "generated" / "extra"
+    extra.mkdir(parents=True, exist_ok=True)
+    (extra / "llms.txt").write_text(llms_text(folder), "utf-8")
+    write_reports(extra / "reports")
+    (folder / "generated" / "cli").mkdir(exist_ok=True)
+    for name, text in command_pages().items():
+        _keep(folder / "generated" / "cli" / f"{name}.md", text)
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a file unless it has this text, so that Sphinx does not read it again."""
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, "utf-8")
+
+
+EXECUTED = ("tutorials/", "howto/", "guide/", "coming-from/")
 
 
 def _execute(app: Any, name: str, source: list[str]) -> None:
     """Run the code of the pages whose results are shown."""
-    if name.startswith(("tutorials/", "coming-from/")) or name == "gallery":
+    if name.startswith(EXECUTED) or name in ("index", "quickstart", "gallery"):
         page, source[0] = source[0], executed(source[0], name)
-        if not (shows(page, source[0]) or name.endswith("/index")):
+        code = page.count("```python\n") + page.count("```console\n")
+        if code and not shows(page, source[0]):
             raise ExtensionError(f"The code of {name} shows too little.")
         if name == "gallery" and "<figure" not in source[0]:
             raise ExtensionError("The gallery shows no figure.")
@@ -122,7 +131,7 @@ def _execute(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Show formulas as MathML, which browsers draw without a script from a server."""
     app.add_html_math_renderer("mathml", (_inline, None), (_block, None))
-    app.connect("config-inited", _map)
+    app.connect("config-inited", _before)
     app.connect("builder-inited", _generate)
     app.connect("source-read", _execute)
     app.add_css_file("drawn.css")

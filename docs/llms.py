@@ -9,11 +9,11 @@ __all__ = ["llms_text", "pages"]
 
 _ABOUT = """# annomodels
 
-> Python package and command line: from several labels per item to a gold standard with
-> probabilities, the quality of coders, ambiguous items, and agreement coefficients with intervals.
+> Python package and command line: from several labels per item to gold labels with probabilities,
+> coder quality, ambiguous items, and agreement coefficients with intervals.
 
-Install: `pip install annomodels` (Python 3.12 or newer). One command does the main job:
-`annomodels run votes.csv -o out`. In Python:
+Install from a clone of the repository: `pip install .` (Python 3.12 or newer; no release is on a
+package index yet). One command does the main job: `annomodels run votes.csv -o out`. In Python:
 
 ```python
 import annomodels as am
@@ -21,7 +21,7 @@ import annomodels as am
 data = am.read("votes.csv")     # or am.Annotations.from_frame(df): columns item, coder, label
 print(am.agreement(data))       # coefficients with intervals; NaN with a reason, never an error
 fit = am.fit(data, seed=1)      # a stack of models and the votes
-print(fit.check())              # can it be believed? in sentences
+print(fit.check())              # verdict, with reasons
 fit.gold(); fit.coders(); fit.items(); fit.labels(); fit.why("item name"); fit.plot.coders()
 ```
 
@@ -51,13 +51,9 @@ def pages(folder: Path) -> dict[str, tuple[str, str]]:
 
 def llms_text(folder: Path) -> str:
     """Text of the file."""
-    sections: dict[str, list[str]] = {
-        "Reference": [],
-        "Tutorials": [],
-        "How-tos": [],
-        "Coming from": [],
-    }
-    words = {"tutorials": "Tutorials", "howto": "How-tos", "coming-from": "Coming from"}
+    words = {"tutorials": "Tutorials", "howto": "How-to guides", "guide": "Guide"}
+    words |= {"coming-from": "Other packages", "models": "Models", "research": "Research notes"}
+    sections: dict[str, list[str]] = {word: [] for word in ("Reference", *words.values())}
     for name, (title, sentence) in pages(folder).items():
         line = f"- [{title}]({name}.html)" + (f": {sentence}" if sentence else "")
         sections[words.get(name.split("/")[0], "Reference")].append(line)

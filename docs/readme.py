@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from evidence import FIGURE, figure, sentences  # files beside this one
 from execute import outputs
 
 README = Path(__file__).resolve().parent.parent / "README.md"
+PAPER = README.parent / "paper.md"
 _TEXT = re.compile(r"\n+```text\n.*?^```$", re.M | re.S)
 _MARK = re.compile(r"<!-- evidence -->.*?<!-- end -->", re.S)
 
@@ -39,3 +37,4 @@ def with_evidence(page: str) -> str:
 if __name__ == "__main__":
     FIGURE.write_text(figure(), "utf-8")
     README.write_text(renewed(README.read_text("utf-8")), "utf-8")
+    PAPER.write_text(with_evidence(PAPER.read_text("utf-8")), "utf-8")

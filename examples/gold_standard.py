@@ -1,8 +1,8 @@
-"""From the labels of a crowd to a gold standard that can be handed on.
+"""Build a gold standard from the labels of a crowd.
 
-The data are made up: 200 remarks about restaurants, each labelled neg, neu or pos by 8 of 24
-coders, some of whom do not read what they label. Because they are made up, the right answers are
-known, and at the end we can look at how well we did. The model never sees them.
+The data are simulated: 200 remarks about restaurants, each labeled neg, neu or pos by 8 of 24
+coders, some of whom do not read the remarks. The right answers are therefore known and can be
+compared with the result. The model never sees them.
 
 Run it with: python examples/gold_standard.py
 """
@@ -23,11 +23,11 @@ right = sum(
 )
 print(f"\nMajority vote: {data.n_items - right} of {data.n_items} labels wrong or tied.")
 
-# The default model estimates a confusion matrix for every coder, and what coders are like in
-# general. A seed makes the run repeatable.
+# This model estimates a confusion matrix for every coder and the population of coders. The same
+# seed gives the same result.
 fit = am.fit(data, "hierarchical", seed=1)
 
-# Before anything else: can the result be believed?
+# First of all: can the result be trusted?
 print(f"\n{fit.check()}")
 
 # The gold standard: one row for each item.
@@ -35,24 +35,24 @@ gold = fit.gold(threshold=0.95)
 table = gold.table
 wrong = table["label"] != truth
 print(f"\nModel: {wrong.sum()} of {len(table)} labels wrong.")
-print("The model itself says:", gold.notes[0])
+print("Estimate of the model:", gold.notes[0])
 
-# The probability orders the items well, and that is what it is best used for: hand on the settled
-# items, and have someone look at the others.
+# The probability orders the items well: hand on the settled items, and let an expert judge the
+# others.
 settled = table["settled"]
-print(f"\n{settled.sum()} labels are settled at .95; {(wrong & settled).sum()} of them are wrong.")
+print(f"\n{settled.sum()} labels are settled at 0.95; {(wrong & settled).sum()} of them are wrong.")
 print(f"{(~settled).sum()} are not settled; {(wrong & ~settled).sum()} of them are wrong.")
 
-# Where the model overrules the majority, it says why: the log-odds that each coder's label
-# contributed. A coder who is known to swap labels counts in the opposite direction.
+# If a gold label differs from the majority, `why` has the log-odds that each coder contributed. A
+# coder who swaps labels counts in the opposite direction.
 print("\nSome overturned majorities:")
 overturned = table[table["overturned"]].sort_values("probability", ascending=False)
 for row in overturned.head(3).itertuples():
     print(f"  {row.item}: {row.majority} -> {row.label} ({row.probability:.2f}), votes {row.votes}")
     print(f"      {row.why}")
 
-# Where should an expert spend an hour on 20 items? On the least certain ones. Their answers become
-# known gold, and the model is fitted again.
+# Which 20 items should an expert judge? The least certain ones. The answers become known labels,
+# and the model is fitted again.
 uncertain = table.sort_values("probability")["item"].head(20)
 for name, chosen in (("the 20 least certain", uncertain), ("the first 20", data.items[:20])):
     helped = am.fit(

@@ -1,14 +1,12 @@
-"""Whom to pay, whom to retrain, whom to block: finding poor coders without known gold.
+"""Find coders to pay, to retrain or to block, without known labels.
 
-The crowd of this example has three coders who do not read, one who mixes up two labels, and one
-with a bias. The model is told nothing of them. "Poor" is more than one thing, and each calls for
-something else:
+The crowd has three coders who do not read, one who swaps two labels, and one with a bias. Each kind
+of poor coder needs another action:
 
-* a spammer's labels do not depend on the item: block;
-* an adversary swaps labels, and is informative once this is known: find out what they
-  misunderstood;
-* a biased coder says one label too often: retrain;
-* and of a coder with few labels nothing is known yet: wait.
+* the labels of a spammer do not depend on the item: block;
+* an adversary swaps labels, which are informative once this is known: find the misunderstanding;
+* a biased coder gives one label too often: retrain;
+* a coder with few labels has not been measured yet: wait.
 
 Run it with: python examples/poor_coders.py
 """
@@ -33,33 +31,32 @@ for row in coders.sort_values("accuracy").itertuples():
         f"{row.kind}{', ' + row.bias if row.bias else ''}"
     )
 
-# An interval says more than a number. Deciding by the estimate alone would also dismiss coders
-# whose record is merely short or unlucky; deciding by the probability does not.
+# Do not decide by the estimate alone: a coder with few labels can be below the target by chance.
+# Use the probability.
 by_estimate = coders[coders["accuracy"] < target]
 by_probability = coders[coders["p_below_target"] > 0.95]
 print(f"\nEstimated below {target:.0%}: {len(by_estimate)} coders.")
-print(f"Below {target:.0%} with probability .95: {len(by_probability)} coders:")
+print(f"Below {target:.0%} with probability 0.95: {len(by_probability)} coders:")
 print(f"  {', '.join(by_probability['coder'])}")
 
-# Low accuracy is not the same as worthless. Look at what the least accurate coders say for each
-# truth, and at the information that one of their labels carries, before blocking anyone. Rows that
-# are alike mean that the label does not depend on the truth; rows that point at the wrong label
-# mean that it does.
+# Low accuracy does not mean that labels are worthless. Before you block a coder, look at the
+# confusion matrix and at the information in one label. Equal rows mean that the label does not
+# depend on the truth; rows that point at the wrong label mean that it does.
 confusion = fit.tree["posterior"]["confusion"].mean(("chain", "draw"))
 for row in coders.sort_values("accuracy").head(4).itertuples():
-    print(f"\n{row.coder}: {row.bits:.2f} bits a label ({row.bits_low:.2f}-{row.bits_high:.2f})")
+    print(f"\n{row.coder}: {row.bits:.2f} bits per label ({row.bits_low:.2f}-{row.bits_high:.2f})")
     for truth in data.labels:
         says = confusion.sel(coder=row.coder, truth=truth)
         shares = ", ".join(f"{label} {float(says.sel(label=label)):.0%}" for label in data.labels)
-        print(f"  when the truth is {truth}, says {shares}")
+        print(f"  when the truth is {truth}, label {shares}")
 
 # What was planted, for comparison.
 planted = am.datasets.crowd_truth()
 print(f"\nPlanted: spammers {', '.join(sorted(planted.spammers))};", end=" ")
 print(f"swaps labels: {planted.adversary}; biased: {planted.biased}.")
 
-# The planted accuracies are those on clear items. Some items of this crowd are ambiguous, which the
-# model does not know, so most coders look a little worse than they are.
+# The planted accuracies are those on clear items. Some items are ambiguous, so most estimates are
+# slightly lower.
 inside = sum(
     row.accuracy_low <= planted.accuracy[row.coder] <= row.accuracy_high
     for row in coders.itertuples()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -349,6 +350,22 @@ def test_only_io_takes_what_comes_from_outside_apart() -> None:
 
 
 OPTION = re.compile(r"(?<![\w-])--[a-z]{2}[\w-]*")
+
+
+def test_options_of_reading_are_named_as_data() -> None:
+    """A front end cannot spell ``scale='ordinal'`` in a text; it can spell an ``Option``."""
+    from annomodels.io.reading import read
+
+    names = "|".join(set(inspect.signature(read).parameters) - {"data", "missing"})
+    keyword = re.compile(rf"(?<![\w.({{])(?:{names})=(?:['\"\[]|\.\.\.|$)")
+    raw = [
+        (module, text)
+        for module, tree in trees().items()
+        if part_of(module) in ("io", "data", "models", "auditing", "planning", "scale")
+        for text in texts(tree)
+        if keyword.search(text) and ">>>" not in text and "\n" not in text
+    ]
+    assert not raw, 'write {Option("scale", "ordinal")}'
 
 
 def test_messages_name_options_as_python_does() -> None:

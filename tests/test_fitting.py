@@ -125,7 +125,7 @@ def test_a_verb_called_twice_does_the_work_once_and_hands_out_a_table_to_change(
     from annomodels.summaries.gold import gold
 
     first = fit.gold(0.9)
-    monkeypatch.setattr(gold, "gold", None)
+    monkeypatch.setattr(gold, "contributions", None)
     first.table["mine"] = 1
     again = fit.gold(0.9)
     assert "mine" not in again.table
@@ -142,18 +142,19 @@ def test_what_a_fit_lacks_is_said_and_calling_it_says_the_same(fit, tmp_path):
         fit.write_gold(tmp_path / "gold.csv")
 
 
-def test_every_verb_is_a_method_that_names_a_function_which_is_there(fit):
-    from annomodels.fitting.verbs import REASONS, VERBS, answering
+def test_every_verb_is_a_method_and_a_missing_one_says_why(fit):
+    from annomodels.fitting.fit import ClassFit, LinkFit, NumberFit, ScanFit
 
-    for verb, functions in VERBS.items():
-        if verb.startswith("plot."):
-            assert hasattr(fit.plot, verb.removeprefix("plot."))
-        elif verb != "compare":
-            assert hasattr(fit, verb)
-        for kind in functions:
-            assert callable(answering(kind, verb))
-        for kind in REASONS:
-            assert kind in functions or REASONS[kind].get(verb) or REASONS[kind].get("")
+    kinds = (ClassFit, ScanFit, NumberFit, LinkFit)
+    for verb in sorted(frozenset().union(*(kind._has for kind in kinds)) - {"compare"}):
+        owner, name = (fit.plot, verb[5:]) if verb.startswith("plot.") else (fit, verb)
+        assert callable(getattr(owner, name))
+        for kind in kinds:
+            missing = kind(fit.data, fit.model, fit.tree)
+            assert bool(missing.lacks(verb)) == (verb not in kind._has)
+    assert isinstance(fit, ClassFit)
+    with pytest.raises(am.errors.NotApplicable, match="numbers have no classes"):
+        NumberFit(fit.data, fit.model, fit.tree).why()
 
 
 def test_options_that_the_engine_does_not_know_are_refused_in_one_message(fit):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.design import Design, open_items
+from annomodels.auditing.design import Design, Strata, open_items, places
 from annomodels.auditing.estimator import Seen
-from annomodels.auditing.rows import places
-from annomodels.auditing.strata import Strata
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
 from annomodels.data.validation import counted, is_blank, some
-from annomodels.errors import AnnotationError, Problem
-from annomodels.types import Floats, Ints
+from annomodels.errors import AnnotationError, Option, Problem, Verb
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -52,7 +50,13 @@ def answers_of(
     """Read answers, check them against the fit and the draw, and code them."""
     found = read_answers(fit.data, given)
     items, labels = places(fit.data.items), places(fit.data.labels)
-    known = _once(fit.data, found, items, labels, _source(given))
+    known: dict[int, int] = {}
+    # 1 and "1" can be the same item
+    twice = [i for i, x in found.items() if known.setdefault(items[i], labels[x]) != labels[x]]
+    if twice:
+        names = some([fit.data.items[items[item]] for item in twice])
+        what = f"{counted(len(twice), 'item')} with more than one truth: {names}."
+        raise AnnotationError(Problem(what, _source(given), "Give one answer for each item."))
     codes, truth = (np.array(list(part), dtype=np.int64) for part in (known, known.values()))
     notes = []
     is_open = open_items(fit)[codes]
@@ -69,7 +73,7 @@ def answers_of(
         what = "None of the judged items is among those that were drawn."
         if not is_open.any():
             what = "The fit was told the truth of all these items, so they test nothing."
-        remedy = "Judge the items that am.audit drew of this fit."
+        remedy = f"Judge the items that {Verb('am.audit', 'annomodels audit')} drew of this fit."
         raise AnnotationError(Problem(what, _source(given), remedy))
     if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
         only = label_text(fit.data.labels[int(truth[drawn][0])])
@@ -78,25 +82,6 @@ def answers_of(
             "of other labels the audit says only how rare they are."
         )
     return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
-
-
-def _once(
-    data: Annotations,
-    found: Mapping[Any, Any],
-    items: Mapping[Hashable, int],
-    labels: Mapping[Hashable, int],
-    source: str,
-) -> dict[int, int]:
-    """Return codes of truths by codes of items, where 1 and "1" can be the same item."""
-    known: dict[int, int] = {}
-    twice = []
-    for item, label in found.items():
-        if known.setdefault(items[item], labels[label]) != labels[label]:
-            twice.append(data.items[items[item]])
-    if twice:
-        what = f"{counted(len(twice), 'item')} with more than one truth: {some(twice)}."
-        raise AnnotationError(Problem(what, source, "Give one answer for each item."))
-    return known
 
 
 def read_answers(
@@ -130,7 +115,8 @@ def read_answers(
         where = f"{_source(given)}, item {label_text(next(iter(strange.values())))}"
         remedy = (
             f"Write one of {some(list(data.labels))}; if another label is right, read the data "
-            "with labels=[...] and fit again; if it cannot be told, leave the cell empty."
+            f"with {Option('labels', [...])} and fit again; if it cannot be told, leave the cell "
+            "empty."
         )
         problems.append(Problem(what, where, remedy))
     if problems:
@@ -144,7 +130,7 @@ def _source(given: Any) -> str:
     return name_of(given) if isinstance(given, (str, os.PathLike)) else "audit"
 
 
-def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
+def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Bools) -> list[str]:
     """Note drawn items that were not judged, and judged items that were not drawn."""
     notes = []
     rounds = np.repeat(np.arange(len(design.rounds)), [len(part) for part in design.rounds])
@@ -152,7 +138,8 @@ def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Any) -> list[str]:
     if judged.any() and not judged.all():
         at = int(np.flatnonzero(judged == 0)[0])
         what = f"Round {at + 1} of the audit is empty: 0 of {len(design.rounds[at])} judged."
-        remedy = "Give its answers too, or draw new items without earlier=."
+        anew = Verb("without earlier=", "with annomodels audit --afresh")
+        remedy = f"Give its answers too, or draw new items {anew}."
         raise AnnotationError(Problem(what, "audit", remedy))
     missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]
     if missing:

@@ -10,17 +10,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
-from annomodels.auditing.coders import accuracies, classes, coders, panel
-from annomodels.auditing.design import Design, belief_mark, beliefs, fingerprint, open_items
+from annomodels.auditing.design import (
+    Design,
+    Strata,
+    belief_mark,
+    beliefs,
+    fingerprint,
+    open_items,
+    stratify,
+)
 from annomodels.auditing.estimator import Estimator
-from annomodels.auditing.rows import named_codes
 from annomodels.auditing.sample import Audit, designed, sized
-from annomodels.auditing.slices import slices, systems
-from annomodels.auditing.strata import Strata, stratify
-from annomodels.auditing.tables import Tables
+from annomodels.auditing.tables import (
+    Tables,
+    accuracies,
+    classes,
+    coders,
+    named_codes,
+    panel,
+    slices,
+    systems,
+)
 from annomodels.auditing.teach import Lesson, after, taught
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,12 +44,6 @@ if TYPE_CHECKING:
 DRAWS = 4000
 # strata are made as for so many audited items at least
 FEWEST = 30
-CHOSEN = (
-    "How the judged items were chosen is not known, so nothing follows from them for the others: "
-    "the intervals rest on the model and on how far such models were off on public sets. Draw "
-    "items with am.audit; or say drawn='random' if all items had the same chance, or weights= if "
-    "each had its own."
-)
 OTHER = (
     "The items were drawn from another fit of these data; each counts by the chance that it had "
     "there, which gives wider intervals than an audit of this fit."
@@ -50,7 +57,7 @@ BY_DESIGN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """What audited items make of the numbers of a fit; every table has 95 % intervals.
+    """Estimates from audited items and a fit; every table has 95 % intervals.
 
     Their ends are the 2nd and the 98th percentile of the draws. How often they cover the true
     number was measured on public sets and simulated crowds, see docs/accuracy.md.
@@ -127,7 +134,7 @@ class Estimate:
         return "\n".join(["Estimate", repr(self.table), *self.notes])
 
     def row(self, quantity: str, label: Hashable = "") -> dict[str, Any]:
-        """Give one row of the table.
+        """Return one row of the table.
 
         Raises
         ------
@@ -141,7 +148,7 @@ class Estimate:
         return {str(name): found[name] for name in found.index}
 
     def after(self, fit: Fit) -> Fit:
-        """Give the fit with its gold labels as they are after the audit, for tables and the page.
+        """Return the fit with its gold labels as they are after the audit, for tables and the page.
 
         Audited items are known, and P(truth) of the others is as they teach it. Coders and
         prevalence stay those of the fit: what the audit says of them is in the tables here.
@@ -158,7 +165,10 @@ class Estimate:
         """
         if belief_mark(fit) != self.mark:
             what = "The estimate is of other data than this fit, or of another fit of them."
-            remedy = "Give the fit that was given to am.estimate, as it was before the audit."
+            remedy = (
+                f"Give the fit that was given to {Verb('am.estimate', 'annomodels estimate')}, as "
+                "it was before the audit."
+            )
             raise AnnotationError(Problem(what, "estimate", remedy))
         found = after(fit, self.answers, self.lesson, self.draws["still_wrong"].values)
         row = self.row("still_wrong")
@@ -181,7 +191,7 @@ def estimate(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Estimate:
-    r"""Say how good the gold labels and the coders of a fit are, by items that somebody judged.
+    r"""Estimate the accuracy of gold labels and coders from items that an expert judged.
 
     .. math::
 
@@ -219,10 +229,8 @@ def estimate(
         Without `audit`: one over the chance that each judged item had to be drawn.
     clusters
         The cluster of items that are repeats of each other; those of one cluster count as one.
-    draws
-        Number of draws.
-    seed
-        Seed of the draws.
+    draws, seed
+        Number and seed of the draws.
 
     Returns
     -------
@@ -262,7 +270,7 @@ def estimate(
     by_design = design is not None or drawn == "random" or weights is not None
     if not by_design:
         answered = answered.as_extra()
-    notes = [BY_DESIGN if by_design else CHOSEN, *answered.notes]
+    notes = [BY_DESIGN if by_design else _chosen(), *answered.notes]
     own = None
     if design is not None and design.fingerprint != fingerprint(fit):
         # drawn with chances that another fit of these data gave: they hold for this one too
@@ -322,12 +330,15 @@ def _how(design: Design | None, drawn: str | None, weights: Any) -> str:
 
 def _options(audit: Any, drawn: str | None, weights: Any) -> None:
     if drawn not in (None, "random", "chosen"):
-        raise NotApplicable(f"drawn={drawn!r} is unknown. Use 'random' or 'chosen'.")
+        raise NotApplicable(f"{Option('drawn', drawn)} is unknown. Use 'random' or 'chosen'.")
     if audit is not None and (drawn is not None or weights is not None):
-        what = "How the items were drawn is in the audit: leave out drawn= and weights=."
+        what = (
+            f"How the items were drawn is in the audit: leave out {Option('drawn')} and "
+            f"{Option('weights')}."
+        )
         raise NotApplicable(what)
     if weights is not None and drawn is not None:
-        raise NotApplicable("Give drawn= or weights=, not both.")
+        raise NotApplicable(f"Give {Option('drawn')} or {Option('weights')}, not both.")
 
 
 def _strata(fit: Fit, design: Design | None, answered: Answers, alike: bool) -> Strata:
@@ -337,3 +348,13 @@ def _strata(fit: Fit, design: Design | None, answered: Answers, alike: bool) -> 
     part = open_items(fit, None if design is None else design.among)
     part[answered.extra] = False
     return stratify(beliefs(fit), part, max(len(answered.item), FEWEST))
+
+
+def _chosen() -> str:
+    return (
+        "How the judged items were chosen is not known, so nothing follows from them for the "
+        "others: the intervals rest on the model and on how far such models were off on public "
+        f"sets. Draw items with {Verb('am.audit', 'annomodels audit')}; or say "
+        f"{Option('drawn', 'random')} if all items had the same chance, or {Option('weights')} if "
+        "each had its own."
+    )

@@ -1,13 +1,16 @@
-"""Counts in all items from P(truth) and the truth of audited ones: the arrays behind the tables."""
+"""Counts in all items from P(truth) and audited truths, and the widths still to expect."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annomodels.auditing.plain import effective, stretched
+from annomodels.auditing.design import Strata, allocate, stratify
+from annomodels.auditing.plain import effective, exact, stretched
 from annomodels.auditing.rectify import (
+    ENDS,
     LEAST,
     OF_CODERS,
     OF_SHARES,
@@ -19,7 +22,6 @@ from annomodels.auditing.rectify import (
     moved,
     of_group,
 )
-from annomodels.auditing.strata import Strata
 from annomodels.types import Bools, Floats, Ints
 
 SMALL = 1e-9
@@ -134,12 +136,12 @@ class Estimator:
         audited, told = self._audited(seen)[item], self.told(label)[item]
         found = np.zeros(len(self.p))
         found[seen.item] = self.found(label, seen)
-        cells = _Cells(self.strata.stratum[item], group, len(self.strata), n_groups)
+        sums = _sums(self.strata.stratum[item], group, len(self.strata), n_groups)
         mean = self.mean(label)
 
         def expected(chosen: Bools, drawn: Floats) -> tuple[Floats, Floats]:
-            n = cells.sums(chosen.astype(float))
-            return moved(cells.sums(told * chosen), n, mean, drawn), n.sum(axis=0)
+            n = sums(chosen.astype(float))
+            return moved(sums(told * chosen), n, mean, drawn), n.sum(axis=0)
 
         rest, n = expected(~audited, shares)
         asked, given = expected(audited, shares.mean(axis=0, keepdims=True))
@@ -167,17 +169,17 @@ class Estimator:
         truth[seen.item] = seen.truth
         agrees = label == self.best[item]
         q, p = self.wrong[item], self.p[item, label]
-        cells = _Cells(self.strata.stratum[item], coder, len(self.strata), n_coders)
+        sums = _sums(self.strata.stratum[item], coder, len(self.strata), n_coders)
         mean = self.mean(-1)
         average = shares.mean(axis=0, keepdims=True)
 
         def right(chosen: Bools, drawn: Floats) -> Floats:
             yes, no = chosen & agrees, chosen & ~agrees
-            wrong = moved(cells.sums(q * yes), cells.sums(yes.astype(float)), mean, drawn)
-            less = cells.sums(p * no)
-            more = cells.sums(p / q * (1.0 - q) * no)
+            wrong = moved(sums(q * yes), sums(yes.astype(float)), mean, drawn)
+            less = sums(p * no)
+            more = sums(p / q * (1.0 - q) * no)
             return np.asarray(
-                cells.sums(yes.astype(float)).sum(axis=0) - wrong
+                sums(yes.astype(float)).sum(axis=0) - wrong
                 + moved(less, less + more, mean, drawn)
             )  # fmt: skip
 
@@ -194,14 +196,80 @@ class Estimator:
         return out
 
 
-class _Cells:
-    """Sums over strata and groups."""
+def _sums(stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> Callable[[Floats], Floats]:
+    """Return the function that adds up values of units, shape [stratum, group]."""
+    cell, size = stratum * n_groups + group, n_strata * n_groups
+    return lambda values: np.bincount(cell, values, size).reshape(n_strata, n_groups)
 
-    def __init__(self, stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> None:
-        self.shape = n_strata, n_groups
-        self.cell = stratum * n_groups + group
 
-    def sums(self, values: Floats) -> Floats:
-        """Add up values, shape [stratum, group]."""
-        flat = np.bincount(self.cell, values, self.shape[0] * self.shape[1])
-        return flat.reshape(self.shape)
+# sizes that a plan shows, and how many made-up audits a width is the median of
+LADDER = (30, 60, 120, 240, 480, 960)
+AUDITS, DRAWS = 40, 500
+
+
+def widths(
+    estimator: Estimator, more: Ints, seen: Seen, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Predict the width of the interval of accuracy, with the model and by the audit alone."""
+    # Medians over simulated audits, whose answers follow the model, its errors on public data sets
+    # and the items audited so far; `more` is the number of further items by stratum.
+    n, y = estimator.counts(-1, seen)
+    size = estimator.strata.size
+    total, plain = int(size.sum()), int(len(seen.item) + more.sum())
+    had = estimator.strata.count(seen.item)
+    with_model, alone = [], []
+    for share in estimator.shares(-1, n, y, AUDITS, rng):
+        found = rng.binomial(more, share)
+        then = estimator.shares(-1, n + more, y + found, DRAWS, rng)
+        known = float((y + found).sum())
+        wrong = estimator.counted(then, n + more, had + more, known, rng)
+        with_model.append(float(np.ptp(np.quantile(wrong, ENDS))))
+        guess = (size * share).sum() / total
+        low, high = exact(total, plain, int(rng.binomial(plain, guess)))
+        alone.append(float(high - low))
+    return float(np.median(with_model)) / total, float(np.median(alone)) / total
+
+
+def foreseen(
+    p_truth: Floats, part: Bools, misjudged: tuple[float, float], sizes: tuple[int, ...] = LADDER
+) -> list[tuple[int, float, float]]:
+    """Predict both widths for some sizes of an audit: (size, with the model, audit alone)."""
+    none = Seen(*(np.empty(0, dtype=np.int64),) * 2, np.empty(0))
+    out = []
+    for size in sizes:
+        if size >= part.sum():
+            break
+        strata = stratify(p_truth, part, size)
+        estimator = Estimator(p_truth, strata, *misjudged)
+        rng = np.random.default_rng(size)
+        out.append((size, *widths(estimator, allocate(strata, size), none, rng)))
+    return out
+
+
+def further(
+    estimator: Estimator, seen: Seen, drawn: Ints, sizes: tuple[int, ...] = LADDER
+) -> list[tuple[int, float, float]]:
+    """Predict both widths for further items; `drawn` are those drawn so far [stratum]."""
+    out = []
+    for size in sizes:
+        if size >= estimator.strata.size.sum() - drawn.sum():
+            break
+        more = allocate(estimator.strata, size, drawn)
+        out.append((size, *widths(estimator, more, seen, np.random.default_rng(size))))
+    return out
+
+
+def needed(plan: list[tuple[int, float, float]], width: float, most: int) -> int:
+    """Return the number of items for a width, between or beyond the sizes of a plan."""
+    if len(plan) < 2:
+        return most
+    sizes, each, _ = (np.log(column) for column in np.array(plan).T)
+    order = np.argsort(each)
+    wanted = np.log(width)
+    if each.min() <= wanted <= each.max():
+        found = float(np.interp(wanted, each[order], sizes[order]))
+    else:
+        # beyond the plan it falls with the root of the size
+        nearest = -1 if wanted < each[-1] else 0
+        found = float(sizes[nearest] + 2.0 * (each[nearest] - wanted))
+    return int(min(max(np.ceil(np.exp(found) - 1e-6), 1), most))

@@ -1,9 +1,8 @@
-"""What a model says of a share, put right by audited items: a posterior on a grid."""
+"""Shares predicted by a model, corrected by audited items: a posterior on a grid."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -114,35 +113,6 @@ class Rectifier:
         at = np.minimum(at, len(p) - 1)
         rng.shuffle(at)
         return rng.beta(self.a[at] + found, self.b[at] + seen - found)
-
-
-def build(mean: Floats, size: Ints, seen: Ints, found: Ints, prior: Prior = OF_WRONG) -> Any:
-    """Build the PyMC model of the shares; :class:`Rectifier` is its posterior on a grid."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    mean = np.clip(mean, LEAST, 1.0 - LEAST)
-    odds, total = np.log(mean / (1.0 - mean)), float((size * mean).sum())
-    with pm.Model(coords={"stratum": range(len(mean))}) as model:
-        shift = pm.Mixture(
-            "shift",
-            w=[1.0 - prior.doubt, prior.doubt],
-            comp_dists=[
-                pm.Normal.dist(prior.shift, prior.near),
-                pm.Normal.dist(prior.shift, prior.far),
-            ],
-        )
-        slope = pm.TruncatedNormal("slope", 1.0, prior.slope, lower=0.0, upper=STEEPEST)
-        weight = pm.LogNormal("weight", np.log(prior.weight), prior.weight_spread)
-        centre = pt.constant(float((odds * size).sum() / size.sum())) * (1.0 - slope)
-        for _ in range(12):
-            p = pt.sigmoid(slope * odds + centre)
-            step = ((size * p).sum() - total) / pt.maximum((size * p * (1.0 - p)).sum(), 1e-9)
-            centre = centre - pt.clip(step, -1.0, 1.0)
-        mu = pt.sigmoid(shift + centre + slope * odds)
-        share = pm.Beta("share", weight * mu, weight * (1.0 - mu), dims="stratum")
-        pm.Binomial("found", n=seen, p=share, observed=found, dims="stratum")
-    return model
 
 
 def of_group(

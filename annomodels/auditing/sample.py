@@ -12,17 +12,17 @@ import numpy as np
 
 from annomodels.auditing.design import (
     Design,
+    allocate,
     beliefs,
     fingerprint,
     of_these_data,
     open_items,
     read_design,
 )
-from annomodels.auditing.foresight import foreseen, needed
-from annomodels.auditing.strata import allocate
+from annomodels.auditing.estimator import foreseen, needed
 from annomodels.data.names import places_of
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ DEFAULT_SIZE = 60
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit:
-    """Items to be judged by somebody who knows, and how they were drawn.
+    """Items for an expert to judge, and how they were drawn.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def audit(
     among: Iterable[Hashable] | None = None,
     earlier: Audit | Design | str | os.PathLike[str] | None = None,
 ) -> Audit:
-    r"""Draw items for somebody who knows to judge, so that the numbers of a fit can be put right.
+    r"""Draw items for an expert to judge, so that the numbers of a fit can be corrected.
 
     Strata are the predicted label and how likely it is wrong; each gets its share of the items,
 
@@ -151,11 +151,16 @@ def audit(
         design = Design(fingerprint(fit), str(data.fingerprint), 0, (), (), (), chosen)
     else:
         if among is not None:
-            raise NotApplicable("Later rounds draw from the items of the first: leave out among=.")
+            raise NotApplicable(
+                f"Later rounds draw from the items of the first: leave out {Option('among')}."
+            )
         design = designed(earlier, fit)
         if design.fingerprint != fingerprint(fit):
             what = "The earlier rounds were drawn from another fit of these data."
-            remedy = "Draw from the fit that they were drawn from, or begin anew without earlier=."
+            remedy = (
+                "Draw from the fit that they were drawn from, or begin again "
+                f"{Verb('without earlier=', 'with annomodels audit --afresh')}."
+            )
             raise AnnotationError(Problem(what, "earlier", remedy))
     part, had = open_items(fit, design.among), design.items(fit)
     room = int(part.sum()) - len(had)

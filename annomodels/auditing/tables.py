@@ -1,22 +1,25 @@
-"""Tables of an estimate on all items: accuracy, wrong labels, prevalence, thresholds."""
+"""Tables of an estimate: all items, slices, systems and coders."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.auditing.answers import Answers
-from annomodels.auditing.estimator import Estimator, Seen
-from annomodels.auditing.foresight import further
+from annomodels.auditing.design import places
+from annomodels.auditing.estimator import Estimator, Seen, further
 from annomodels.auditing.plain import LEVEL, prediction_powered, weighted
 from annomodels.auditing.rectify import ENDS
-from annomodels.auditing.rows import WRONG, flipped, row_of, three
 from annomodels.data.names import label_text
+from annomodels.data.validation import some
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.summaries.gold.coverage import LIMITS, wrong_interval
 from annomodels.summaries.trust.known_truth import to_be_expected
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +27,60 @@ if TYPE_CHECKING:
 
     from annomodels.auditing.design import Design
     from annomodels.fitting.fit import Fit
+
+WRONG = -1
+Slice = tuple[Ints, tuple[Hashable, ...]]
+Three = Floats | tuple[float, float, float]
+
+
+def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
+    """Return codes of the names given to items, -1 without one, and the names."""
+    place = places(fit.data.items)
+    codes = np.full(fit.data.n_items, -1)
+    names: dict[Hashable, int] = {}
+    for item, name in given.items():
+        if item in place:
+            codes[place[item]] = names.setdefault(name, len(names))
+    if not names:
+        what = f"None of these items is in the fit: {some(list(given))}."
+        remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
+        raise AnnotationError(Problem(what, remedy=remedy))
+    order = sorted(names, key=label_text)
+    new = np.empty(len(names) + 1, dtype=np.int64)
+    new[[names[name] for name in order]] = np.arange(len(order))
+    new[-1] = -1
+    return new[codes], tuple(order)
+
+
+def units_of(member: Ints, inside: Bools) -> tuple[Ints, Ints]:
+    """Return the items that are in a group, and their groups."""
+    item = np.flatnonzero((member >= 0) & inside)
+    return item, member[item]
+
+
+def flipped(found: Floats) -> Floats:
+    """Turn a share of wrong ones with its ends into that of right ones."""
+    share, low, high = found
+    return np.array([1 - share, 1 - high, 1 - low])
+
+
+def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
+    """Return mean and 95 % interval of draws, with bare or full names of the ends."""
+    low, high = np.quantile(draws, ENDS)
+    ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
+    return {name: float(draws.mean()), ends[0]: float(low), ends[1]: float(high)}
+
+
+def row_of(
+    quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
+) -> dict[str, Any]:
+    """Return a row of the table of all items."""
+    found = three("value", draws, bare=True)
+    for name, values in (("audit", audit), ("model", model)):
+        ends = name, f"{name}_low", f"{name}_high"
+        found |= dict(zip(ends, map(float, values), strict=True))
+    return {"quantity": quantity, "label": label} | found
+
 
 # most numbers in the draws of groups
 CELLS, FEWEST_DRAWS = 20_000_000, 400
@@ -157,6 +214,20 @@ class Tables:
         _, shares = self.drawn(label)
         return shares[: max(FEWEST_DRAWS, CELLS // max(groups, 1))]
 
+    def groups(
+        self,
+        label: int,
+        units: tuple[Ints, Ints],
+        number: int,
+        rng: np.random.Generator | Sequence[int],
+        apart: bool = True,
+    ) -> Floats:
+        """Draw how many units of each group are wrong (-1) or have a label, [draw, group]."""
+        if not isinstance(rng, np.random.Generator):
+            rng = np.random.default_rng([self.seed, *rng])
+        shares = self.some(label, number)
+        return self.estimator.groups(label, self.seen, shares, units, number, rng, apart)
+
     def truth(self) -> Ints:
         """Return the truth of each item that was drawn and judged, else -1."""
         truth = np.full(self.data.n_items, -1)
@@ -167,20 +238,16 @@ class Tables:
         """Tabulate how many gold labels at least so probable are right."""
         import pandas as pd
 
-        _, shares = self.drawn(WRONG)
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
-        rng = np.random.default_rng([self.seed, 1_000_001])
-        rows = []
+        rows, rng = [], np.random.default_rng([self.seed, 1_000_001])
         for limit in LIMITS[1:]:
             above = inside[top[inside] >= limit]
             if not len(above):
                 continue
             units = above, np.zeros(len(above), dtype=np.int64)
-            wrong = self.estimator.groups(WRONG, self.seen, shares, units, 1, rng, apart=False)[
-                :, 0
-            ]
-            row = {"threshold": limit, "n": len(above)}
-            row["audited"] = int(np.isin(self.seen.item, above).sum())
+            wrong = self.groups(WRONG, units, 1, rng, apart=False)[:, 0]
+            audited = int(np.isin(self.seen.item, above).sum())
+            row = {"threshold": limit, "n": len(above), "audited": audited}
             rows.append(row | three("accuracy", 1 - wrong / len(above)))
         return pd.DataFrame(rows)
 
@@ -236,3 +303,227 @@ class Tables:
             f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong; by "
             f"P(truth) {said} were to be expected.",
         ]
+
+
+def _part(part: Floats, whole: Floats | Ints) -> Floats:
+    """Divide where there is a whole; NaN elsewhere."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(whole > 0, part / whole, np.nan)
+
+
+# slices that are compared each with each
+MOST_COMPARED = 12
+
+
+def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Tabulate accuracy and prevalence of each slice, and the differences between slices."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    between: list[dict[str, Any]] = []
+    for number, (name, (member, names)) in enumerate(by.items()):
+        item, group = units_of(member, t.estimator.inside)
+        n = np.bincount(group, minlength=len(names))
+        judged = np.bincount(group[np.isin(item, t.seen.item)], minlength=len(names))
+        share: Floats = np.empty(0)
+        for label in (WRONG, *range(t.data.n_labels)):
+            if label == 1 and t.data.n_labels == 2:
+                share = 1 - share  # what is not the first label is the second
+            else:
+                stream = 1_000_004, number, label + 1
+                share = _part(t.groups(label, (item, group), len(names), stream), n)
+            what: dict[str, Any] = {"quantity": "accuracy", "label": ""}
+            if label == WRONG:
+                share = 1 - share
+            else:
+                what = {"quantity": "prevalence", "label": t.data.labels[label]}
+            rows += [
+                {"by": name, "slice": each, **what, "n": int(n[at]), "audited": int(judged[at])}
+                | three("value", share[:, at], bare=True)
+                for at, each in enumerate(names)
+            ]
+            if len(names) <= MOST_COMPARED:
+                between += [
+                    {"by": name, "first": names[a], "second": names[b], **what}
+                    | three("difference", share[:, a] - share[:, b], bare=True)
+                    | {"p_higher": float((share[:, a] > share[:, b]).mean())}
+                    for a, b in combinations(range(len(names)), 2)
+                ]
+    return pd.DataFrame(rows), pd.DataFrame(between)
+
+
+def systems(
+    t: Tables,
+    pairs: Mapping[Any, tuple[Hashable, Hashable]] | None,
+    wins: tuple[Hashable, Hashable] | None,
+) -> pd.DataFrame:
+    """Tabulate the share of comparisons that each system won; a tie counts one half."""
+    import pandas as pd
+
+    if pairs is None:
+        return pd.DataFrame()
+    won_by = _wins(t, wins)
+    sides = [named_codes(t.fit, {i: pair[side] for i, pair in pairs.items()}) for side in (0, 1)]
+    names = tuple(dict.fromkeys([*sides[0][1], *sides[1][1]]))
+    place = {name: n for n, name in enumerate(names)}
+    won: Floats = np.zeros((1, len(names)))
+    n, judged = (np.zeros(len(names)) for _ in range(2))
+    for side, (member, own) in enumerate(sides):
+        item, group = units_of(member, t.estimator.inside)
+        group = np.array([place[name] for name in own])[group]
+        n += np.bincount(group, minlength=len(names))
+        judged += np.bincount(group[np.isin(item, t.seen.item)], minlength=len(names))
+        for label in range(t.data.n_labels):
+            if label == won_by[1 - side]:
+                continue
+            worth = 1.0 if label == won_by[side] else 0.5
+            stream = 1_000_005, side, label
+            won = won + worth * t.groups(label, (item, group), len(names), stream)
+    share = won / np.maximum(n, 1)
+    rows = [
+        {"system": name, "n": int(n[at]), "audited": int(judged[at])}
+        | three("win_rate", share[:, at])
+        for at, name in enumerate(names)
+    ]
+    return pd.DataFrame(rows).sort_values("win_rate", ascending=False, ignore_index=True)
+
+
+def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
+    """Return the codes of the labels by which the first and the second system wins."""
+    place = {label_text(label): n for n, label in enumerate(t.data.labels)}
+    if t.data.n_labels < 2:
+        raise NotApplicable("Pairs need two labels: which of the two systems won.")
+    if wins is None:
+        return 0, 1
+    texts = [label_text(label) for label in wins]
+    if len(texts) != 2 or texts[0] == texts[1] or not set(texts) <= set(place):
+        raise NotApplicable(
+            f"{Option('wins', wins)}: name the two labels that say which system won, of "
+            f"{some(t.data.labels)}."
+        )
+    return place[texts[0]], place[texts[1]]
+
+
+# most rows of the table of coders and labels, and draws of the panel
+MOST_CLASSES, PANEL_DRAWS = 2_000, 1_000
+# pairs of coders with fewer audited items in common say nothing; more coders are not paired
+FEWEST_SHARED, MOST_CODERS = 10, 150
+
+
+def accuracies(t: Tables) -> tuple[Floats, Ints]:
+    """Draw the share of right labels [draw, coder], NaN without any; and count the labels."""
+    data = t.data
+    labels = data.item, data.coder.astype(np.int64), data.label.astype(np.int64)
+    rng = np.random.default_rng([t.seed, 1_000_002])
+    shares = t.some(WRONG, data.n_coders)
+    right, n = t.estimator.coders(t.seen, shares, labels, data.n_coders, rng)
+    return _part(right, n), n
+
+
+def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
+    """Tabulate the share of right labels of each coder, from its draws."""
+    import pandas as pd
+
+    data = t.data
+    truth = t.truth()[data.item]
+    judged = truth >= 0
+    hit = judged & (data.label == truth)
+    low, high = np.quantile(share, ENDS, axis=0)
+    return pd.DataFrame(
+        {
+            "coder": list(data.coders),
+            "n": n,
+            "audited": np.bincount(data.coder[judged], minlength=data.n_coders),
+            "right": np.bincount(data.coder[hit], minlength=data.n_coders),
+            "accuracy": share.mean(axis=0),
+            "accuracy_low": low,
+            "accuracy_high": high,
+        }
+    )
+
+
+def classes(t: Tables) -> pd.DataFrame:
+    """Tabulate the share of the items of each label to which each coder gave it."""
+    import pandas as pd
+
+    data = t.data
+    columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
+    if data.n_coders * data.n_labels > MOST_CLASSES:
+        return pd.DataFrame(columns=columns)
+    rows = []
+    truth, coder = t.truth()[data.item], data.coder.astype(np.int64)
+    for label, name in enumerate(data.labels):
+        gave = data.label == label
+        units = data.item, 2 * coder + gave
+        found = t.groups(label, units, 2 * data.n_coders, (1_000_003, label))
+        share = _part(found[:, 1::2], found[:, 1::2] + found[:, ::2])
+        asked = np.bincount(coder[truth == label], minlength=data.n_coders)
+        right = np.bincount(coder[(truth == label) & gave], minlength=data.n_coders)
+        for who in range(data.n_coders):
+            row = {"coder": data.coders[who], "label": name}
+            row |= {"audited": int(asked[who]), "right": int(right[who])}
+            rows.append(row | three("share", share[:, who]))
+    return pd.DataFrame(rows, columns=columns)
+
+
+def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
+    """Tabulate how many independent coders these are worth, and the best coder against all."""
+    import pandas as pd
+
+    data, rows = t.data, []
+    place = np.full(data.n_items, -1)
+    place[t.seen.item] = np.arange(len(t.seen.item))
+    judged = place[data.item] >= 0
+    at, coder = place[data.item[judged]], data.coder[judged]
+    errors = np.full((len(t.seen.item), data.n_coders), np.nan)
+    errors[at, coder] = data.label[judged] != t.seen.truth[at]
+    rng = np.random.default_rng([t.seed, 1_000_006])
+    worth, together = effective(errors, t.weights, min(t.n_draws, PANEL_DRAWS), rng)
+    found = [("effective_coders", "", worth), ("error_correlation", "", together)]
+    many = np.flatnonzero(2 * n >= n.max())
+    if len(many) > 1 and len(t.seen.item):
+        # the best on average is not taken to be the best for sure: it is the same in all draws
+        best = int(many[share[:, many].mean(axis=0).argmax()])
+        gold = 1 - t.drawn(WRONG)[0][: len(share)] / t.n_items
+        found += [
+            ("best_coder", data.coders[best], share[:, best]),
+            ("gold_less_best_coder", data.coders[best], gold - share[:, best]),
+        ]
+    for quantity, who, draws in found:
+        if len(draws):
+            rows.append({"quantity": quantity, "coder": who} | three("value", draws, bare=True))
+    return pd.DataFrame(rows, columns=["quantity", "coder", "value", "low", "high"])
+
+
+def effective(
+    errors: Floats, counts: Floats, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Draw the effective number of coders, and the mean correlation of their errors."""
+    # n_eff = J / (1 + (J - 1) rho): rho >= 0 is the mean correlation of wrong labels over pairs of
+    # coders (Kish 1965), under a Bayesian bootstrap of the audited items (Rubin 1981,
+    # doi:10.1214/aos/1176345338). `errors` [audited, coder] are 1, 0, or NaN without a label. Both
+    # results are empty if no two coders share enough items.
+    given = np.isfinite(errors)
+    n_coders = errors.shape[1]
+    shared = given.T.astype(float) @ given
+    pairs = np.argwhere(np.triu(shared >= FEWEST_SHARED, 1))
+    if not len(pairs) or n_coders > MOST_CODERS:
+        return np.empty(0), np.empty(0)
+    there = given.astype(float)
+    wrong = np.where(given, errors, 0.0)
+    correlation = np.empty(draws)
+    for draw in range(draws):
+        weight = (rng.standard_exponential(len(errors)) * counts)[:, None]
+        n = (there * weight).T @ there
+        both = (wrong * weight).T @ wrong
+        of_first = (wrong * weight).T @ there
+        a, b = pairs.T
+        total = np.maximum(n[a, b], 1e-300)
+        p, q = of_first[a, b] / total, of_first[b, a] / total
+        spread = np.sqrt(p * (1 - p) * q * (1 - q))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rho = np.where(spread > 1e-12, (both[a, b] / total - p * q) / spread, np.nan)
+        correlation[draw] = np.nanmean(rho) if np.isfinite(rho).any() else np.nan
+    correlation = correlation[np.isfinite(correlation)]
+    worth = n_coders / (1.0 + (n_coders - 1) * np.clip(correlation, 0.0, 1.0))
+    return worth, correlation

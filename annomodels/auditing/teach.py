@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from annomodels.fitting.fit import Fit
     from annomodels.models.mixtures.stack import Stack
 
@@ -86,6 +88,8 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     """Return a fit with the gold labels after an audit, for tables and the page."""
     # Audited items are known, P(truth) of the others is as learned, and the number of labels still
     # wrong is that of the estimate. Coders and prevalence stay those of the fit.
+    import xarray as xr
+
     gold = np.full(fit.data.n_items, -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
     tree = fit.tree.copy(deep=False)
@@ -95,7 +99,7 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     error[known] = 0.0
     truth["p_truth"] = truth["p_truth"].copy(data=lesson.p_truth)
     truth["p_truth_mcse"] = truth["p_truth_mcse"].copy(data=error)
-    tree["truth"] = _node(truth)
+    tree["truth"] = xr.DataTree(truth)
     stats = tree["sample_stats"].to_dataset().copy()
     sizes = tree["posterior"].sizes
     shape = int(sizes["chain"]), int(sizes["draw"])
@@ -105,14 +109,14 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     spread = np.sort(still_wrong)[at.astype(np.int64)]
     spread = np.random.default_rng(fit.seed).permutation(spread)
     stats["wrong"] = (("chain", "draw"), spread.reshape(shape))
-    tree["sample_stats"] = _node(stats)
+    tree["sample_stats"] = xr.DataTree(stats)
     data = fit.data.replace(gold=gold)
-    tree["observed_data"] = _node(observed_data(data))
-    tree["audit"] = _node(_judged(fit, answers))
+    tree["observed_data"] = xr.DataTree(observed_data(data))
+    tree["audit"] = xr.DataTree(_judged(fit, answers))
     return replace(fit, data=data, tree=tree)
 
 
-def _judged(fit: Fit, answers: Answers) -> Any:
+def _judged(fit: Fit, answers: Answers) -> xr.Dataset:
     """Return the fit's earlier beliefs about the judged items, as a group of the tree."""
     import xarray as xr
 
@@ -125,9 +129,3 @@ def _judged(fit: Fit, answers: Answers) -> Any:
     # what was to be expected of them, which later cannot be told: the data hold their truth then
     expected = to_be_expected(fit.tree, fit.data, mine, best[: len(mine)])
     return told.assign(expected_wrong=("expected_draw", expected))
-
-
-def _node(values: Any) -> Any:
-    import xarray as xr
-
-    return xr.DataTree(values)

@@ -11,6 +11,7 @@ from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,17 +22,17 @@ if TYPE_CHECKING:
 BY = ("document", "group", "label", "item", "coder", "pair")
 DEFAULT = ("percent", "alpha")
 
-_COMMON = ("value", "low", "high", "observed", "expected", "n")
-SHORT: dict[str, tuple[str, ...]] = {
-    "document": (*_COMMON, "coders", "note"),
-    "group": (*_COMMON, "coders", "note"),
-    "label": (
-        *("value", "low", "high", "specific", "specific_low", "specific_high"),
-        *("n", "share", "observed", "expected"),
-    ),
-    "item": ("n", "value", "share", "influence", "further", "low", "high"),
-    "coder": ("n", "value", "low", "high", "without", "difference", "p_better_without", "note"),
-    "pair": (*_COMMON, "note"),
+VALUE = COLUMNS["value"].called(digits=3)
+_COMMON = columns(VALUE, "observed expected n")
+_SPECIFIC = COLUMNS["specific"].called(interval=("specific_low", "specific_high"))
+SHORT: dict[str, tuple[Column, ...]] = {
+    "document": columns(*_COMMON, "coders note"),
+    "group": columns(*_COMMON, "coders note"),
+    "label": columns(VALUE, _SPECIFIC, "n share observed expected"),
+    # of one item the interval is that of like items, and need not hold the value
+    "item": columns("n", VALUE.called(interval=None), "share influence further"),
+    "coder": columns("n", VALUE, "without difference", Column("p_better_without"), "note"),
+    "pair": columns(*_COMMON, "note"),
 }
 """Columns that a drawn table shows, after those that name the part and the coefficient."""
 
@@ -47,7 +48,7 @@ def coefficient_names(
     try:
         names = [find(name).name for name in asked]
     except NotApplicable as error:
-        raise _usage(f"--coefficient: {error}") from None
+        raise click.UsageError(f"--coefficient: {error}") from None
     return list(dict.fromkeys([*(names or default), *(g for g in gates if g in COEFFICIENTS)]))
 
 
@@ -64,7 +65,7 @@ def parts_table(
     from annomodels.coefficients.catalogue import COEFFICIENTS
 
     if by in ("document", "group") and data.group is None:
-        raise _usage(
+        raise click.UsageError(
             f"--by {by} needs to know the documents: name their column with --group-column."
         )
     tables, said = [], dict[str, None]()
@@ -95,7 +96,7 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
     try:
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
     except NotApplicable as error:
-        raise _usage(f"--by {by}: {error}") from None
+        raise click.UsageError(f"--by {by}: {error}") from None
 
 
 def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
@@ -121,9 +122,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     try:
         found = diagnose(data, name)
     except NotApplicable as error:
-        raise click.UsageError(
-            f"--diagnose: {error}", click.get_current_context(silent=True)
-        ) from None
+        raise click.UsageError(f"--diagnose: {error}") from None
     form = form_of(writing)
     if form == "json":
         emit_text(to_json(_everything(found)), writing)
@@ -145,7 +144,3 @@ def _everything(found: Diagnosis) -> dict[str, object]:
     """Sentences, notes and tables."""
     tables = {name: table.to_dict("records") for name, table in found.tables()}
     return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
-
-
-def _usage(message: str) -> click.UsageError:
-    return click.UsageError(message, click.get_current_context(silent=True))

@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, plural, warn
+from annomodels.summaries.columns import COLUMNS, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +27,7 @@ DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")
 SILVER_MODELS = ("pairs", "single", "none")
 ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
 READ = "conll, corefud, mmax2, brat, inception, jsonlines or chains"
-SHORT = ("part", "measure", "value", "low", "high", "observed", "expected", "items")
+SHORT = columns("part measure", COLUMNS["value"].called(digits=3), "observed expected items")
 _TABLES = (
     *("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv"),
     "unaligned.csv",
@@ -40,10 +42,14 @@ class Asked:
 
     chains: tuple[str, ...]
     distances: tuple[str, ...]
-    coefficient: Any
+    coefficient: Literal["alpha", "K"]
     draws: int
     seed: int
     at_least: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "chains", self.chains or ("incl-",))
+        object.__setattr__(self, "distances", self.distances or ("passonneau",))
 
 
 def is_folder(output: str) -> bool:
@@ -65,8 +71,7 @@ def check_chains(chains: Sequence[str]) -> None:
         try:
             condition_named(chain)
         except NotApplicable as error:
-            context = click.get_current_context(silent=True)
-            raise click.UsageError(f"--chain: {error}", context) from None
+            raise click.UsageError(f"--chain: {error}") from None
 
 
 def document_options(command: Command) -> Command:
@@ -98,7 +103,7 @@ def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
     """Read documents; all problems of all files are told at once."""
     from annomodels.io.coref.reading import read
 
-    named = [_named(one) for one in files]
+    named = [named_path(one) for one in files]
     given: Any = [path for _, path in named]
     if any(name for name, _ in named):
         if reading["coder"] is not None or not all(name for name, _ in named):
@@ -108,14 +113,6 @@ def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
             given.setdefault(name, []).append(path)
     words = _attributes(reading["attributes"])
     return read(given, **{**reading, "attributes": words, "genre": _genre(reading["genre"])})
-
-
-def _named(word: str) -> tuple[str, str]:
-    """Coder and path of ``NAME=PATH``; a path that is there is meant as it is."""
-    name, sign, path = word.partition("=")
-    if sign and name and path and not Path(word).exists():
-        return name, path
-    return "", word
 
 
 def _attributes(words: Sequence[str]) -> dict[str, str]:
@@ -154,11 +151,10 @@ def say(documents: Sequence[Document]) -> None:
     mentions = sum(len(document.keys) for document in documents)
     sizes = plural(len(documents), "text"), plural(len(coders), "coder")
     note(f"{', '.join(sizes)}, {plural(mentions, 'mention')}")
-    alike: dict[str, list[str]] = {}  # notes that differ in numbers only are one
+    alike: dict[str, list[str]] = {}
     for document in documents:
         for text in document.notes:
-            kind = re.sub(r"[\d,.]+", "0", text)
-            alike.setdefault(kind, []).append(f"{document.id}: {text}")
+            alike.setdefault(getattr(text, "code", text), []).append(f"{document.id}: {text}")
     for texts in list(alike.values())[:8]:
         more = f" The same, with other numbers, of {plural(len(texts) - 1, 'more text')}."
         note(f"note: {texts[0]}{more if len(texts) > 1 else ''}")
@@ -184,7 +180,7 @@ def write_folder(
     with filled_folder(folder) as beside, Stages() as stages:
         fit = None
         if model != "none":
-            from annomodels.coref.links.candidates import pairs
+            from annomodels.coref.links import pairs
             from annomodels.fitting.run import fit as fit_model
 
             stages("drawing silver chains", 0.0)
@@ -227,7 +223,7 @@ def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
 def _silver(
     fit: Fit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
 ) -> None:
-    from annomodels.coref.links.silver import link_probabilities, silver
+    from annomodels.coref.links import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
     _csv(fit.links(at_least).table, beside / "links.csv")

@@ -11,7 +11,6 @@ import click
 from annomodels.cli.session import Session, say_error
 from annomodels.errors import (
     AnnomodelsError,
-    AnnotationError,
     EngineError,
     MissingDependency,
     NotApplicable,
@@ -37,7 +36,7 @@ def explain(error: BaseException, session: Session) -> int:
         again = f"annomodels report {folder} -o {shlex.quote(f'{session.saved}/report.html')}"
         text += f"\nThe fit is saved in {folder}, without tables and report. Go on with: {again}"
     if text:
-        say_error(text, session)
+        say_error(text)
     return code
 
 
@@ -55,71 +54,35 @@ def _read(error: BaseException) -> tuple[int, str]:
         case KeyboardInterrupt() | click.Abort():
             return INTERRUPTED, "Interrupted; no output is left half-written."
         case click.UsageError():
-            return USAGE, _usage(error)
+            told = error.ctx and f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
+            return USAGE, error.format_message() + (told or "")
         case click.ClickException():
             return USAGE, error.format_message()
-        case CannotWrite():
-            return USAGE, str(error)
-        case AnnotationError():
-            return DATA, str(error)
-        case NotApplicable():
+        case CannotWrite() | NotApplicable():
             return USAGE, str(error)
         case EngineError():
             return UNTRUSTED, str(error)
         case MissingDependency():
             return EXTRA, str(error)
-        case ModuleNotFoundError():
-            package = (error.name or "a package").partition(".")[0]
-            return EXTRA, str(
-                Problem(
-                    f"The package {package} is needed for this but not installed.",
-                    remedy=f"Install it: pip install {package} (annomodels doctor lists all).",
-                )
-            )
         case AnnomodelsError():
             return DATA, str(error)
+        case ModuleNotFoundError():
+            package = (error.name or "a package").partition(".")[0]
+            what = f"The package {package} is needed for this but not installed."
+            remedy = f"Install it: pip install {package} (annomodels doctor lists all)."
+            return EXTRA, str(Problem(what, remedy=remedy))
         case OSError():
-            return _os_error(error)
+            where = " and ".join(str(name) for name in (error.filename, error.filename2) if name)
+            what = f"A file cannot be read or written: {error.strerror or error}."
+            remedy = "Check the path and the permissions."
+            if error.errno in _FULL:
+                what = "The disk is full; the output was not written."
+                remedy = "Make room, or choose another place with -o."
+            return DATA, str(Problem(what, where, remedy))
         case MemoryError():
-            return DATA, str(
-                Problem(
-                    "The memory is not enough for these data.",
-                    remedy="Use fewer --draws or --chains, or fit parts of the data.",
-                )
-            )
-    return BUG, str(
-        Problem(
-            f"Something failed inside annomodels: {type(error).__name__}: {_first_line(error)}",
-            remedy="Run it again with --debug and report the traceback: this is a bug.",
-        )
-    )
-
-
-def _os_error(error: OSError) -> tuple[int, str]:
-    where = " and ".join(str(name) for name in (error.filename, error.filename2) if name)
-    if error.errno in _FULL:
-        return DATA, str(
-            Problem(
-                "The disk is full; the output was not written.",
-                where,
-                "Make room, or choose another place with -o.",
-            )
-        )
-    return DATA, str(
-        Problem(
-            f"A file cannot be read or written: {error.strerror or error}.",
-            where,
-            "Check the path and the permissions.",
-        )
-    )
-
-
-def _usage(error: click.UsageError) -> str:
-    text = error.format_message()
-    if error.ctx is not None:
-        text += f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
-    return text
-
-
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), "")
+            remedy = "Use fewer --draws or --chains, or fit parts of the data."
+            return DATA, str(Problem("The memory is not enough for these data.", remedy=remedy))
+    first = next(iter(str(error).splitlines()), "")
+    what = f"Something failed inside annomodels: {type(error).__name__}: {first}"
+    remedy = "Run it again with --debug and report the traceback: this is a bug."
+    return BUG, str(Problem(what, remedy=remedy))

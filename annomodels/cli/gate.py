@@ -45,15 +45,14 @@ class Gate:
     def failures(self, table: pd.DataFrame, word: str = "coefficient") -> list[str]:
         """Sentences for the rows of a table that fail; undefined ones fail too."""
         known = list(dict.fromkeys(table[word]))
-        context = click.get_current_context(silent=True)
         if self.name not in known:
             close = difflib.get_close_matches(self.name, known, n=2) or known
             text = f"--fail-if: there is no {word} {self.name!r}; use {', '.join(close)}."
-            raise click.UsageError(text, context)
+            raise click.UsageError(text)
         if self.column not in table:
             there = ", ".join(name for name in COLUMNS if name in table)
             text = f"--fail-if: here no {word} has {self.column!r}; use {there}."
-            raise click.UsageError(text, context)
+            raise click.UsageError(text)
         found = []
         parts = list(table.columns[: list(table.columns).index(word)])
         for row in table[table[word] == self.name].to_dict("records"):
@@ -74,7 +73,6 @@ def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
 
 def _parse(text: str) -> Gate:
     found = _GATE.fullmatch(text)
-    context = click.get_current_context(silent=True)
     try:
         if not found:
             raise ValueError
@@ -82,9 +80,20 @@ def _parse(text: str) -> Gate:
         value = float(limit)
     except ValueError:
         message = f"--fail-if {text!r} is not a gate; write for example 'alpha<0.667'."
-        raise click.UsageError(message, context) from None
+        raise click.UsageError(message) from None
     column = column or "value"
     if column not in COLUMNS:
         message = f"--fail-if: a coefficient has no {column!r}; use {', '.join(COLUMNS)}."
-        raise click.UsageError(message, context)
+        raise click.UsageError(message)
     return Gate(name, column, sign, value)
+
+
+def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
+    """Warn of each gate that fails, and return the exit code."""
+    from annomodels.cli.exits import DONE, GATE
+    from annomodels.cli.session import warn
+
+    failures = [sentence for gate in gates for sentence in gate.failures(table, word)]
+    for sentence in failures:
+        warn(f"gate failed: {sentence}")
+    return GATE if failures else DONE

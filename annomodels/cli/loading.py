@@ -85,7 +85,7 @@ def load_data(name: str, reading: Reading) -> Annotations:
     if len(found) > 1:
         what = f"This command takes one question, and {', '.join(found)} were chosen."
         what += " annomodels run, agree and check take several."
-        raise click.UsageError(what, click.get_current_context(silent=True))
+        raise click.UsageError(what)
     return next(iter(found.values()))
 
 
@@ -130,10 +130,7 @@ def several(reading: Reading, every_question: bool) -> bool:
     """Whether several questions are meant: by the option, by several names, or by a pattern."""
     asked = asked_of(reading)
     if every_question and asked:
-        raise click.UsageError(
-            "Give --question or --every-question, not both.",
-            click.get_current_context(silent=True),
-        )
+        raise click.UsageError("Give --question or --every-question, not both.")
     if len(asked) != 1:
         return every_question or bool(asked)
     from annomodels.io.codebook import is_pattern
@@ -145,16 +142,15 @@ def load_each(data: str, reading: Reading) -> Questions:
     """Read all questions, or those asked for, and say which are left out."""
     from annomodels.io.questions import read_questions
 
-    context = click.get_current_context(silent=True)
     alone = "The data have only one question: leave out --every-question."
     if data.startswith(PREFIX):
-        raise click.UsageError(alone, context)
+        raise click.UsageError(alone)
     asked = asked_of(reading)
     said = {key: value for key, value in reading.items() if key != "question"}
     with way_out():
         found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
     if not asked and len(found) + len(found.left_out) < 2:
-        raise click.UsageError(alone, context)
+        raise click.UsageError(alone)
     for question, why in found.left_out.items():
         warn(f"left out: {question}: {why}.")
     return found
@@ -174,27 +170,21 @@ def load_bundled(name: str) -> Annotations:
     if name not in known:
         close = difflib.get_close_matches(name, known, n=2)
         hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
-        raise click.UsageError(
-            f"There is no bundled data set {name!r}. {hint}", click.get_current_context(silent=True)
-        )
+        raise click.UsageError(f"There is no bundled data set {name!r}. {hint}")
     return datasets.load(name)
 
 
 def load_fit(name: str) -> Fit:
     """Load what ``annomodels fit`` or ``annomodels run`` saved."""
-    path = Path(name)
-    problem = None
-    if not path.exists():
-        problem = Problem("The file does not exist.", name, "Check the path.")
-    elif path.is_dir():
-        inside = path / "fit.nc"
-        if inside.is_file():
-            return load_fit(str(inside))
-        problem = Problem("This is a folder without fit.nc.", name, "Name the file of the fit.")
-    if problem:
-        raise AnnotationError(problem)
     from annomodels.fitting.load import load
+    from annomodels.io.border import unreadable
 
+    path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
+    if path.is_dir():
+        what = "This is a folder without fit.nc."
+        raise AnnotationError(Problem(what, name, "Name the file of the fit."))
+    if not path.exists() and (problem := unreadable(path)):
+        raise AnnotationError(problem)
     try:
         return load(path)
     except (OSError, KeyError, TypeError, ValueError) as error:
@@ -220,13 +210,12 @@ def _bundled(name: str, reading: Reading) -> Annotations:
     given = [flag_of(key) for key in changed(reading) if key not in ("scale", "format")]
     if given:
         raise click.UsageError(
-            f"A bundled data set is read as it is: leave out {', '.join(given)}.",
-            click.get_current_context(silent=True),
+            f"A bundled data set is read as it is: leave out {', '.join(given)}."
         )
     data = load_bundled(name)
     if not isinstance(reading["scale"], str):
         what = "A bundled data set has one question: give --scale without a name."
-        raise click.UsageError(what, click.get_current_context(silent=True))
+        raise click.UsageError(what)
     return data if reading["scale"] == "nominal" else data.replace(scale=reading["scale"])
 
 
@@ -269,7 +258,7 @@ def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
     if drawn is not None:
         if not Path(drawn).is_file():
             what = f"--drawn {drawn!r} is no file, and neither 'random' nor 'chosen'."
-            raise click.UsageError(what, click.get_current_context(silent=True))
+            raise click.UsageError(what)
         return {"audit": drawn}
     place = design_of(name)
     return {"audit": place} if place.is_file() else {}

@@ -21,32 +21,32 @@ import click
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.screen.wrapping import size, wrapped
-from annomodels.cli.session import Session, warn
-from annomodels.errors import printable
+from annomodels.cli.session import Session, spell, warn
+from annomodels.errors import printable, spelled_by
 
 COMMANDS: dict[str, str] = {
-    "run": "The main job: check, agreement, fit, report, gold, coders, items in one folder.",
-    "check": "What is in a file of labels, and what looks odd in it.",
-    "advise": "Which model suits the labels in a file, in sentences.",
-    "agree": "Agreement coefficients with intervals; a quality gate with --fail-if.",
+    "run": "Build a gold standard: agreement, fit, tables and report.",
+    "check": "Describe a file of labels and what it supports.",
+    "advise": "Suggest a model for the labels in a file.",
+    "agree": "Compute agreement coefficients; fail a build with --fail-if.",
     "fit": "Fit one model and save it.",
-    "gold": "Gold label of each item with its probability, from a saved fit.",
-    "coders": "Quality of each coder with intervals, from a saved fit.",
-    "items": "Which items are easy, hard, contested or in need of labels, from a saved fit.",
-    "labels": "How frequent, how well used and how often confused each label is, from a saved fit.",
-    "next": "Which labels to ask for next, and by whom, from a saved fit.",
-    "audit": "Items for somebody who knows to judge, drawn at random, from a saved fit.",
-    "estimate": "How good labels and coders are by judged items; a quality gate with --fail-if.",
-    "compare": "Which of several saved fits predicts held-out items or labels best.",
-    "methods": "The methods section to paste, as Markdown, LaTeX or BibTeX, from a saved fit.",
-    "coref": "Coreference: agreement on chains, ambiguous places, silver chains.",
-    "report": "The page to forward: one HTML file, from a saved fit.",
-    "convert": "Any export to a long table, or to the layout of another program.",
-    "formats": "What can be read and written, and how each format is recognised.",
+    "gold": "List the gold labels of a saved fit.",
+    "coders": "Rate the coders of a saved fit.",
+    "items": "Find easy, hard and contested items of a saved fit.",
+    "labels": "Show how well each label of a saved fit is used.",
+    "next": "Choose the labels to ask for next, from a saved fit.",
+    "audit": "Draw random items of a saved fit for an expert to judge.",
+    "estimate": "Estimate label accuracy from an audit; fail with --fail-if.",
+    "compare": "Compare saved fits by their predictions.",
+    "methods": "Write the methods section of a paper, from a saved fit.",
+    "coref": "Measure agreement on coreference; write silver chains.",
+    "report": "Write the report of a saved fit as one HTML file.",
+    "convert": "Convert an export to another layout.",
+    "formats": "List the formats that can be read and written.",
     "datasets": "List the bundled data sets, or write one to a file.",
-    "simulate": "Made-up labels, from coders and items as you assume them to be.",
-    "design": "How many coders and labels per item reach a target, from assumptions or a pilot.",
-    "doctor": "Versions, cores, caches, and what is wrong with this installation.",
+    "simulate": "Simulate labels from assumptions.",
+    "design": "Plan how many coders and labels a study needs.",
+    "doctor": "Check the installation.",
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
 
@@ -93,13 +93,13 @@ def _format_options(
     command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
 ) -> None:
     """Write the options of a command: its own first, then the shared ones by subject."""
-    rows: dict[str, list[tuple[str, str]]] = {"Options": []}
+    rows: dict[str, list[tuple[str, str]]] = {}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
         if isinstance(parameter, click.Option) and record:
-            usual = SECTIONS["common"] if "--help" in parameter.opts else "Options"
+            usual = SECTIONS["common"] if "--help" in parameter.opts else "Common"
             rows.setdefault(vars(parameter).get("section", usual), []).append(record)
-    for title in ("Options", *SECTIONS.values()):
+    for title in ("Common", *SECTIONS.values()):
         if records := rows.get(title):
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -234,7 +234,7 @@ def main(args: Sequence[str] | None = None) -> int:
         cli.main(words, prog_name="annomodels")
     session = Session(command=printable(shlex.join(["annomodels", *words])), group=cli)
     _accept_any_text()
-    with warnings.catch_warnings(), _heeding_interrupts(session):
+    with warnings.catch_warnings(), _heeding_interrupts(session), spelled_by(spell):
         _tame_warnings(session)
         try:
             code = _run(words, session)

@@ -38,13 +38,14 @@ _MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"
 # headings in --help of the options that several commands share
 SECTIONS = {
     "reading": "Data",
-    "sampling": "Model and sampling",
+    "sampling": "Model",
     "assumptions": "Assumptions",
     "writing": "Output",
-    "common": "Common",
+    "common": "General",
 }
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
+COUNT, SHARE, OUTPUT = click.IntRange(min=1), click.FloatRange(0, 1), "writing"
 Reading = dict[str, Any]
 """How the data are to be read: the keywords of :func:`annomodels.read`."""
 
@@ -70,6 +71,103 @@ class Writing:
     force: bool
     wide: bool = False
 
+    def check(self) -> Writing:
+        """Make sure that the file, if one was named, can be written."""
+        if self.output not in (None, "-"):
+            from annomodels.cli.places import check_file
+
+            check_file(str(self.output), self.force)
+        return self
+
+
+def option(
+    flags: str, help: str, kind: Any = None, default: Any = None, section: str = "", **more: Any
+) -> Option:
+    """Return an option: a flag (`kind` bool), a choice (`kind` a list or tuple), or of a type.
+
+    `flags` holds the flags, and the name of the parameter if it differs; ``FLAG...`` may be given
+    several times. The default is shown.
+    """
+    words = flags.removesuffix("...").split()
+    if flags.endswith("..."):
+        more["multiple"] = True
+    if kind is bool:
+        more["is_flag"] = True
+    elif kind is not None:
+        more["type"] = click.Choice(list(kind)) if isinstance(kind, (list, tuple)) else kind
+    if default is not None:
+        more |= {"default": default, "show_default": True}
+    made = click.option(*words, help=help, **more)
+
+    def add(command: Command) -> Command:
+        command = made(command)
+        if section:
+            vars(_parameters(command)[-1])["section"] = SECTIONS[section]
+        return command
+
+    return add
+
+
+seed_option = option("--seed", "Random seed: the same seed gives the same numbers.", SEED, 1)
+threshold_option = option(
+    "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE
+)
+target_option = option("--target", "Accuracy that a coder should reach.", SHARE)
+known_option = option(
+    "--known",
+    "True labels of some items (item,truth), held back from the fit, to test the gold labels in "
+    "the report.",
+    metavar="FILE",
+)
+audit_option = option(
+    "--audit audited...",
+    "Items that an expert judged (item,label), drawn by `annomodels audit`: corrects the numbers; "
+    "may be repeated for several rounds.",
+    metavar="FILE",
+)
+drawn_option = option(
+    "--drawn",
+    "How the audited items were drawn: the file that `annomodels audit` kept, 'random' (all items "
+    "had the same chance) or 'chosen' [default: audit.json next to FIT, else chosen].",
+    metavar="HOW",
+)
+anonymise_option = option(
+    "--anonymise", "Leave the names of coders out of all outputs.", bool, section=OUTPUT
+)
+spreadsheet_option = option(
+    "--spreadsheet",
+    "Put an apostrophe before texts that a spreadsheet would read as formulas.",
+    bool,
+    section=OUTPUT,
+)
+every_question_option = option(
+    "--every-question", "Analyze each question or variable of DATA separately.", bool
+)
+_stream = option(
+    "--stream",
+    "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV file, "
+    "a folder or a pattern.",
+    bool,
+)
+_cache = option(
+    "--cache",
+    "With --stream: folder for the sorted labels, so that the next run need not sort again.",
+    metavar="FOLDER",
+)
+force_option = option("--force", "Overwrite outputs that exist.", bool, section=OUTPUT)
+json_option = option("--json as_json", "Write the result as JSON.", bool, section=OUTPUT)
+gate_option = option(
+    "--fail-if gates...",
+    "Exit with 1 if the condition holds or is undefined, such as alpha<0.667 or "
+    "accuracy.low<0.9; the names are in the first column of the table; may be repeated.",
+    metavar="GATE",
+)
+
+
+def stream_options(command: Command) -> Command:
+    """Add --stream and --cache."""
+    return _stream(_cache(command))
+
 
 def examples(*lines: str) -> str:
     """Give the end of a help text: command lines to copy."""
@@ -81,29 +179,50 @@ def examples(*lines: str) -> str:
 def common_options(command: Command) -> Command:
     """Add -q, -v and --debug, which set the session of the call."""
 
-    def remember(name: str) -> Callable[[click.Context, click.Parameter, bool], None]:
-        def callback(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-            if value:
-                setattr(ctx.ensure_object(Session), name, True)
+    def remember(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value:
+            setattr(ctx.ensure_object(Session), str(parameter.name), True)
 
-        return callback
-
-    plain: dict[str, Any] = {"is_flag": True, "expose_value": False, "is_eager": True}
-    for flags, name, text in (
-        (("--debug",), "debug", "Show the traceback of an error."),
-        (("-v", "--verbose"), "verbose", "Say more on stderr."),
-        (("-q", "--quiet"), "quiet", "Say only warnings and errors on stderr."),
+    plain: dict[str, Any] = {"callback": remember, "expose_value": False, "is_eager": True}
+    for flags, text in (
+        ("--debug", "Show the traceback of an error."),
+        ("-v --verbose", "Print more on stderr."),
+        ("-q --quiet", "Print only warnings and errors on stderr."),
     ):
-        command = click.option(*flags, callback=remember(name), help=text, **plain)(command)
-        vars(_parameters(command)[-1])["section"] = SECTIONS["common"]
+        command = option(flags, text, bool, section="common", **plain)(command)
     return command
+
+
+# phrases for parameters whose descriptions are about Python
+_HELP = {
+    "coder_columns": "Columns of a wide table that are coders [default: all but the named ones].",
+    "coders": "Names for the identifiers of coders (JSON, or two columns).",
+    "codebook": "Scale and labels of each question: a table with the columns question, scale and "
+    "labels (low|mid|high), or JSON.",
+    "dont_know": 'Labels that are not classes, such as "don\'t know".',
+    "engine": "Inference engine; em is a first look without intervals.",
+    "executor": "Place of the passes over the labels; the draws stay the same.",
+    "extend": "Sample on, thinned, up to 16 times as long if the chains have not mixed.",
+    "gold": "Column with the known true label of items.",
+    "group": "Column with the document or batch of each item.",
+    "labels": "All labels in their order [default: the labels that occur, sorted].",
+    "missing": "Further texts that mean that there is no label, such as NA.",
+    "models": "Count predictions of models in the export as coders (model:NAME).",
+    "partitions": "Number of parts of a pass over the items; it changes no draw.",
+    "relabel": "Bring swapped classes of a chain into order.",
+    "repeats": "Refuse labels of which a tenth repeat (stop), or keep them: items shown again.",
+    "sets": "Turn several answers to one question into a set; else they are joined (a|b).",
+    "starts": "Number of starting points of em [default: 10; 1 of a scan].",
+    "text": "Column with the text of each item.",
+    "units": "Items if coders marked stretches of text; chain for chains of mentions.",
+}
 
 
 def options_of(
     verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
 ) -> list[Option]:
     """Build an option from each keyword of a function: its name, type, default and description."""
-    said = _described(verb)
+    said = _described(verb) | _HELP
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in leave_out:
@@ -185,15 +304,15 @@ def read_options(command: Command) -> Command:
             "show_default": False,
             "metavar": "SCALE",
             "callback": _scales,
-            "help": f"Of the labels: {', '.join(SCALES)} (without it, nominal); or of a question "
-            "or pattern, stage_*=ordinal. May be repeated.",
+            "help": f"Scale of the labels: {', '.join(SCALES)} [default: nominal]; or of a "
+            "question or pattern, stage_*=ordinal; may be repeated.",
         },
         "question": {
             "multiple": True,
             "default": (),
             "metavar": "NAME",
-            "help": "Which question to read when there are several; run, agree and check take "
-            "several, and patterns such as 'stage_*'.",
+            "help": "Question to read if there are several; run, agree and check take several, and "
+            "patterns such as 'stage_*'.",
         },
         "units": {"type": click.Choice(UNITS)},
         "dont_know": {"metavar": "LABEL", "callback": None},
@@ -223,35 +342,29 @@ def sample_options(command: Command) -> Command:
     from annomodels.models.catalog import MODELS
 
     ours: list[Option] = [
-        click.option(
+        option(
             "--model",
-            type=click.Choice([*MODELS, "interval"]),
-            help="What is believed of coders and items; by default stack, and hierarchical where "
-            "a stack cannot be fitted (with --checkpoint, say).",
+            "Model of coders and items [default: stack; hierarchical if a stack cannot be fitted].",
+            [*MODELS, "interval"],
         ),
-        click.option(
+        option(
             "--groups",
+            "Group of each coder, as a table of two columns or JSON; each group is a population.",
             metavar="FILE",
-            help="Group of each coder (two columns, or JSON): each a population.",
         ),
-        click.option(
-            "--covariates",
+        option(
+            "--covariates...",
+            "Table with a column coder (or item) and predictors of ability (or difficulty), for "
+            "example for --model scalar-difficulty.",
             metavar="FILE",
-            multiple=True,
-            help="Table with a column coder, or item, and what abilities, or difficulties, are "
-            "regressed on (--model scalar-difficulty, for one).",
         ),
-        click.option(
+        option(
             "--dask",
+            "Dask cluster to use: tcp://HOST:PORT, or local:4 for four processes.",
             metavar="ADDRESS",
             callback=_cluster,
-            help="Spread over a Dask cluster: tcp://HOST:PORT, or local:4 for four processes.",
         ),
-        click.option(
-            "--allow-unconverged",
-            is_flag=True,
-            help="Exit with 0 even if the inference cannot be trusted.",
-        ),
+        option("--allow-unconverged", "Exit with 0 even if the inference is not trusted.", bool),
     ]
     differing: dict[str, dict[str, Any]] = {
         "engine": {"type": click.Choice(ENGINES)},
@@ -259,7 +372,7 @@ def sample_options(command: Command) -> Command:
         "seed": {
             "type": SEED,
             "default": 1,
-            "help": "The same seed gives the same numbers.",
+            "help": "Random seed: the same seed gives the same numbers.",
         },
         "time_limit": {
             "type": str,
@@ -281,35 +394,39 @@ def sample_options(command: Command) -> Command:
     return gathered(command, options, "sampling", gather)
 
 
-# not called --columns, which says what the columns of a table without a header are
-wide_option = click.option(
-    "--wide", is_flag=True, help="Draw all columns of a table, in parts if need be."
-)
+def table_options(
+    what: str = "table", place: str = "File to write to [default: stdout]."
+) -> list[Option]:
+    """Return the options of the place and the form of a table."""
+    form = (
+        f"Form of the {what} [default: by the ending of the file; drawn on a terminal, else tsv]."
+    )
+    return [
+        option("-o --output", place, metavar="FILE"),
+        option("--force", "Overwrite the output if it exists.", bool),
+        option("--format form", form, FORMATS),
+        option("--json as_json", "The same as --format json.", bool),
+        # not called --columns, which names the columns of a table without a header
+        option("--wide", "Draw all columns of a table, in parts if needed.", bool),
+    ]
 
 
 def write_options(command: Command) -> Command:
     """Add the options of a table; the command gets them as ``writing``."""
-    options: list[Option] = [
-        click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout."),
-        click.option("--force", is_flag=True, help="Overwrite FILE if it exists."),
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(FORMATS),
-            default=None,
-            help="Of the table [default: by the ending of FILE; drawn on a terminal, else tsv].",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="The same as --format json."),
-        wide_option,
-    ]
 
     def gather(**values: Any) -> Writing:
-        if values["as_json"] and values["form"] not in (None, "json"):
-            raise click.UsageError(f"--json and --format {values['form']} cannot both be used.")
-        form = "json" if values["as_json"] else values["form"] or ""
-        return Writing(form, values["output"], values["force"], values["wide"])
+        return writing_of(**values).check()
 
-    return gathered(command, options, "writing", gather)
+    return gathered(command, table_options(), "writing", gather)
+
+
+def writing_of(
+    output: str | None, force: bool, form: str | None, as_json: bool, wide: bool
+) -> Writing:
+    """Return where a table goes and in what form."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json and --format {form} cannot both be used.")
+    return Writing("json" if as_json else form or "", output, force, wide)
 
 
 def gathered(

@@ -11,32 +11,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from annomodels.cli.options import Writing
 from annomodels.cli.session import current
-from annomodels.errors import AnnomodelsError, Problem
+from annomodels.errors import Problem, Problems
 
 
-class CannotWrite(AnnomodelsError):
-    """Outputs cannot be written where they were asked for; holds every problem."""
+class Existing(Problem):
+    """An output that is there already."""
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
-        if len(self.problems) == 1:
-            super().__init__(str(self.problems[0]))
-        else:
-            lines = (f"{n}. {problem}" for n, problem in enumerate(self.problems, 1))
-            super().__init__("\n".join([f"{len(self.problems)} problems with the output:", *lines]))
+
+class CannotWrite(Problems):
+    """Outputs cannot be written where they were asked for."""
+
+    about = "output"
 
 
 def check_file(path: str | Path, force: bool) -> None:
     """Make sure that a file can be written."""
     _raise_all(_file_problems(Path(path), force))
-
-
-def check_writing(writing: Writing) -> None:
-    """Make sure that the file of a table, if one was named, can be written."""
-    if writing.output not in (None, "-"):
-        check_file(str(writing.output), writing.force)
 
 
 def check_folder(
@@ -53,14 +44,20 @@ def check_folder(
         _raise_all(
             [Problem("The output must be a folder, but this is a file.", str(folder), _OTHER)]
         )
-    if folder.is_dir():
-        problems = [p for name in names for p in _file_problems(folder / name, force)]
-        problems += [p for name in inner for p in _inner_problems(folder / name, force)]
-        if not problems and not os.access(folder, os.W_OK | os.X_OK):
-            problems.append(_no_permission(folder))
-        _raise_all(_one_for_existing(problems, folder))
+    if not folder.is_dir():
+        _raise_all(_parent_problems(folder))
         return
-    _raise_all(_parent_problems(folder))
+    problems = [p for name in names for p in _file_problems(folder / name, force)]
+    problems += [p for name in inner for p in _inner_problems(folder / name, force)]
+    if not problems and not os.access(folder, os.W_OK | os.X_OK):
+        problems.append(_no_permission(folder))
+    existing = [problem for problem in problems if isinstance(problem, Existing)]
+    if len(existing) > 1:
+        files = ", ".join(Path(problem.where).name for problem in existing)
+        remedy = "Use --force to overwrite them, or choose another folder with -o."
+        one = Problem(f"{len(existing)} outputs exist already: {files}.", str(folder), remedy)
+        problems = [one, *(problem for problem in problems if problem not in existing)]
+    _raise_all(problems)
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
@@ -202,8 +199,7 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
         if _is_special(path):
             return []
         if not force:
-            remedy = "Use --force to overwrite it, or choose another place with -o."
-            return [Problem("The output exists already.", str(path), remedy)]
+            return [_existing(path)]
         if not os.access(path.parent, os.W_OK | os.X_OK):
             return [_no_permission(path.parent)]
         return []
@@ -212,6 +208,11 @@ def _file_problems(path: Path, force: bool) -> list[Problem]:
         return [] if writable else [_no_permission(path.parent)]
     remedy = "Create the folder first, or choose another place with -o."
     return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
+
+
+def _existing(path: Path) -> Problem:
+    remedy = "Use --force to overwrite it, or choose another place with -o."
+    return Existing("The output exists already.", str(path), remedy)
 
 
 def _dangling(path: Path) -> Problem:
@@ -234,8 +235,7 @@ def _inner_problems(path: Path, force: bool) -> list[Problem]:
             )
         ]
     if not force:
-        remedy = "Use --force to overwrite it, or choose another place with -o."
-        return [Problem("The output exists already.", str(path), remedy)]
+        return [_existing(path)]
     return []
 
 
@@ -268,17 +268,6 @@ def _parent_problems(folder: Path) -> list[Problem]:
             return [_no_permission(parent)]
         return []
     return []
-
-
-def _one_for_existing(problems: list[Problem], folder: Path) -> list[Problem]:
-    """Say once that several outputs exist."""
-    existing = [p for p in problems if p.what == "The output exists already."]
-    if len(existing) < 2:
-        return problems
-    names = ", ".join(Path(p.where).name for p in existing)
-    remedy = "Use --force to overwrite them, or choose another folder with -o."
-    one = Problem(f"{len(existing)} outputs exist already: {names}.", str(folder), remedy)
-    return [one, *(p for p in problems if p not in existing)]
 
 
 def _no_permission(folder: Path) -> Problem:

@@ -13,7 +13,7 @@ import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
-from annomodels.cli.session import detail, here, note, warn
+from annomodels.cli.session import detail, note, warn
 from annomodels.cli.terminal import Stages, between
 
 if TYPE_CHECKING:
@@ -170,18 +170,17 @@ def grouped_model(
     """
     from annomodels.models.catalog import class_of
 
-    context = click.get_current_context(silent=True)
     grouping = class_of(sampling.model or "hierarchical").grouping
     if sampling.groups is None:
         if grouping == "must":
-            raise click.UsageError(f"--model {sampling.model} needs --groups FILE.", context)
+            raise click.UsageError(f"--model {sampling.model} needs --groups FILE.")
         return None
     from annomodels.io.mappings import groups_from
     from annomodels.models.grouped import GroupedCoders
 
     if not grouping:
         what = f"--groups goes with the hierarchical model, not with --model {sampling.model}."
-        raise click.UsageError(what, context)
+        raise click.UsageError(what)
     groups = groups_from(sampling.groups)
     return GroupedCoders(
         groups={(names or {}).get(coder, coder): group for coder, group in groups.items()}
@@ -200,10 +199,9 @@ def regressed_model(
     from annomodels.io.mappings import rows_about
     from annomodels.models.catalog import class_of
 
-    context = click.get_current_context(silent=True)
     if sampling.model is None or sampling.groups is not None:
         what = "--covariates goes with --model scalar-difficulty, for one."
-        raise click.UsageError(what, context)
+        raise click.UsageError(what)
     found = rows_about(sampling.covariates, getattr(data, "items", ()))
     for row in found.get("coder", ()):
         row["coder"] = (names or {}).get(row["coder"], row["coder"])
@@ -225,7 +223,7 @@ def facts_of(fit: Fit, check: Check) -> dict[str, object]:
         "seed": fit.seed,
         "verdict": check.verdict,
         "lamps": dict(check.lamps),
-        "sentences": list(map(here, check.sentences)),
+        "sentences": check.sentences,
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,66 +27,22 @@ FILES = (GOLD, CODERS, FIT, ABOUT)
 REPORT, METHODS = "report.html", "methods.md"
 
 
-def stream_fit(job: Job, output: str, *, as_json: bool) -> int:
-    """Scan, fit and write a folder; gives the exit code."""
-    refuse_the_rest(job)
-
-    def fill(result: Fit, folder: Path) -> None:
-        result.write_gold(folder / GOLD)
-        _table(result, None, folder)
-
-    return _written(job, output, fill, FILES, as_json)
-
-
-def stream_run(job: Job, output: str, *, every_question: bool, as_json: bool) -> int:
-    """Scan, fit, and write a folder with a report of what a scan can know; gives the exit code."""
-    refuse_the_rest(job, known=job.known, every_question=every_question)
-    names = (*([REPORT] if job.report else []), *FILES, METHODS)
-
-    def fill(result: Fit, folder: Path) -> None:
-        from annomodels.reporting.facts import Facts
-        from annomodels.reporting.methods import methods
-        from annomodels.reporting.page import page
-
-        told = str(result.tree.attrs["command"])
-        with Stages() as stages:
-            stages("making the tables", 0.0)
-            facts = Facts(result, job.target)
-            settled = job.threshold is not None
-            result.write_gold(folder / GOLD, job.threshold, only_settled=settled)
-            _table(result, job.target, folder, job.spreadsheet)
-            (folder / METHODS).write_text(methods(facts, told), encoding="utf-8")
-            stages("making the tables", 1.0)
-            if job.report:
-                stages("drawing the report", 0.0)
-                text = page(facts, told)
-                (folder / REPORT).write_text(text, encoding="utf-8", newline="\n")
-                stages("drawing the report", 1.0)
-
-    return _written(job, output, fill, names, as_json)
-
-
-def _table(result: Fit, target: float | None, folder: Path, spreadsheet: bool = False) -> None:
-    (table,) = guarded_tables([result.coders(target).table], spreadsheet)
-    text = to_text(table, "csv")
-    (folder / CODERS).write_text(text, encoding="utf-8", newline="")
-
-
-def _written(
-    job: Job,
-    output: str,
-    fill: Callable[[Fit, Path], None],
-    names: tuple[str, ...],
-    as_json: bool,
+def stream(
+    job: Job, output: str, *, whole: bool, as_json: bool, every_question: bool = False
 ) -> int:
-    """Scan, fit, write all beside the folder, then move it in; say what came of it."""
+    """Scan, fit and write a folder, with methods and report if `whole`; returns the exit code.
+
+    All is written beside the folder, then moved in.
+    """
+    refuse_the_rest(job, known=job.known, every_question=every_question)
+    names = (*[REPORT] * job.report, *FILES, *[METHODS] * whole)
     folder = Path(output)
-
-    def check_output() -> None:
-        check_folder(output, names, job.force, (TRUTH,))
-
-    kept = (TRUTH, FIT, ABOUT)
-    with filled_folder(folder, check_output, force=job.force, keep=kept) as beside:
+    with filled_folder(
+        folder,
+        lambda: check_folder(output, names, job.force, (TRUTH,)),
+        force=job.force,
+        keep=(TRUTH, FIT, ABOUT),
+    ) as beside:
         result = fit_of(job, scanned(job))
         saved = result.save(beside / "saved")
         for part in saved.iterdir():
@@ -104,7 +59,7 @@ def _written(
         told = {"command": result.tree.attrs["command"], "files": [*names, TRUTH]}
         text = json.dumps({**about, **facts, **told}, indent=1)
         (beside / ABOUT).write_text(text, encoding="utf-8")
-        fill(result, beside)
+        _outputs(job, result, beside, names)
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
             warn(f"{folder / name} is from an earlier run.")
@@ -112,14 +67,35 @@ def _written(
         "report": str(folder / REPORT) if REPORT in names else None,
         "files": [str(folder / name) for name in (*names, TRUTH)],
     }
-    main_file = folder / names[0]
-    text = "\n".join([str(main_file), *verdict_lines(check)])
-    whole = {"fit": str(folder), **(places if METHODS in names else {}), **facts}
     if as_json:
-        click.echo(to_json(whole), nl=False)
+        click.echo(to_json({"fit": output, **(places if whole else {}), **facts}), nl=False)
     else:
-        say(text)
+        say("\n".join([str(folder / names[0]), *verdict_lines(check)]))
     return exit_code(result, check, job.sampling)
+
+
+def _outputs(job: Job, result: Fit, folder: Path, names: tuple[str, ...]) -> None:
+    """Write gold labels, coders, and what else a scan can know."""
+    from annomodels.reporting.facts import Facts
+    from annomodels.reporting.methods import methods
+    from annomodels.reporting.page import page
+
+    told = str(result.tree.attrs["command"])
+    with Stages() as stages:
+        stages("making the tables", 0.0)
+        facts = Facts(result, job.target)
+        settled = job.threshold is not None
+        result.write_gold(folder / GOLD, job.threshold, only_settled=settled)
+        (table,) = guarded_tables([result.coders(job.target).table], job.spreadsheet)
+        (folder / CODERS).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
+        if METHODS in names:
+            (folder / METHODS).write_text(methods(facts, told), encoding="utf-8")
+        stages("making the tables", 1.0)
+        if job.report:
+            stages("drawing the report", 0.0)
+            text = page(facts, told)
+            (folder / REPORT).write_text(text, encoding="utf-8", newline="\n")
+            stages("drawing the report", 1.0)
 
 
 def scanned(job: Job) -> Scanned:
@@ -153,14 +129,12 @@ def refuse_the_rest(job: Job, **others: object) -> None:
         given.append(f"--model {model}")
     if job.sampling.options["engine"] == "nuts":
         given.append("--engine nuts")
-    context = click.get_current_context(silent=True)
     if job.data == "-" or job.data.startswith(PREFIX):
         what = f"--stream reads files, a folder or a pattern, not {job.data}"
         rest = f", and without {', '.join(given)}" if given else ""
-        raise click.UsageError(f"{what}{rest}.", context)
+        raise click.UsageError(f"{what}{rest}.")
     if given:
         raise click.UsageError(
             "--stream reads long tables as they are and fits them block by block, with a stack or "
-            f"a model from pooled to hierarchical: leave out {', '.join(given)}.",
-            context,
+            f"a model from pooled to hierarchical: leave out {', '.join(given)}."
         )

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from annomodels.cli.options import Writing
+from annomodels.cli.screen.layout import Drawn
 from annomodels.cli.session import note, plural, warn
-from annomodels.cli.terminal import draw, drawn
+from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.io.tables.delimited import text_of
-from annomodels.summaries.columns import Column, explained, present
+from annomodels.summaries.columns import COLUMNS, Column, explained, present
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
+    from annomodels.planning.design import Design
+    from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.summary import Summary
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
+_SIMPLE = r"[<>]?[-−+]?(?:[\d,]*\.?\d+(?:e[-+]?\d+)?|nan|inf|∞)"
+_NUMBER = re.compile(rf"–?|{_SIMPLE}(?: \({_SIMPLE} to {_SIMPLE}\))?")
 # labels from which files of gold have no columns of the next label
 MOST_LABELS = 50
 
@@ -39,8 +45,9 @@ def emit(
     short: Sequence[str | Column] = (),
     prose: Sequence[str] = (),
     level: int = 95,
+    notes: Iterable[str] = (),
 ) -> None:
-    """Write a table where and how it was asked for.
+    """Write a table where and how it was asked for, and its `notes` on stderr.
 
     A drawn table shows the columns of `short` for which there is room, those named first before
     the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
@@ -49,8 +56,10 @@ def emit(
     form = form_for(writing)
     if form == "table":
         _draw(table, writing, title, short, prose, level)
-        return
-    emit_text(to_text(table, form), writing)
+    else:
+        emit_text(to_text(table, form), writing)
+    for text in notes:
+        note(f"note: {text}")
 
 
 def _draw(
@@ -61,23 +70,30 @@ def _draw(
     prose: Sequence[str],
     level: int,
 ) -> None:
-    declared = present([one for one in short if isinstance(one, Column)], table)
-    within = {end for one in declared if one.of is None for end in one.interval or ()}
-    rows_of = list(table.itertuples()) if declared else []
-    cells = {one.name: [one.cell(row).whole for row in rows_of] for one in declared}
-    for name in map(str, table.columns):
-        if name not in cells and name not in within:
-            cells[name] = [_drawn_cell(name, value) for value in table[name].astype(object)]
-    filled = [name for name, column in cells.items() if any(column) or not column]
+    declared = {
+        one.name: one for one in present((c for c in short if isinstance(c, Column)), table)
+    }
+    within = {end for one in declared.values() if one.of is None for end in one.interval or ()}
     chosen = [one.name if isinstance(one, Column) else one for one in short]
-    first = [name for name in chosen if name in filled]
-    rest = [name for name in filled if name not in first]
-    shown = [*first, *rest] if writing.wide or not first else first
-    rows = list(zip(*(cells[name] for name in shown), strict=True))
-    left_out, cut = draw(title, shown, rows, every=writing.wide, prose=prose)
-    if writing.wide and left_out:  # no room beside the names
-        note(f"For want of room without {', '.join(left_out)}: make the terminal wider.")
-    elif hidden := [*left_out, *(name for name in rest if name not in shown)]:
+    names = [*chosen, *(name for name in map(str, table.columns) if name not in within)]
+    columns: dict[str, Drawn] = {}
+    rows = list(table.itertuples()) if declared else []
+    for name in dict.fromkeys(names):
+        if name in declared:
+            cells = tuple(shown(declared[name].cell(row).whole) for row in rows)
+        elif name in table:
+            cells = tuple(shown(_drawn_cell(name, value)) for value in table[name].astype(object))
+        else:
+            continue
+        if any(cells) or not cells:
+            columns[name] = _column(name, cells, len(columns), prose)
+    first = [columns[name] for name in chosen if name in columns] or list(columns.values())
+    rest = [one for one in columns.values() if one not in first]
+    done, cut = draw(title, [*first, *rest] if writing.wide else first, every=writing.wide)
+    hidden = [name for name in columns if name not in done]
+    if hidden and writing.wide:  # no room beside the names
+        note(f"For want of room without {', '.join(hidden)}: make the terminal wider.")
+    elif hidden:
         more = plural(len(hidden), "more column")
         note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
     if cut:
@@ -85,14 +101,36 @@ def _draw(
             f"{plural(cut, 'name')} cut in the middle (…), being longer than the terminal is "
             "wide: --json or -o FILE writes names whole."
         )
-    for sentence in explained((name for name in shown if name not in left_out), level):
+    if any(one.interval and name in done for name, one in declared.items()):
+        note(f"Intervals contain the true value with {level} % probability.")
+    for sentence in explained((name for name in columns if name in done), level):
         note(sentence)
 
 
+def _column(name: str, cells: tuple[str, ...], place: int, prose: Sequence[str]) -> Drawn:
+    kind: Literal["name", "number", "word", "prose"] = "name" if place == 0 else "word"
+    declared = COLUMNS.get(name)
+    if name in prose:
+        kind = "prose"
+    elif declared is not None and declared.kind in ("name", "tag"):
+        kind = "name"
+    elif all(map(_NUMBER.fullmatch, cells)):
+        kind = "number"
+    elif declared is not None and (declared.kind == "text" or name == "value"):
+        kind = "prose"
+    return Drawn(name, name.replace("_", " "), cells, kind)
+
+
 def _drawn_cell(name: str, value: object) -> str:
-    if name == "n" and isinstance(value, float) and value.is_integer():
-        value = int(value)  # where some rows have none, counts come as floats
-    return cell(drawn(value), 3)
+    """Return a cell with three decimals where they say something; counts are whole."""
+    if isinstance(value, float):
+        if name == "n" and value.is_integer():
+            value = int(value)  # where some rows have none, counts come as floats
+        elif 0 < value < 5e-4:
+            return "<0.001"
+        elif value == 0 or 5e-4 <= abs(value) < 1e4:
+            return f"{value:.3f}"
+    return cell(value, 3)
 
 
 def _some(names: Sequence[str], most: int = 7) -> str:
@@ -270,16 +308,11 @@ def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
 
 
 def show(
-    path: str,
-    summarise: Callable[[Fit], Summary],
-    writing: Writing,
-    table: Callable[[Summary], pd.DataFrame] = lambda summary: summary.table,
+    found: Summary | NextLabels | Design, writing: Writing, table: pd.DataFrame | None = None
 ) -> None:
-    """Load a fit, write one of its tables, and say on stderr what a reader should know."""
-    summary = summarise(loaded(path))
-    emit(table(summary), writing, summary.title, summary.columns)
-    for text in summary.notes:
-        note(f"note: {text}")
+    """Write a result, or a table made from it, with its notes on stderr."""
+    shown = found.table if table is None else table
+    emit(shown, writing, found.title, found.columns, notes=found.notes)
 
 
 def loaded(path: str) -> Fit:
@@ -322,7 +355,7 @@ def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.Data
 
 
 def gold_back(
-    path: str,
+    fit: Fit,
     to: str,
     threshold: float | None,
     question: str,
@@ -337,7 +370,6 @@ def gold_back(
     from annomodels.io.writers.catalog import BACKS, Writer, named
     from annomodels.io.writers.goldlist import gold_list
 
-    fit = loaded(path)
     summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)
     texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))

@@ -18,40 +18,29 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
+    from annomodels.cli.screen.layout import Drawn
+
 SECONDS_OF_A_LINE = 60.0
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
-def draw(
-    title: str,
-    names: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    every: bool = False,
-    prose: Sequence[str] = (),
-) -> tuple[list[str], int]:
+def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[set[str], int]:
     """Draw a table; user text is shown as it is, without markup or control characters.
 
-    Gives the names of the columns for which there was no room, and how many names had to be cut.
+    Returns the names of the columns that are drawn, and how many names had to be cut.
     """
     from rich.text import Text
 
-    from annomodels.cli.screen.layout import lay_out
+    from annomodels.cli.screen.layout import draw as lay_out
 
     current().pause()
     width = width_of(sys.stdout)
     console = _console(width=width)
-    clean = [[_shown(text) for text in row] for row in rows]
-    tables = lay_out(names, clean, width, every=every, prose=prose)
-    lines = [Text("\n".join(wrapped(title, width)), style="italic")] if title else []
-    for table in tables:
-        lines += [Text(), *(Text(line, style="bold") for line in table.header[:-1])]
-        lines += map(Text, (table.header[-1], *table.lines))
-    for line in [*lines, Text()]:
-        console.print(line, soft_wrap=True)
-    shown = {place for table in tables for place in table.shown}
-    left_out = [name for place, name in enumerate(names) if place not in shown]
-    return left_out, tables[0].cut
+    if title:
+        console.print(Text("\n".join(wrapped(title, width)), style="italic"), soft_wrap=True)
+    found = lay_out(console, columns, width, every=every)
+    console.print()
+    return found
 
 
 class Stages:
@@ -163,15 +152,7 @@ def _console(*, stderr: bool = False, width: int | None = None) -> Console:
     return Console(stderr=stderr, width=width, color_system=None if plain else "auto")
 
 
-def drawn(value: object) -> object:
-    """Give a number as a drawn table shows it: three decimals where they say something."""
-    if isinstance(value, float) and 0 < value < 5e-4:
-        return "<0.001"
-    if isinstance(value, float) and (value == 0 or 5e-4 <= abs(value) < 1e4):
-        return f"{value:.3f}"
-    return value
-
-
-def _shown(text: str) -> str:
+def shown(text: str) -> str:
+    """Return a text without control characters, and not without end."""
     text = text.translate(_CONTROL)
     return text if len(text) <= 200 else text[:199] + "…"

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from annomodels.coefficients.catalogue import table
-    from annomodels.coefficients.continuum.alpha import alpha_u
-    from annomodels.coefficients.continuum.units import Units
+    from annomodels.coefficients.continuum import Units, alpha_u
     from annomodels.coefficients.easy_and_hard import EasyHard, easy_hard
     from annomodels.coefficients.parts.comparison import compare_agreement
 
 _WHERE = {
     "EasyHard": "easy_and_hard",
-    "Units": "continuum.units",
-    "alpha_u": "continuum.alpha",
+    "Units": "continuum",
+    "alpha_u": "continuum",
     "compare_agreement": "parts.comparison",
     "easy_hard": "easy_and_hard",
     "table": "catalogue",

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypedDict, Unpack, get_args, overload
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import (
     UNFIT,
     before,
@@ -117,10 +117,8 @@ def agreement(
         "keep" all as if by further coders, or "error".
     undefined
         Number to give where a coefficient is undefined.
-    draws
-        Number of draws of the sampling posterior, 0 for none.
-    seed
-        Seed of the draws; equal seeds give equal draws.
+    draws, seed
+        Number of draws of the sampling posterior, 0 for none, and their seed.
     resample
         What is exchangeable: "items", or "groups" - the documents that items belong to. "auto"
         takes groups where the data have them.
@@ -202,18 +200,11 @@ def agreement(
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
     notes += _of_margins(data, requests)
-    results = tuple(
-        _result(
-            Basis(data, rows, sample, request, draws, seed),
-            reasons[n],
-            points.get(n),
-            by_request.get(n),
-            undefined,
-            notes,
-        )
-        for n, request in enumerate(requests)
-    )
-    return results[0] if single else AgreementPanel(results, notes)
+    results = []
+    for n, request in enumerate(requests):
+        basis, found = Basis(data, rows, sample, request, draws, seed), points.get(n)
+        results.append(_result(basis, reasons[n], found, by_request.get(n), undefined, notes))
+    return results[0] if single else AgreementPanel(tuple(results), notes)
 
 
 def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
@@ -268,12 +259,8 @@ def _result(
     complete = basis.data.is_complete
     some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labelled count."
     partial = some if entry.numeric and not complete and used.any() else ""
-    parts = (
-        note,
-        partial,
-        request.note,
-        f"It is undefined in {lost:.1%} of the draws." if lost else "",
-    )
+    unknown = f"It is undefined in {lost:.1%} of the draws." if lost else ""
+    parts = note, partial, request.note, unknown
     return Agreement(
         name=entry.name,
         title=entry.title if nominal or entry.numeric else f"{entry.title}, {distance}",

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -51,11 +50,6 @@ class Counts:
         """Size of the label set."""
         return self.rows.n_labels
 
-    @property
-    def equal_coders(self) -> bool:
-        """See :class:`~.conventions.Convention`."""
-        return self.convention.equal_coders
-
     def weight(self, of: Callable[[Floats], Floats]) -> Floats:
         """Weight of each item by its number of labels; with listwise 0 where one is missing."""
         r = self.rows.per_item.astype(float)
@@ -78,7 +72,7 @@ class Counts:
         return found.reshape(rows.n_items, k).astype(float)
 
     @cached_property
-    def _listed(self) -> tuple[Ints, Ints, Any]:
+    def _listed(self) -> tuple[Ints, Ints, sparse.csc_array | None]:
         """Pairs of labels and, where `votes` are None, their weights."""
         pair = self.weight(self.convention.pair)
         k = self.rows.n_labels
@@ -110,7 +104,7 @@ class Counts:
         return self._listed[1]
 
     @cached_property
-    def together(self) -> Any:
+    def together(self) -> sparse.csc_array:
         """Weight of each pair, sparse [pair, item]."""
         first, second, known = self._listed
         if known is not None or self.votes is None:
@@ -131,17 +125,17 @@ class Counts:
         return sparse.csc_array(tuple(parts), shape=shape)
 
     @cached_property
-    def pooled(self) -> Any:
+    def pooled(self) -> sparse.csc_array:
         """Weight of each label, sparse [label, item]."""
         return self._by_item(self.convention.pooled, self.rows.label, self.rows.n_labels)
 
     @cached_property
-    def coders(self) -> Any:
+    def coders(self) -> sparse.csc_array:
         """Weight of each label of each coder, sparse [coder * label, item]."""
         size = self.rows.n_coders * self.rows.n_labels
         return self._by_item(self.convention.coder, self._cells(), size)
 
-    def _by_item(self, of: Callable[[Floats], Floats], cell: Ints, size: int) -> Any:
+    def _by_item(self, of: Callable[[Floats], Floats], cell: Ints, size: int) -> sparse.csc_array:
         """Weights of the labels in their cells; the labels are sorted by item already."""
         rows = self.rows
         ends = np.concatenate([rows.starts, [len(rows.item)]])
@@ -199,12 +193,12 @@ class Counts:
     def by_coder(self, cells: Floats) -> Floats:
         """Put all coders before each of them, [..., coder * label] -> [..., 1 + coder, label]."""
         own = cells.reshape(*cells.shape[:-1], self.n_coders, -1)
-        if self.equal_coders:
+        if self.convention.equal_coders:
             own = over(own, own.sum(-1, keepdims=True), 0.0)
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
 
 
-def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> Any:
+def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> sparse.csc_array:
     """Sparse matrix, equal places added up; item after item, as products with weights want it."""
     return sparse.csc_array((values, (row, column)), shape=shape)
 
@@ -263,7 +257,7 @@ class Moments(Counts):
         return np.stack([self._sums(each) * weight for each in self._each.T])
 
     @cached_property
-    def coders(self) -> Any:
+    def coders(self) -> sparse.csc_array:
         """Weight of each node of each coder, sparse [coder * node, item]."""
         rows = self.rows
         weight = self.weight(self.convention.coder)[rows.item]
@@ -273,14 +267,8 @@ class Moments(Counts):
         return sparse_sum(values, cell.reshape(-1), item, (rows.n_coders * 3, rows.n_items))
 
     @property
-    def first(self) -> Ints:
-        """See :class:`Counts`."""
-        return label_pairs(3)[0]
-
-    @property
-    def second(self) -> Ints:
-        """See :class:`Counts`."""
-        return label_pairs(3)[1]
+    def _listed(self) -> tuple[Ints, Ints, None]:
+        return *label_pairs(3), None
 
     def _rows(self, weights: Floats) -> Floats:
         return self.by_coder((self.coders @ weights.T).T)
@@ -302,7 +290,8 @@ class CoderPairs:
 
     one: Ints  # the two coders, [coder pair]
     other: Ints
-    joint: Any  # times that the one says k and the other l, sparse [coder pair * K * K, item]
+    # times that the one says k and the other l [coder pair * K * K, item]
+    joint: sparse.csc_array
     n: Floats  # number of pairable labels, [item]
     n_labels: int
 

@@ -1,4 +1,4 @@
-"""Distances between labels, and their sums over tables of label pairs.
+"""Distances between labels: what they are, and how they are made from a name, table or function.
 
 No class here ever holds a table of value x value unless the user gave one: squared differences
 come from moments, all other numeric distances are computed block by block.
@@ -6,12 +6,18 @@ come from moments, all other numeric distances are computed block by block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from annomodels.coefficients.entries import plain_name_of
+from annomodels.coefficients.sets import SET_DISTANCES, set_table
+from annomodels.data.names import quoted
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats, Ints
 
 BLOCK = 256
@@ -178,3 +184,218 @@ class Computed:
         starts = range(0, self.n_labels, BLOCK)
         blocks = [self.between(codes[:, None], codes[None, s : s + BLOCK]).max() for s in starts]
         return np.asarray(max(blocks))
+
+
+DistanceLike = str | ArrayLike | Callable[[Any, Any], Any]
+
+NUMBERS_ONLY = ("interval", "ratio")
+NUMERIC_DISTANCES: tuple[str, ...] = (
+    *("ordinal", *NUMBERS_ONLY, "linear", "quadratic", "rank_linear", "rank_quadratic"),
+    *("gwet_ordinal", "radical", "circular", "bipolar"),
+)
+DISTANCES: tuple[str, ...] = ("nominal", *NUMERIC_DISTANCES, *SET_DISTANCES)
+OTHER_NAMES = {
+    "identity": "nominal",
+    "unweighted": "nominal",
+    "binary": "nominal",
+    "categorical": "nominal",
+    "discrete": "nominal",
+    "equal": "linear",
+    "absolute": "linear",
+    "squared": "quadratic",
+    "fleiss_cohen": "quadratic",
+    "cicchetti_allison": "linear",
+    "ordinal_gwet": "gwet_ordinal",
+    "polar": "bipolar",
+}
+
+MANY_LABELS = 2_000
+RULES = "A distance is symmetric, never negative, and 0 from a label to itself."
+ONE_SIDED = (
+    "Two labels of an item have no order, so a distance has no direction. Functions for raw labels "
+    "elsewhere (irrCAC's) use the mean of both directions without a word: give (table + table.T) "
+    "/ 2 to get their numbers."
+)
+
+
+def make_distance(
+    distance: DistanceLike,
+    labels: Sequence[Hashable],
+    values: Floats | None = None,
+    *,
+    ordered: bool = True,
+) -> Distance:
+    """Make a distance between labels: by name (docs/coefficients.md), a table or a callable."""
+    # A table [label, label] or callable with 1 from each label to itself and nothing larger gives
+    # weights of agreement, w = 1 - distance. AC2 and observed agreement depend on what counts as no
+    # agreement: distance 1, or the largest distance between two labels of the set if a distance of
+    # a table exceeds 1, and for numeric distances. `values` are NaN for labels that are no numbers.
+    if not isinstance(distance, str):
+        if callable(distance):
+            name = getattr(distance, "__name__", "custom")
+            return _table(name, _call(distance, labels), labels)
+        return _table("custom", np.asarray(distance, dtype=float), labels)
+    plain = plain_name_of(distance).removesuffix("_weights").removesuffix("_distance")
+    distance = OTHER_NAMES.get(plain, plain)
+    if distance not in DISTANCES:
+        raise NotApplicable(
+            f"There is no distance called {distance!r}. Use one of {', '.join(DISTANCES)}, "
+            "a table [label, label] or a function of two labels."
+        )
+    if distance == "nominal":
+        return Nominal()
+    if distance in SET_DISTANCES:
+        return _sets(distance, labels)
+    x = np.full(len(labels), np.nan) if values is None else np.asarray(values, dtype=float)
+    return numeric_distance(distance, x, [str(label) for label in labels], ordered)
+
+
+def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
+    """Distance between sets."""
+    wrong = [repr(label) for label in labels if not isinstance(label, Set)]
+    if wrong:
+        raise NotApplicable(
+            f"The distance {name!r} needs labels that are sets, but these are not sets: "
+            f"{', '.join(wrong[:5])}. Give each label as a frozenset."
+        )
+    _few(labels)
+    return _table(name, set_table(name, cast("Sequence[Set[Any]]", labels)), labels)
+
+
+def _few(labels: Sequence[Hashable]) -> None:
+    """Refuse tables of all pairs of very many labels."""
+    if len(labels) > MANY_LABELS:
+        raise NotApplicable(
+            f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
+            f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
+        )
+
+
+def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
+    """Table of a function of two labels."""
+    _few(labels)
+    return np.array([[_number(function(a, b)) for b in labels] for a in labels])
+
+
+def _number(value: Any) -> float:
+    """NaN for what is no number; the check of the table says where it is."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
+    """Check a table."""
+    n, note = len(labels), ""
+    if table.shape == (n, n) and n > 1 and (np.diag(table) == 1).all() and (table <= 1).all():
+        table = 1.0 - table
+        note = "The table has 1 on its diagonal and was taken as weights of agreement."
+    if table.shape != (n, n):
+        raise AnnotationError(
+            Problem(
+                f"The table of distances has the shape {table.shape}, but there are {n} labels.",
+                remedy="Give one row and one column for each label, in the order of the labels.",
+            )
+        )
+    problems = []
+    same = np.eye(n, dtype=bool)
+    one_sided = ~np.isclose(table, table.T, rtol=1e-9, atol=0, equal_nan=True)
+    for wrong, what, remedy in (
+        (~np.isfinite(table), "is not a number", RULES),
+        (table < 0, "is negative", RULES),
+        (same & (table != 0), "is not 0 although both labels are the same", RULES),
+        (one_sided, "differs by direction", ONE_SIDED),
+    ):
+        if wrong.any():
+            k, m = np.argwhere(wrong)[0]
+            problems.append(
+                Problem(
+                    f"The distance from {quoted(labels[k])} to {quoted(labels[m])} {what}.",
+                    f"distance {name}",
+                    remedy,
+                )
+            )
+    if problems:
+        raise AnnotationError(problems)
+    table = (table + table.T) / 2
+    largest = float(table.max(initial=0.0))
+    if largest > 1 and not note:
+        note = f"Distances were divided by the largest, {largest:g}, to get weights of agreement."
+        return Computed(name, partial(_look_up, table), n, note=note)
+    return Computed(name, partial(_look_up, table), n, 1.0, note)
+
+
+def _look_up(table: Floats, k: Ints, m: Ints) -> Floats:
+    return np.asarray(table[k, m])
+
+
+def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool) -> Distance:
+    """Make a distance from the values of the labels, or from their ranks where they are words."""
+    numeric = bool(np.isfinite(x).all())
+    if name in NUMBERS_ONLY and not numeric:
+        words = [label for label, value in zip(labels, x, strict=True) if not np.isfinite(value)]
+        raise NotApplicable(
+            f"The distance {name!r} needs numbers, but these labels are not numbers: "
+            f"{', '.join(words[:5])}. Use nominal or ordinal, or fix the labels."
+        )
+    if not (numeric or ordered):
+        raise NotApplicable(
+            f"The distance {name!r} needs an order, but the labels are words without one. "
+            f"Give them in their order: {Option('labels', ['low', 'mid', 'high'])}."
+        )
+    n = len(x)
+    ranks = np.arange(n, dtype=float)
+    if name == "ordinal":
+        if numeric and (np.diff(x) <= 0).any():
+            raise NotApplicable(
+                "The labels are numbers but do not stand in increasing order. "
+                "Declare them in their order, or use numbers that increase."
+            )
+        return Ordinal()
+    if name == "interval":
+        return Squared(name, x)
+    if name == "ratio":
+        if (x < 0).any():
+            raise NotApplicable(
+                "The distance 'ratio' needs labels that are not negative. Use interval."
+            )
+        return Computed(name, partial(_relative, x), n)
+    if name == "gwet_ordinal":
+        return Computed(name, partial(_gwet_ordinal, n), n)
+    if name.startswith("rank_") or not numeric:
+        x = ranks
+    if name in ("circular", "bipolar"):
+        return Computed(name, partial({"circular": _circular, "bipolar": _bipolar}[name], x), n)
+    x = x / (np.ptp(x) or 1.0)
+    if name.endswith("quadratic"):
+        return Squared(name, x)
+    return Computed(name, partial(_power, x, 0.5 if name == "radical" else 1.0), n)
+
+
+def _relative(x: Floats, k: Ints, m: Ints) -> Floats:
+    """Squared relative difference; 0 where both are 0."""
+    total = x[k] + x[m]
+    return np.asarray(((x[k] - x[m]) / np.where(total == 0, 1.0, total)) ** 2)
+
+
+def _gwet_ordinal(n: int, k: Ints, m: Ints) -> Floats:
+    """Pairs of labels from k to m, as a share of all pairs."""
+    apart = np.abs(k - m)
+    return np.asarray(apart * (apart + 1) / max(n * (n - 1), 1), dtype=float)
+
+
+def _power(x: Floats, power: float, k: Ints, m: Ints) -> Floats:
+    return np.asarray(np.abs(x[k] - x[m]) ** power)
+
+
+def _circular(x: Floats, k: Ints, m: Ints) -> Floats:
+    """Squared half chord between two points of a circle on which the last label meets the first."""
+    return np.asarray(np.sin(np.pi * (x[k] - x[m]) / (np.ptp(x) + 1.0)) ** 2)
+
+
+def _bipolar(x: Floats, k: Ints, m: Ints) -> Floats:
+    """Differences count more towards either end."""
+    low, high = x.min(), x.max()
+    scale = (x[k] + x[m] - 2 * low) * (2 * high - x[k] - x[m])
+    return np.asarray((x[k] - x[m]) ** 2 / np.where(scale > 0, scale, 1.0))

@@ -1,13 +1,4 @@
-r"""Agreement read as an error rate: items are easy or hard, and hard ones are guessed.
-
-Coders always agree on easy items; on hard ones they label at random, with the agreement by chance
-:math:`A_e` of the coefficient. Then :math:`A_o = (1 - h) + h A_e`, so the share of hard items is
-
-.. math:: h = (1 - A_o) / (1 - A_e),
-
-one minus the coefficient. Source: Artstein & Poesio 2008, doi:10.1162/coli.07-034-R2, and the
-tutorial of Carpenter & Poesio (2010).
-"""
+"""Agreement read as an error rate: items are easy or hard, and hard ones are guessed."""
 
 from __future__ import annotations
 
@@ -61,7 +52,7 @@ class EasyHard:
 
     @property
     def sentence(self) -> str:
-        """The reading in words."""
+        """The reading as text."""
         if math.isnan(self.hard):
             return (
                 "There is no reading in terms of easy and hard items: agreement is not defined, or "

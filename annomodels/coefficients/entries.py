@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annomodels.errors import Verb
+
 
 def plain_name_of(name: str) -> str:
     """Lower case, single underscores for blanks and hyphens."""
@@ -11,6 +13,8 @@ def plain_name_of(name: str) -> str:
 
 
 CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
+
+_ONE_PAIR = Verb("data.select(coders=[one, other])", "annomodels agree --by pair")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Coefficient:
     two_coders_only: bool = False  # whether it is defined for exactly two coders
     two_labels_only: bool = False  # whether it is defined for exactly two labels
     numeric: bool = False  # whether the labels have to be numbers
-    instead: str = ""  # what to ask for when it does not apply
+    instead: str | Verb = ""  # what to ask for when it does not apply
     by_coder: bool = False  # whether it matters which coder gave which label
     weighted: bool = False  # whether it takes distances other than nominal
     scale_distance: bool = False  # whether, without a distance, that of the labels' scale is taken
@@ -44,7 +48,7 @@ class Coefficient:
     analytic: tuple[str, ...] = ()
     # whether it follows from the joint distribution of coders' labels, and so from a model
     implied: bool = True
-    # name of its statistic in :data:`~.own.OWN` where the tables of label pairs do not suffice
+    # name of its statistic in :data:`~.evaluation.OWN` if tables of label pairs do not suffice
     own: str = ""
 
 
@@ -171,7 +175,7 @@ _CORE = (
 _TWO_CODERS = tuple(
     Coefficient(
         name, title, _names(aliases), name, *source, two_coders_only=True,
-        two_labels_only=two_labels, instead="data.select(coders=[one, other])",
+        two_labels_only=two_labels, instead=_ONE_PAIR,
         by_coder=True, each_pair=True, missing=_PAIRS,
     )
     for name, title, source, two_labels, aliases in (

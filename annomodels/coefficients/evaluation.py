@@ -2,20 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.counts import CoderPairs, Counts, count_for, count_pairs
+from annomodels.coefficients.counts import CoderPairs, Counts, count_for, count_pairs, sparse_sum
 from annomodels.coefficients.distances import Distance, Nominal, Ordinal
-from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.own import OWN, Own, PairKappas
-from annomodels.coefficients.rows import CONVENTIONS, Rows
-from annomodels.coefficients.tables import Evaluated
+from annomodels.coefficients.formulas import evaluate_with, observed, ratio
+from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows, meetings, ranges
+from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import Sample
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats
+
+MOST_PRODUCTS = 50_000_000
+
+
+class Own(Protocol):
+    """A coefficient that is computed from separate statistics."""
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """Coefficient under weights of the items, shape [item] or [draw, item]."""
+
+
+class OneWay:
+    r"""Hughes's alpha: the one-way analysis of variance, with any distance.
+
+    With :math:`r_i` labels on item i, N in all and a items,
+
+    .. math::
+
+        MSE = D_o / 2, \quad MSA = (SST - (N - a) MSE) / (a - 1), \quad
+        r_0 = (N - \sum_i r_i^2 / N) / (a - 1)
+
+    and :math:`\alpha = (MSA - MSE) / (MSA + (r_0 - 1) MSE)`, where SST is half the sum of the
+    distances of all pairs of labels over N. Items with one label count in SST.
+    """
+
+    def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
+        weighing = one_way_convention(convention)
+        self.counts, self.distance = count_for(rows, weighing, distance, "pooled")
+        self.sizes = item_sizes(rows, convention)
+
+    @property
+    def width(self) -> int:
+        """See :class:`Own`."""
+        return self.counts.width(False)
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """See :class:`Own`."""
+        tables = self.counts.tables(weights, by_coder=False)
+        within = observed(tables, self.distance) / 2
+        apart = self.distance.form(tables.pooled, tables.pooled, tables.pooled)
+        largest = self.distance.largest(tables.pooled)
+        among, per_item = among_items(within, apart, weights @ self.sizes)
+        whole = np.asarray(2 * (among + (per_item - 1) * within) / per_item)
+        return ratio(np.asarray(2 * within), whole, largest)
+
+
+def one_way_convention(name: str) -> Convention:
+    """Pairs as Krippendorff has them, and every label once, also on items with one label."""
+    known = CONVENTIONS[name]
+    return Convention(known.name, known.sentence, known.pair, np.ones_like, np.ones_like)
+
+
+def item_sizes(rows: Rows, convention: str) -> Floats:
+    """1, number of labels and its square for each item that counts, shape [item, 3]."""
+    r = rows.per_item.astype(float)
+    used = (r == rows.n_coders) if convention == "listwise" else np.ones(len(r), dtype=bool)
+    return np.stack([used, used * r, used * r * r], axis=1).astype(float)
+
+
+def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    """Mean square among items, and the mean number of labels r_0; NaN where undefined."""
+    items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
+    more = np.where(items > 1, items - 1, np.nan)
+    labels = np.where(labels > 0, labels, np.nan)
+    among = (apart / (2 * labels) - (labels - items) * within) / more
+    per_item = (labels - squares / labels) / more
+    return np.asarray(among), np.where(per_item > 1, per_item, np.nan)
+
+
+class ItemChance:
+    """S with a separate chance level :math:`p_i` for every item."""
+
+    # (A_o - A_e) / (1 - A_e), A_e the mean of the p_i, each item weighted as in A_o. Chance items
+    # take the mean chance level.
+
+    width = 4
+
+    def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
+        counts = Counts(rows, CONVENTIONS[convention])
+        pairs = np.asarray(counts.together.sum(0)).reshape(-1)
+        alike = counts.together[counts.first == counts.second]
+        agreed = np.asarray(alike.sum(0)).reshape(-1)
+        some = pairs[: len(chance)] > 0
+        mean = chance[some].mean() if some.any() else 0.0
+        level = np.concatenate([chance, np.full(rows.n_items - len(chance), mean)])
+        self.sums = np.stack([pairs, pairs - agreed, pairs * (1.0 - level)], axis=1)
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """See :class:`Own`."""
+        sums = weights @ self.sums
+        mean = over(sums[..., 1:], sums[..., :1])
+        return ratio(mean[..., 0], mean[..., 1], np.ones(()))
+
+
+class PairKappas:
+    """Light's kappa, with any distance that does not depend on the label frequencies."""
+
+    # Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
+    # the labels that each of them gave on shared items, and the products of these.
+
+    def __init__(self, rows: Rows, distance: Distance, complete_only: bool = False) -> None:
+        k, ones = rows.n_labels, np.ones(rows.n_labels)
+        met = meetings(rows, complete_only)
+        n_pairs = len(met.pairs)
+        shape = n_pairs, rows.n_items
+        one = np.ones(len(met.item))
+        self.largest = distance.largest(ones)
+        self.total = sparse_sum(one, met.pair, met.item, shape)
+        d = distance.pairs(met.first, met.second, ones)
+        self.apart = sparse_sum(np.asarray(d, dtype=float), met.pair, met.item, shape)
+        left, at_left = np.unique(met.pair * k + met.first, return_inverse=True)
+        right, at_right = np.unique(met.pair * k + met.second, return_inverse=True)
+        self.left = sparse_sum(one, at_left, met.item, (len(left), rows.n_items))
+        self.right = sparse_sum(one, at_right, met.item, (len(right), rows.n_items))
+        self.n_margins = len(left) + len(right)
+        each = np.bincount(right // k, minlength=n_pairs)
+        size = each[left // k]
+        if size.sum() > MOST_PRODUCTS:
+            raise NotApplicable(
+                f"Light's kappa of {n_pairs:,} pairs of coders has {size.sum():,} products of "
+                f"labels (at most {MOST_PRODUCTS:,}). Use multi_kappa, or fewer coders."
+            )
+        b, a = ranges((np.cumsum(each) - each)[left // k], size)
+        d = np.asarray(distance.pairs(left[a] % k, right[b] % k, ones), dtype=float)
+        self.a, self.b = a[d > 0], b[d > 0]
+        places = np.arange(len(self.a))
+        self.products = sparse_sum(d[d > 0], left[self.a] // k, places, (n_pairs, len(places)))
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each weighting, to plan memory with."""
+        return 3 * len(self.a) + self.n_margins
+
+    def evaluate(self, weights: Floats) -> Evaluated:
+        """Mean over the pairs of coders for whom it is defined; weights [item] or [draw, item]."""
+        return self.each(weights).mean(0)
+
+    def each(self, weights: Floats) -> Evaluated:
+        """Kappa of each pair of coders who share an item, shape [coder pair, ...]."""
+        n = self.total @ weights.T
+        d_o = over(self.apart @ weights.T, n)
+        product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
+        return ratio(d_o, over(self.products @ product, n * n), self.largest)
+
+
+OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
+    "one_way": lambda rows, distance, convention, _: OneWay(rows, distance, convention),
+    "item_chance": lambda rows, _, convention, chance: ItemChance(
+        rows, convention, np.zeros(0) if chance is None else chance
+    ),
+}
+"""Makers of the statistics, from rows, distance, convention and chance levels of items."""
+
 
 Key = tuple[str, str]
 """Convention, and the distance whose values nodes stand for, or none."""
@@ -112,24 +270,22 @@ def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]
 
 def draw_values(sample: Sample, requests: Sequence[Request], draws: int, seed: int) -> list[Floats]:
     """Draw the sampling posterior, shape [draw] for each request."""
+    if not draws:
+        return [np.empty(0) for _ in requests]
+    return [found.value for found in draw_parts(sample, requests, draws, seed)]
+
+
+def draw_parts(
+    sample: Sample, requests: Sequence[Request], draws: int, seed: int
+) -> list[Evaluated]:
+    """Draw coefficients with their observed and expected disagreement, shape [draw] each."""
     # The weights depend on the sample and the seed alone, so draws of different coefficients of the
     # same data belong together, whether they are asked for at once or one by one.
     if not requests:
         return []
-    if not draws:
-        return [np.empty(0) for _ in requests]
     statistics = Statistics(sample.rows, requests)
-    blocks = [
-        [found.value for found in statistics.evaluate(weights)]
-        for weights in sample.draw(draws, seed, statistics.width)
+    blocks = [statistics.evaluate(w) for w in sample.draw(draws, seed, statistics.width)]
+    return [
+        Evaluated(*(np.concatenate(part) for part in zip(*of_one, strict=True)))
+        for of_one in zip(*blocks, strict=True)
     ]
-    return [np.concatenate(column) for column in zip(*blocks, strict=True)]
-
-
-def draw_parts(sample: Sample, request: Request, draws: int, seed: int) -> Evaluated:
-    """Draws of a coefficient with its observed and expected disagreement, shape [draw] each."""
-    statistics = Statistics(sample.rows, [request])
-    blocks = [
-        statistics.evaluate(weights)[0] for weights in sample.draw(draws, seed, statistics.width)
-    ]
-    return Evaluated(*(np.concatenate(column) for column in zip(*blocks, strict=True)))

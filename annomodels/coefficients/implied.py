@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import find
-from annomodels.coefficients.distances import Distance
+from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
 from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs, over
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Verb
 from annomodels.types import Floats
 
 BLOCK = 2_000_000
@@ -57,19 +56,6 @@ def implied(
     values: ArrayLike | None = None,
 ) -> dict[str, Floats]:
     """Coefficients of a panel of coders that a model implies, one value for each draw."""
-    parts = implied_parts(prevalence, confusion, names, coder_weight, distance, values)
-    return {name: part.value for name, part in parts.items()}
-
-
-def implied_parts(
-    prevalence: ArrayLike,
-    confusion: ArrayLike,
-    names: Iterable[str] | str,
-    coder_weight: ArrayLike | None = None,
-    distance: DistanceLike = "nominal",
-    values: ArrayLike | None = None,
-) -> dict[str, Evaluated]:
-    """As :func:`implied`, with the observed and expected disagreement of every draw."""
     p, theta = np.asarray(prevalence, dtype=float), np.asarray(confusion)
     if theta.ndim != 4 or p.shape != (theta.shape[0], theta.shape[2]):
         raise NotApplicable(
@@ -89,23 +75,19 @@ def implied_parts(
             f"{n_coders} coders."
         )
     v = v / v.sum()
-    found: dict[str, list[Evaluated]] = {name: [] for name in asked}
+    found: dict[str, list[Floats]] = {name: [] for name in asked}
     block = max(1, BLOCK // max(int(np.prod(theta.shape[1:])), 1))
     for start in range(0, len(p), block):
         piece = slice(start, start + block)
         tables = _panel(p[piece], theta[piece], v)
         for name, entry in entries.items():
             if entry.two_coders_only and n_coders > 2:
-                nan = np.full(len(p[piece]), np.nan)
-                found[name].append(Evaluated(nan, nan, nan))
+                found[name].append(np.full(len(p[piece]), np.nan))
             elif entry.each_pair:
                 found[name].append(_light(entry, p[piece], theta[piece], v, metrics[name]))
             else:
-                found[name].append(_value(entry, tables, metrics[name]))
-    return {
-        name: Evaluated(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
-        for name, pieces in found.items()
-    }
+                found[name].append(_value(entry, tables, metrics[name]).value)
+    return {name: np.concatenate(pieces) for name, pieces in found.items()}
 
 
 def _entry(name: str) -> Coefficient:
@@ -114,7 +96,7 @@ def _entry(name: str) -> Coefficient:
     if not entry.implied:
         raise NotApplicable(
             f"{entry.title} does not follow from a model of the labels alone. "
-            "Use annomodels.agreement."
+            f"Use {Verb('am.agreement', 'annomodels agree')}."
         )
     return entry
 
@@ -154,19 +136,16 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
     )
 
 
-def _light(
-    entry: Coefficient, p: Floats, theta: Floats, v: Floats, distance: Distance
-) -> Evaluated:
+def _light(entry: Coefficient, p: Floats, theta: Floats, v: Floats, distance: Distance) -> Floats:
     """Mean over the pairs of coders, one coder against all later ones at a time."""
-    sums = np.zeros((3, len(p)))
-    weights = np.zeros(len(p))
+    sums, weights = np.zeros((2, len(p)))
     for a in range(len(v) - 1):
         joint = pair_joint(p[:, None], theta[:, a, None], theta[:, a + 1 :])
-        each = _value(entry, from_joint(joint), distance)
-        w = np.where(np.isnan(each.value), 0.0, v[a] * v[a + 1 :])
+        each = _value(entry, from_joint(joint), distance).value
+        w = np.where(np.isnan(each), 0.0, v[a] * v[a + 1 :])
         weights += w.sum(-1)
-        sums += np.stack([np.where(w > 0, x, 0.0) * w for x in each]).sum(-1)
-    return Evaluated(*over(sums, weights))
+        sums += (np.where(w > 0, each, 0.0) * w).sum(-1)
+    return over(sums, weights)
 
 
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
@@ -175,6 +154,6 @@ def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Eva
     if entry.own and not (entry.implied and np.isinf(tables.n).all()):
         raise NotApplicable(
             f"{entry.title} needs the items, not only tables of label pairs. "
-            "Use annomodels.agreement."
+            f"Use {Verb('am.agreement', 'annomodels agree')}."
         )
     return evaluate_with(entry.expectation, tables, distance)

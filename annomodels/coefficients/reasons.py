@@ -23,6 +23,7 @@ from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
+from annomodels.errors import Option, Verb
 
 FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
 
@@ -200,7 +201,7 @@ def data_notes(
     if not data.declared and any(r.coefficient.expectation == "uniform" for r in requests):
         notes.append(
             f"S, AC1 and AC2 take the {data.n_labels} label(s) found as the label set; declare "
-            "the set (labels=...) if it is larger."
+            f"the set ({Option('labels', ...)}) if it is larger."
         )
     if drawn:
         notes += _draw_notes(data, rows, sample)
@@ -243,7 +244,7 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
         notes.append(
             f"The label {quoted(labels[rarest])} occurs {counts[rarest]} time(s) among the "
             f"pairable labels; below about {RARE} these intervals are rough. A model "
-            "(annomodels.fit) makes more of rare labels."
+            f"({Verb('am.fit', 'annomodels fit')}) makes more of rare labels."
         )
     elif counts[rarest] < 2 * RARE:
         notes.append(

@@ -12,15 +12,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, Request, find, panel_names
-from annomodels.coefficients.distances import Computed, Distance, Nominal
+from annomodels.coefficients.distances import (
+    Computed,
+    Distance,
+    DistanceLike,
+    Nominal,
+    make_distance,
+)
 from annomodels.coefficients.entries import CONVENTION_NAMES, Coefficient
-from annomodels.coefficients.metrics import DistanceLike, make_distance
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats
 
 MarginsLike = Mapping[Any, float]
@@ -45,24 +50,16 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
     problems += _without(used, margins, "share", "label", "Give a share to each label in use.")
     extra = [label for label in margins if label not in set(data.labels)]
     if extra and (data.scale != "nominal" or data.declared):
-        problems.append(
-            Problem(
-                f"{_some(extra)} not in the label set.",
-                "margins",
-                "Declare the whole set in its order: labels=[...].",
-            )
-        )
+        what = f"{_some(extra)} not in the label set."
+        remedy = f"Declare the whole set in its order: {Option('labels', [...])}."
+        problems.append(Problem(what, "margins", remedy))
     shares = np.array([v for v in margins.values() if not _no_number(v)], dtype=float)
     total = float(shares.sum())
     counts = total > 1 + TOLERANCE and bool((shares == np.round(shares)).all())
     if not problems and not counts and abs(total - 1) > TOLERANCE:
-        problems.append(
-            Problem(
-                f"The shares add up to {total:.6g}.",
-                "margins",
-                "Shares add up to 1; counts are whole numbers.",
-            )
-        )
+        what = f"The shares add up to {total:.6g}."
+        remedy = "Shares add up to 1; counts are whole numbers."
+        problems.append(Problem(what, "margins", remedy))
     if problems:
         raise AnnotationError(problems)
     if extra:
@@ -77,13 +74,12 @@ def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
         if values.shape == ():
             values = np.full(data.n_items, chance, dtype=object)
         if values.shape != (data.n_items,):
-            raise AnnotationError(
-                Problem(
-                    f"chance has the shape {values.shape}, but there are {data.n_items:,} items.",
-                    remedy="Give one number for each item in the order of data.items, or "
-                    "a mapping from items to numbers.",
-                )
+            what = f"chance has the shape {values.shape}, but there are {data.n_items:,} items."
+            remedy = (
+                "Give one number for each item in the order of data.items, or "
+                "a mapping from items to numbers."
             )
+            raise AnnotationError(Problem(what, remedy=remedy))
         chance = dict(zip(data.items, values.tolist(), strict=True))
     chance = _by_name(chance, data.items)
     problems = _bad_numbers(chance, "chance level", 1.0)

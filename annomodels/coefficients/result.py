@@ -104,11 +104,9 @@ class Agreement(Drawn):
         Parameters
         ----------
         method
-            "fleiss_cohen_everitt" (kappa, weighted kappa), "gwet" (all that correct for chance,
-            and observed agreement), "gwet_table" (two coders, as irrCAC's functions for tables),
-            "fleiss" (Fleiss' kappa, error under chance), "f" (intraclass correlations) or
-            "jackknife" (Hughes's alpha); by default the first that the coefficient has, see
-            :func:`annomodels.coefficients`.
+            "fleiss_cohen_everitt" (kappa, weighted kappa), "gwet", "gwet_table" (two coders, as
+            irrCAC's functions for tables), "fleiss" (Fleiss' kappa under chance), "f" (intraclass
+            correlations) or "jackknife" (Hughes's alpha); by default the first that it has.
         prob
             Probability of the interval.
 
@@ -144,7 +142,7 @@ class Agreement(Drawn):
         basis = self._basis()
         if self.draws is None:
             raise NotApplicable(f"{self.title} has no draws. {self.note}".strip())
-        return draw_parts(basis.sample, basis.request, basis.draws, basis.seed)
+        return draw_parts(basis.sample, [basis.request], basis.draws, basis.seed)[0]
 
     def _basis(self) -> Basis:
         if self.basis is None:
@@ -153,19 +151,10 @@ class Agreement(Drawn):
 
     def row(self) -> dict[str, object]:
         """Return the coefficient as a row of the panel's table."""
-        values = (
-            self.name,
-            self.title,
-            self.value,
-            self.observed,
-            self.expected,
-            self.n_items,
-            *self.interval(),
-            *map(self.p_above, THRESHOLDS),
-            self.convention,
-            self.note,
-        )
-        return dict(zip(COLUMNS, values, strict=True))
+        names = self.name, self.title
+        values = self.value, self.observed, self.expected, self.n_items, *self.interval()
+        more = *map(self.p_above, THRESHOLDS), self.convention, self.note
+        return dict(zip(COLUMNS, (*names, *values, *more), strict=True))
 
     def __repr__(self) -> str:
         low, high = self.interval()

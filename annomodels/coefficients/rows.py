@@ -65,12 +65,8 @@ CONVENTIONS: dict[str, Convention] = {
         pooled=_from_two(lambda r: r - 1.0),
         coder=_from_two(lambda r: r - 1.0),
     ),
-    "listwise": Convention(
-        "listwise",
-        "items that every coder labelled",
-        pair=_KRIPPENDORFF.pair,
-        pooled=_KRIPPENDORFF.pooled,
-        coder=_KRIPPENDORFF.coder,
+    "listwise": dataclasses.replace(
+        _KRIPPENDORFF, name="listwise", sentence="items that every coder labelled"
     ),
 }
 """Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.counts.CoderPairs`."""
@@ -141,22 +137,14 @@ def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
     used = {data.labels[code] for code in np.unique(data.label)}
     problems = []
     if len(lookup) < len(declared):
-        problems.append(
-            Problem(
-                "A label is declared twice.",
-                f"labels {declared}",
-                "Name each label once.",
-            )
-        )
+        what = "A label is declared twice."
+        remedy = "Name each label once."
+        problems.append(Problem(what, f"labels {declared}", remedy))
     unknown = sorted(label_text(name) for name in used if name not in lookup)
     if unknown:
-        problems.append(
-            Problem(
-                f"The data use labels that are not declared: {', '.join(unknown[:5])}.",
-                f"declared {', '.join(map(label_text, declared))}",
-                "Declare them too, or fix the data.",
-            )
-        )
+        what = f"The data use labels that are not declared: {', '.join(unknown[:5])}."
+        remedy = "Declare them too, or fix the data."
+        problems.append(Problem(what, f"declared {', '.join(map(label_text, declared))}", remedy))
     if problems:
         raise AnnotationError(problems)
     recode = np.array([lookup.get(name, -1) for name in data.labels], dtype=np.int32)
@@ -175,11 +163,13 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
     if duplicates == "error" and data.repeats:
         same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
         at = int(np.flatnonzero(same)[0])
+        what = f"{data.repeats:,} label(s) are a further label of the same coder and item."
+        remedy = 'Take duplicates="first" or "last" to leave them out, "keep" to count them.'
         raise AnnotationError(
             Problem(
-                f"{data.repeats:,} label(s) are a further label of the same coder and item.",
+                what,
                 f"first: coder {data.coders[data.coder[at]]}, item {data.items[data.item[at]]}",
-                'Take duplicates="first" or "last" to leave them out, "keep" to count them.',
+                remedy,
             )
         )
     if duplicates in ("first", "last"):

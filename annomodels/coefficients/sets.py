@@ -24,46 +24,21 @@ ALIASES = {"dkpro_masi": "masi_dkpro", "passoneau": "passonneau"}
 EMPTY_APART = "passonneau_empty_1"
 
 
-def _jaccard(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
-    return a + b - 2 * i, a + b - i
-
-
-def _dice(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
-    return a + b - 2 * i, a + b
-
-
-def _nominal(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
-    return np.asarray((a != i) | (b != i), dtype=float), 1.0
-
-
 def _thirds(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:
-    """Three times Passonneau's distance; the first rule that fits counts."""
+    """Return three times Passonneau's distance; the first rule that fits counts."""
     within = (a == i) | (b == i)
     if empty == "disjoint":
         within = within & ((i > 0) | (a == b))
     return np.asarray(np.where(within, np.where(a == b, 0, 1), np.where(i > 0, 2, 3)), dtype=float)
 
 
-def _passonneau(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
-    return _thirds(a, b, i, empty), 3.0
-
-
-def _masi(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
-    whole = 3 * (a + b - i)
-    return whole - i * (3 - _thirds(a, b, i, empty)), whole
-
-
-def _masi_dkpro(a: Floats, b: Floats, i: Floats, empty: Empty) -> Quotient:
-    return (a + b - 2 * i) * _thirds(a, b, i, empty), 3 * (a + b - i)
-
-
 SIZE_DISTANCES: dict[str, Callable[[Floats, Floats, Floats, Empty], Quotient]] = {
-    "masi": _masi,
-    "passonneau": _passonneau,
-    "jaccard": _jaccard,
-    "dice": _dice,
-    "nominal": _nominal,
-    "masi_dkpro": _masi_dkpro,
+    "masi": lambda a, b, i, e: (3 * (a + b - i) - i * (3 - _thirds(a, b, i, e)), 3 * (a + b - i)),
+    "passonneau": lambda a, b, i, e: (_thirds(a, b, i, e), 3.0),
+    "jaccard": lambda a, b, i, _: (a + b - 2 * i, a + b - i),
+    "dice": lambda a, b, i, _: (a + b - 2 * i, a + b),
+    "nominal": lambda a, b, i, _: (np.asarray((a != i) | (b != i), dtype=float), 1.0),
+    "masi_dkpro": lambda a, b, i, e: ((a + b - 2 * i) * _thirds(a, b, i, e), 3 * (a + b - i)),
 }
 """Numerator and denominator of each distance, from two sizes and the size of what is shared."""
 

@@ -68,15 +68,20 @@ def chance_items(rows: Rows) -> Rows:
     item, coder = _labelled(rows, None if donors is None else donors[:most], most)
     label = _disagreeing(np.bincount(item, minlength=most), n_disagreed, k, rng)
     disagreed = _rows(rows, *_in_all_rotations(item, coder, label, turns, k), DISAGREED)
-    both = dataclasses.replace(
-        agreed,
-        item=np.concatenate([agreed.item, disagreed.item + agreed.n_items]),
-        coder=np.concatenate([agreed.coder, disagreed.coder]),
-        label=np.concatenate([agreed.label, disagreed.label]),
-        n_items=agreed.n_items + disagreed.n_items,
-        times=np.concatenate([agreed.times, disagreed.times]),
+    return collapse(_joined(agreed, disagreed, disagreed.times))
+
+
+def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
+    """Append rows, whose items stand for so many."""
+    return dataclasses.replace(
+        rows,
+        item=np.concatenate([rows.item, more.item + rows.n_items]),
+        coder=np.concatenate([rows.coder, more.coder]),
+        label=np.concatenate([rows.label, more.label]),
+        n_items=rows.n_items + more.n_items,
+        times=np.concatenate([rows.times, times]),
+        unit=None,
     )
-    return collapse(both)
 
 
 def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float, each: int = 1) -> Rows:
@@ -198,15 +203,7 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
     if not drawn:
         return Sample(rows, rows.times, shape, own, n_units, by_unit, recipe="")
     chance = chance_items(rows)
-    extended = dataclasses.replace(
-        rows,
-        item=np.concatenate([rows.item, chance.item + real]),
-        coder=np.concatenate([rows.coder, chance.coder]),
-        label=np.concatenate([rows.label, chance.label]),
-        n_items=real + chance.n_items,
-        times=np.concatenate([rows.times, np.zeros(chance.n_items)]),
-        unit=None,
-    )
+    extended = _joined(rows, chance, np.zeros(chance.n_items))
     what = "documents" if by_unit else "items"
     return Sample(
         rows=extended,

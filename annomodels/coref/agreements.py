@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,18 +14,19 @@ from annomodels.coefficients.sets import Empty, size_distance
 from annomodels.coref.alphas import (
     FEWEST,
     Disagreement,
+    LabelBuilder,
+    SetLabels,
     chance_corrected_draws,
     disagreement,
     pieces,
     together,
 )
 from annomodels.coref.conditions import condition_named, errors_of, labels_of
-from annomodels.coref.setlabels import LabelBuilder, SetLabels
 from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.data.expressions import Key
+from annomodels.data.expressions import Key, Span, union
 from annomodels.data.validation import is_missing
-from annomodels.errors import AnnotationError, NotApplicable, Problem, valid_seed
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
 
 Which = Literal["alpha", "K"]
 By = Literal["document", "genre"]
@@ -53,13 +54,11 @@ def alpha(
     labels
         For each coder the label of each item: ``{coder: {item: label}}`` or a list of lists. A
         label is a set, list or tuple; or a word, at distance 1 from all else; None if missing.
-    distance
-        See :func:`set_distance`, or a function of two frozensets.
+    distance, empty
+        See :func:`set_distance`; the distance can be a function of two frozensets.
     observed
         Other labels of the same items for D_o, as in the exclusive conditions of Poesio and
         Artstein (2005).
-    empty
-        See :func:`set_distance`.
     coefficient
         "alpha" or "K" (Siegel and Castellan 1988), which takes labels as the same or not.
 
@@ -141,23 +140,17 @@ def agreement(
         A document or several.
     chain
         The condition.
-    distance
+    distance, empty
         See :func:`set_distance`.
     coefficient
         "alpha", or "K", which takes labels as the same or not.
     by
         "document" or "genre" for a result for each; None for all documents together.
     drop
-        Expressions to leave out, such as names of places that were known in advance: spans, or ids
-        of markables.
-    empty
-        See :func:`set_distance`.
-    draws
-        Number of draws of alpha over texts like these, for ``interval`` of the result. It takes
-        three texts: within a text, labels of one chain change together, so that they cannot be
-        resampled.
-    seed
-        Seed of the random numbers.
+        Expressions to leave out: spans, or ids of markables.
+    draws, seed
+        Number and seed of the draws of alpha over texts like these, for ``interval`` of the
+        result. It takes three texts, as within a text the labels of a chain change together.
 
     Returns
     -------
@@ -182,19 +175,39 @@ def agreement(
     (0.5455, 1.0)
     """
     documents = documents_of(corpus)
+    condition, wanted = condition_named(chain), list(drop)
+    name = "nominal" if coefficient == "K" else distance
+    function = size_distance(name, empty)
+
+    def of(group: Sequence[Document]) -> Agreement:
+        parts, errors = [], 0
+        for document in group:
+            errors += len(errors_of(document)) if condition.chain != "cluster" else 0
+            parts.append(labels_of(document, condition, _dropped(document, wanted)))
+        other = None
+        if condition.observed != condition.expected and coefficient == "alpha":
+            other = (parts, condition.observed)
+        added = pieces(parts, function, condition.expected, other)
+        coders = len({coder for document in group for coder in document.layers})
+        unfinished = f"{errors:,} expression(s) with an unfinished judgment were dropped."
+        notes = (unfinished,) if errors else ()
+        found = together(added, function)
+        whole = result(found, coefficient, name, coders, condition.title, notes)
+        if draws < 1 or not math.isfinite(whole.value):
+            return whole
+        nominal = coefficient == "K"
+        drawn = chance_corrected_draws(added, function, nominal, draws, valid_seed(seed))
+        return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
+
     if by is None:
-        return _of(documents, chain, distance, coefficient, drop, empty, draws, seed)
-    dropped = list(drop)
-    return {
-        name: _of(group, chain, distance, coefficient, dropped, empty, draws, seed)
-        for name, group in sorted(parts_of(documents, by).items())
-    }
+        return of(documents)
+    return {part: of(group) for part, group in sorted(parts_of(documents, by).items())}
 
 
 def parts_of(documents: Sequence[Document], by: By | None) -> dict[str, list[Document]]:
     """Group documents by name or by text type, or put all together."""
     if by not in (None, "document", "genre"):
-        raise NotApplicable(f"by={by!r} is unknown. Use 'document', 'genre' or None.")
+        raise NotApplicable(f"{Option('by', by)} is unknown. Use 'document', 'genre' or None.")
     parts: dict[str, list[Document]] = {}
     for document in documents:
         name = "all texts" if by is None else document.id
@@ -206,41 +219,6 @@ TOO_FEW = (
     f"No interval: it takes {FEWEST} texts, because within a text the labels of a chain change "
     "together."
 )
-
-
-def _of(
-    documents: Sequence[Any],
-    chain: str,
-    distance: str,
-    coefficient: Which,
-    drop: Iterable[Any],
-    empty: Empty,
-    draws: int,
-    seed: int,
-) -> Agreement:
-    condition = condition_named(chain)
-    name = "nominal" if coefficient == "K" else distance
-    function = size_distance(name, empty)
-    wanted = list(drop)
-    parts, errors = [], 0
-    for document in documents:
-        bad = errors_of(document) if condition.chain != "cluster" else {}
-        errors += len(bad)
-        parts.append(labels_of(document, condition, _dropped(document, wanted)))
-    other = None
-    if condition.observed != condition.expected and coefficient == "alpha":
-        other = (parts, condition.observed)
-    added = pieces(parts, function, condition.expected, other)
-    found = together(added, function)
-    coders = len({coder for document in documents for coder in document.layers})
-    notes = (
-        (f"{errors:,} expression(s) with an unfinished judgment were dropped.",) if errors else ()
-    )
-    whole = result(found, coefficient, name, coders, condition.title, notes)
-    if draws < 1 or not math.isfinite(whole.value):
-        return whole
-    drawn = chance_corrected_draws(added, function, coefficient == "K", draws, valid_seed(seed))
-    return replace(whole, draws=drawn, notes=notes if drawn is not None else (*notes, TOO_FEW))
 
 
 def _dropped(document: Any, wanted: Sequence[Any]) -> set[Key]:
@@ -336,3 +314,113 @@ def _by_function(table: Table, distance: SetFunction) -> Agreement:
     if not isinstance(found, Agreement):  # a panel, which one name never gives
         raise NotApplicable("One coefficient was asked for.")
     return found
+
+
+Edge = Literal["begin", "end"]
+
+
+def antecedent_agreement(
+    corpus: Corpus, distance: str = "passonneau", *, empty: Empty = "subset"
+) -> Agreement:
+    """Alpha on antecedents as sets of words (Artstein and Poesio 2006).
+
+    Parameters
+    ----------
+    corpus
+        A document or several. The label of an expression is the set of all words of its
+        antecedents; expressions without any have no label.
+    distance, empty
+        See :func:`set_distance`.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such distance.
+    AnnotationError
+        When the corpus holds no document.
+
+    Examples
+    --------
+    >>> from annomodels.coref import document_of_judgments
+    >>> kinds = {"a": "none", "b": "none", "it": "phrase", "its": "phrase"}
+    >>> said = {"ana": {"it": ["a"], "its": ["b"]}, "ben": {"it": [{"a", "b"}], "its": ["b"]}}
+    >>> coders = {who: (kinds, pointers) for who, pointers in said.items()}
+    >>> text = document_of_judgments("t", coders, order=list(kinds))
+    >>> antecedent_agreement(text, "jaccard").observed
+    0.25
+    """
+    documents = documents_of(corpus)
+    coders = len({coder for document in documents for coder in document.layers})
+    parts = [_words(document) for document in documents]
+    found = disagreement(parts, size_distance(distance, empty))
+    return result(found, "alpha", distance, coders, "words of the antecedents")
+
+
+def antecedent_positions(
+    corpus: Corpus, edge: Edge = "begin", *, relative: bool = False
+) -> Annotations:
+    """Positions at which antecedents begin or end, on an interval scale.
+
+    Positions of different expressions lie so far apart that alpha of absolute positions is near 1
+    whatever the coders do; relative positions count from the expression itself (Carpenter and
+    Poesio 2010).
+
+    Parameters
+    ----------
+    corpus
+        A document or several; positions are word numbers within a document.
+    edge, relative
+        "begin" or "end"; and whether to count from the first word of the expression.
+
+    Returns
+    -------
+    Annotations
+        One item for each expression; give it to ``am.agreement(..., "alpha")``.
+
+    Raises
+    ------
+    NotApplicable
+        When `edge` is neither "begin" nor "end".
+    AnnotationError
+        When no expression has an antecedent.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> kinds = {"a": "none", "b": "none", "it": "phrase", "its": "phrase"}
+    >>> said = {"ana": {"it": ["a"], "its": ["b"]}, "ben": {"it": ["b"], "its": ["b"]}}
+    >>> coders = {who: (kinds, pointers) for who, pointers in said.items()}
+    >>> text = am.coref.document_of_judgments("t", coders, order=list(kinds))
+    >>> antecedent_positions(text, "end").labels
+    (0, 1)
+    """
+    if edge not in ("begin", "end"):
+        raise NotApplicable(f"edge={edge!r} is unknown. Use 'begin' or 'end'.")
+    rows = []
+    for document in documents_of(corpus):
+        for key, coder, words in _spans(document):
+            position = words.start if edge == "begin" else words.end
+            position -= key[1].start if relative else 0
+            rows.append((f"{document.id}#{key[1].name}", coder, position))
+    if not rows:
+        what = "No expression has an antecedent."
+        raise AnnotationError(Problem(what, remedy="Give judgments with readings."))
+    return Annotations.from_records(rows, scale="interval")
+
+
+def _spans(document: Document) -> Iterator[tuple[Key, str, Span]]:
+    """Yield the words of the antecedents of each expression and coder."""
+    bad = errors_of(document)
+    for coder in document.coders:
+        layer = document.layers[coder]
+        for one, key in layer.mentions.items():
+            keys = frozenset().union(*layer.antecedent_keys(one))
+            if keys and key not in bad:
+                yield key, coder, union(span for _, span in keys)
+
+
+def _words(document: Document) -> SetLabels:
+    builder = LabelBuilder(range(len(document.tokens)))
+    for key, coder, words in _spans(document):
+        builder.add((document.id, key), coder, frozenset(words.tokens))
+    return builder.build()

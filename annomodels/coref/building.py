@@ -72,10 +72,8 @@ def document_of_judgments(
     coders
         For each coder the category of each markable and its antecedents: several make the
         markable ambiguous, a set among them is a plural.
-    order
-        The markables in the order of the text.
-    turns
-        What can be pointed at on the level of turns.
+    order, turns
+        The markables in the order of the text, and what can be pointed at on the level of turns.
     genre
         Text type.
 

@@ -6,10 +6,14 @@ From pointers to chains it goes up along the pointers, then back down, never up 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from typing import NamedTuple
 
-from annomodels.coref.setlabels import Cut, LabelBuilder, SetLabels
+import numpy as np
+from scipy import sparse
+
+from annomodels.coref.alphas import Cut, LabelBuilder, SetLabels
 from annomodels.data.document import Document
 from annomodels.data.expressions import Key
 from annomodels.data.layers import PHRASE, Judgment, Layer
@@ -33,41 +37,22 @@ def tops[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]
     """Find the nodes without pointers that can be reached from each node."""
     # A circle of pointers that nothing leaves is one top, named by one of its nodes. Linear in the
     # pointers, times the number of tops of an ambiguous node.
-    out: dict[T, frozenset[T]] = {}
-    number: dict[T, int] = {}
-    low: dict[T, int] = {}
-    open_: list[T] = []
-    for start in pointers:
-        if start in number:
-            continue
-        # Tarjan's strongly connected components, with a stack of our own: chains can be long.
-        work = [(start, iter(tuple(pointers[start])))]
-        number[start] = low[start] = len(number)
-        open_.append(start)
-        while work:
-            node, rest = work[-1]
-            target = next(rest, None)
-            if target is not None:
-                if target not in number:
-                    number[target] = low[target] = len(number)
-                    open_.append(target)
-                    work.append((target, iter(tuple(pointers.get(target, ())))))
-                elif target not in out:
-                    low[node] = min(low[node], number[target])
-                continue
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[node])
-            if low[node] == number[node]:
-                circle = [open_.pop()]
-                while circle[-1] != node:
-                    circle.append(open_.pop())
-                inside = set(circle)
-                leaving = {t for m in circle for t in pointers.get(m, ()) if t not in inside}
-                reached = frozenset().union(*(out[t] for t in leaving)) if leaving else None
-                for member in circle:
-                    out[member] = frozenset([node]) if reached is None else reached
-    return out
+    nodes = list(dict.fromkeys([*pointers, *(t for targets in pointers.values() for t in targets)]))
+    code = {node: n for n, node in enumerate(nodes)}
+    pairs = [(code[node], code[t]) for node, targets in pointers.items() for t in targets]
+    row, column = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    graph = sparse.coo_array((np.ones(len(pairs)), (row, column)), (len(nodes), len(nodes)))
+    circle = sparse.csgraph.connected_components(graph, connection="strong")[1].tolist()
+    leaving: dict[int, set[int]] = {one: set() for one in circle}
+    for node, target in pairs:
+        if circle[node] != circle[target]:
+            leaving[circle[node]].add(circle[target])
+    name = dict(zip(circle[::-1], nodes[::-1], strict=True))
+    reached: dict[int, frozenset[T]] = {}
+    for one in TopologicalSorter(leaving).static_order():
+        further = [reached[other] for other in leaving[one]]
+        reached[one] = frozenset().union(*further) if further else frozenset([name[one]])
+    return {node: reached[one] for node, one in zip(nodes, circle, strict=True)}
 
 
 def chains[T: Hashable](pointers: Mapping[T, Iterable[T]]) -> dict[T, frozenset[T]]:
@@ -102,6 +87,8 @@ class Condition(NamedTuple):
     observed: Cut
 
 
+_WITHOUT: tuple[Cut, Cut] = ("without", "without")
+_OBSERVED = "clusters, without the mention in the observed disagreement"
 CONDITIONS: dict[str, Condition] = {
     c.name: c
     for c in (
@@ -112,17 +99,8 @@ CONDITIONS: dict[str, Condition] = {
         Condition("incl+", "inclusive chains [+top]", "full", True, "whole", "whole"),
         Condition("excl+", "exclusive chains [+top]", "full", True, "whole", "without"),
         Condition("cluster", "clusters with the mention", "cluster", True, "whole", "whole"),
-        Condition(
-            "cluster-own", "clusters without the mention", "cluster", True, "without", "without"
-        ),
-        Condition(
-            "cluster-own-observed",
-            "clusters, without the mention in the observed disagreement",
-            "cluster",
-            True,
-            "whole",
-            "without",
-        ),
+        Condition("cluster-own", "clusters without the mention", "cluster", True, *_WITHOUT),
+        Condition("cluster-own-observed", _OBSERVED, "cluster", True, "whole", "without"),
     )
 }
 LONG = {"inclusive": "incl", "exclusive": "excl", "−": "-", "[": "", "]": "", "top": "", " ": ""}

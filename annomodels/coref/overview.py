@@ -14,10 +14,15 @@ import numpy as np
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coref.agreements import By, Which, agreement, parts_of
-from annomodels.coref.ambiguity import votes_of
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.posteriors import PairPosterior, centred, pair_posterior, valid_draws
-from annomodels.coref.resampling import pair_blocks
+from annomodels.coref.posteriors import (
+    PairPosterior,
+    centred,
+    pair_blocks,
+    pair_posterior,
+    valid_draws,
+)
+from annomodels.coref.readings import votes_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.errors import NotApplicable, valid_seed
@@ -63,29 +68,19 @@ def agreement_table(
     ----------
     corpus
         A document or several.
-    chains
-        Conditions for alpha, see :func:`agreement`.
-    distances
-        Distances for alpha, see :func:`set_distance`.
-    coefficient
-        "alpha", or "K", which takes labels as the same or not and needs no distance.
-    by
-        "document" or "genre" for rows for each of them; None for all together.
-    draws
-        Number of draws behind the intervals.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    chains, distances, coefficient, by
+        Conditions and distances of alpha, and the rest as in :func:`agreement`. "K" needs no
+        distance.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        The `part` of the corpus, a short name (`coefficient`) and a full one (`measure`) that
-        holds condition and distance, the `value` with the ends of its interval (`low`, `high`; NaN
-        where there is none, as for mentions, and for alpha with fewer than three texts),
-        `observed` and `expected` (dis)agreement,
-        number of `texts` and `items`, and a `note` where something is not defined.
+        The `part` of the corpus, a short name (`coefficient`) and a full one (`measure`), the
+        `value` with the ends of its interval (`low`, `high`; NaN for mentions, and for alpha with
+        fewer than three texts), `observed` and `expected` (dis)agreement, number of `texts` and
+        `items`, and a `note` if something is not defined.
 
     Raises
     ------
@@ -208,21 +203,16 @@ def coder_table(
         A document or several.
     chain
         The condition for `alone`, see :func:`agreement`.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
-    prob
-        Probability of the intervals.
+    draws, seed, prob
+        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
     pandas.DataFrame
-        One row for each coder, the least like the others first: number of `texts` and `mentions`;
-        kappa `with_others` with its ends `low` and `high`; `others`, the kappa of the others on the
-        same texts; the `difference`, its ends and `p_below`, the probability that it is negative;
-        and on how many `places` with three coders or more the coder is the only one to leave what
-        all others say (`alone`). NaN where there are no others.
+        One row for each coder, the least like the others first: `texts`, `mentions`; kappa
+        `with_others` with its ends `low` and `high`; `others`, their kappa on the same texts; the
+        `difference`, its ends and `p_below`, the probability that it is negative; and the number of
+        `places` with three coders or more at which the coder is `alone` against all others.
 
     Raises
     ------

@@ -1,26 +1,270 @@
-"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one."""
+r"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
+
+Mentions are weighted (Rubin 1981, doi:10.1214/aos/1176345338), with two mentions of a prior, each
+with a Gamma(1/2) weight: one that all coders put into the cluster of the same mention, and one that
+each of them puts into the cluster of a mention of their choice. Kappas of texts are normal:
+
+.. math::
+
+    \kappa_t \sim N(m_{g(t)}, \sigma^2), \quad m_g \sim N(\mu, (\rho \sigma)^2), \quad
+    p(\mu, \sigma) \propto \sigma^{-3/4}, \quad \rho \sim \mathrm{HalfCauchy}(1)
+
+For all texts together :math:`\rho` is 0. :math:`\mu` and :math:`\sigma` have closed forms given
+:math:`\rho`, which takes values on a grid. ``docs/coref-coverage.md`` has the reasons.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.intervals import interval
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
-from annomodels.coref.overtexts import over_texts
-from annomodels.coref.resampling import kappas, pair_blocks, respread, weight_blocks
+from annomodels.coref.tables import kappa_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.errors import NotApplicable, valid_seed
-from annomodels.types import Floats
+from annomodels.errors import NotApplicable, Option, valid_seed
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
+
+POWER = 0.75
+FLOOR = 0.1
+GRID = np.tan(np.linspace(0, np.pi / 2, 202)[:-1][:, None])
+"""Values of rho that are equally likely under its prior."""
+
+
+@dataclass(frozen=True)
+class OverTexts:
+    """Draws for groups of texts."""
+
+    mean: Floats  # mean over texts like those of a group [group, draw]
+    new: Floats  # kappa that one further text of the group would show [group, draw]
+
+
+def over_texts(
+    kappa: Floats, group: Ints | None, within: float, draws: int, rng: np.random.Generator
+) -> OverTexts:
+    """Draw the mean over texts like these and one further text."""
+    codes = np.zeros(len(kappa), dtype=np.int64) if group is None else group
+    n_groups = int(codes.max()) + 1
+    n = len(kappa)
+    if n < 2:
+        return OverTexts(*np.full((2, n_groups, draws), np.nan))
+    size = np.bincount(codes)
+    mean = np.bincount(codes, kappa) / size
+    ratio = GRID if group is not None else np.zeros((1, 1))
+    # a group's mean has the precision size / (1 + size rho²), in units of 1 / sigma²
+    precision = size / (1 + size * ratio**2)
+    total = precision.sum(1)
+    centre = (precision * mean).sum(1) / total
+    around = ((kappa - mean[codes]) ** 2).sum() + FLOOR * within
+    squares = around + (precision * (mean - centre[:, None]) ** 2).sum(1)
+    freedom = n - 2 + POWER
+    log_p = 0.5 * np.log(precision / size).sum(1) - 0.5 * np.log(total)
+    # texts that are exactly alike: all that is left is that they are
+    log_p -= 0.5 * freedom * np.log(np.maximum(squares, 1e-300))
+    weight = np.exp(log_p - log_p.max())
+    chosen = rng.choice(len(weight), draws, p=weight / weight.sum())
+    sigma = np.sqrt(squares[chosen] / rng.chisquare(freedom, draws))
+    middle = centre[chosen] + sigma / np.sqrt(total[chosen]) * rng.standard_normal(draws)
+    rho = ratio[chosen, 0]
+    spread = rho / np.sqrt(1 + size[:, None] * rho**2)
+    pull = size[:, None] * rho**2 / (1 + size[:, None] * rho**2)
+    noise = rng.standard_normal((2, n_groups, draws))
+    own = middle + pull * (mean[:, None] - middle) + sigma * spread * noise[0]
+    return OverTexts(*(np.clip(one, -1, 1) for one in (own, own + sigma * noise[1])))
+
+
+HALF = 0.5
+SHORT, SHORTEST = (20.0, 30.0), 50
+CELLS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A mention of the prior: what it is like for either coder, and its weight."""
+
+    x: Ints  # the mention whose cluster it is in, for the first and the second coder [draw]
+    y: Ints
+    weight: Floats  # its weight [draw]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of a block of draws."""
+
+    mentions: Floats  # [draw, mention]
+    prior: Floats  # weights of the mention of agreement and of that of disagreement [2, draw]
+    same: Floats  # where the mention of agreement lies, between 0 and 1 [draw]
+    own: Floats  # where that of disagreement lies for each coder [coder, draw]
+
+    def extras(self, first: int, second: int, n: int) -> tuple[Extra, Extra]:
+        """Mentions of the prior for two coders with n shared mentions."""
+        same, x, y = ((u * n).astype(np.int64) for u in (self.same, *self.own[[first, second]]))
+        return Extra(same, same, self.prior[0]), Extra(x, y, self.prior[1])
+
+
+def weight_blocks(
+    rng: np.random.Generator, draws: int, n_mentions: int, n_coders: int
+) -> Iterator[Weights]:
+    """Draw weights in blocks that fit into memory; those of mentions have the mean 1."""
+    step = max(1, CELLS // max(n_mentions, 1))
+    for start in range(0, draws, step):
+        size = min(step, draws - start)
+        prior = rng.standard_gamma(HALF, (2, size))
+        same, own = rng.random(size), rng.random((n_coders, size))
+        # draws of one mention side by side, as the sparse products want them
+        mentions = rng.standard_exponential((n_mentions, size)).T
+        yield Weights(mentions, prior, same, own)
+
+
+def kappas(
+    x: Ints,
+    y: Ints,
+    weights: Floats,
+    extras: Sequence[Extra] = (),
+    known: tuple[Floats, Floats, Floats, Floats] | None = None,
+) -> Floats:
+    """Return kappa of weighted mentions from their cluster codes, shape [draw]."""
+    # `known`: squared weights, all pairs, and the pairs within the clusters of either coder
+    if len(x) < 2:
+        return np.full(len(weights), math.nan)
+    if known is None:
+        alone, every = _all_pairs(weights, extras)
+        first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
+        second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
+    else:
+        alone, every, first, second = known
+    wide = int(y.max()) + 1
+    joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
+    both = _pairs(x * wide + y, weights, alone, joint)
+    found = kappa_of(both, first - both, second - both, every - first - second + both)
+    return np.where(np.isnan(found), 1.0, found)
+
+
+def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
+    """Return kappa, and the factor by which draws are spread around it."""
+    # c = (L - P) / (L + P), L = sum_m (sum_m' g_mm')^2, P = sum_(m < m') g_mm'^2, where g is the
+    # derivative of kappa by the weight of a pair. Draws have the variance L + P; if every pair
+    # stands alone, L is 2 P, and P would be right. Short texts have intervals that are a little too
+    # short in other ways, so the factor of the variance is the middle one of 1, c (1 + 20 / n) and
+    # c (1 + 30 / n), with n mentions but at least 50; 20 and 30 were chosen by simulation.
+    n = len(x)
+    joint = x * (int(y.max()) + 1) + y
+    own = [_sizes(group) for group in (x, y, joint)]
+    first, second, both = (float((size - 1).sum()) / 2 for size in own)
+    every = n * (n - 1) / 2
+    chance = first * second / every
+    below = (first + second) / 2 - chance
+    if below <= 0:
+        return 1.0, 1.0
+    value = (both - chance) / below
+    # derivatives of kappa by the four sums that a pair may be part of
+    by_both = 1 / below
+    by_first = (-second / every - value * (0.5 - second / every)) / below
+    by_second = (-first / every - value * (0.5 - first / every)) / below
+    by_every = (chance / every) * (1 - value) / below
+    slopes = by_first, by_second, by_both
+    moved = np.full(n, by_every * (n - 1))
+    for slope, size in zip(slopes, own, strict=True):
+        moved += slope * (size - 1)
+    along = float((moved**2).sum())
+    apart = (
+        both * (by_every + by_first + by_second + by_both) ** 2
+        + (first - both) * (by_every + by_first) ** 2
+        + (second - both) * (by_every + by_second) ** 2
+        + (every - first - second + both) * by_every**2
+    )
+    if along + apart <= 0:
+        return value, 1.0
+    share = max((along - apart) / (along + apart), 1 / 3)
+    low, high = (share * (1 + more / max(n, SHORTEST)) for more in SHORT)
+    return value, min(max(1.0, low), high) ** 0.5
+
+
+def _sizes(group: Ints) -> Ints:
+    """Size of the cluster of each mention."""
+    place = np.unique(group, return_inverse=True)[1]
+    return np.asarray(np.bincount(place)[place])
+
+
+def respread(x: Ints, y: Ints, draws: Floats) -> Floats:
+    """Spread kappas around kappa itself as :func:`spread_factor` says."""
+    if len(x) < 2:
+        return draws
+    value, factor = spread_factor(x, y)
+    return _spread(draws, value, factor)
+
+
+def _spread(draws: Floats, value: float, factor: float) -> Floats:
+    return np.asarray(np.clip(value + (draws - value) * factor, -1.0, 1.0))
+
+
+def _all_pairs(weights: Floats, extras: Sequence[Extra]) -> tuple[Floats, Floats]:
+    """Sum of the squared weights, and weight of all pairs."""
+    added = [extra.weight for extra in extras]
+    alone = np.einsum("dm,dm->d", weights, weights) + sum(weight**2 for weight in added)
+    return alone, ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
+
+
+def _pairs(
+    group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
+) -> Floats:
+    """Weight of the pairs within groups; what is added may stand in a group of its own."""
+    codes, where = np.unique(group, return_inverse=True)
+    places = np.arange(len(group))
+    held = sparse_sum(np.ones(len(group)), where, places, (len(codes), len(group))) @ weights.T
+    apart = np.zeros(len(weights))
+    draw = np.arange(len(weights))
+    for code, weight in added:
+        place = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
+        inside = codes[place] == code
+        held[place[inside], draw[inside]] += weight[inside]
+        apart += np.where(inside, 0.0, weight**2)
+    pairs = (np.einsum("cd,cd->d", held, held) + apart - alone) / 2
+    # groups of one mention each have no pair; what rounding leaves would count as one
+    return np.where(pairs < 1e-9 * alone, 0.0, pairs)
+
+
+def pair_blocks(
+    document: Document, draws: int, rng: np.random.Generator
+) -> Iterator[dict[tuple[str, str], Floats]]:
+    """Yield kappa of every pair of coders with two shared mentions, by block of draws."""
+    # A mention has one weight for all pairs of coders.
+    codes, names = document.codes, document.coders
+    n = codes.shape[1]
+    shared: dict[tuple[int, int], Ints] = {}
+    for pair in combinations(range(len(names)), 2):
+        both = np.flatnonzero((codes[list(pair)] >= 0).all(0))
+        if len(both) > 1:
+            shared[pair] = both
+    factors = {(a, b): spread_factor(codes[a, at], codes[b, at]) for (a, b), at in shared.items()}
+    for block in weight_blocks(rng, draws, n, len(names)):
+        alone, every = _all_pairs(block.mentions, block.extras(0, 0, n))
+
+        @cache
+        def within(coder: int, block: Weights = block, alone: Floats = alone) -> Floats:
+            """Weight of the pairs within clusters of a coder who marked all mentions."""
+            added = [(codes[coder][e.x], e.weight) for e in block.extras(coder, coder, n)]
+            return _pairs(codes[coder], block.mentions, alone, added)
+
+        found = {}
+        for (a, b), at in shared.items():
+            extras = block.extras(a, b, len(at))
+            known = (alone, every, within(a), within(b)) if len(at) == n else None
+            mentions = block.mentions if known else block.mentions.T[at].T
+            values = kappas(codes[a, at], codes[b, at], mentions, extras, known)
+            found[names[a], names[b]] = _spread(values, *factors[a, b])
+        yield found
 
 
 QUANTITIES = {
@@ -38,19 +282,15 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
 
     and so on for the other cells of :func:`pair_table`, where :math:`W_{ij}` is the weight of the
     mentions in cluster i of the one and j of the other coder (Rubin 1981,
-    doi:10.1214/aos/1176345338). Two mentions of a prior are among them, with Gamma(1/2) weights:
-    one that both coders put with the same mention, and one that each puts with a mention of their
-    own. So coders who agree in everything still have an interval. Where most pairs stand alone,
-    draws are drawn together, as a pair then weighs in for both of its mentions.
+    doi:10.1214/aos/1176345338). With two mentions of a prior, coders who agree in everything still
+    have an interval.
 
     Parameters
     ----------
     x, y
         Sets of mentions, or mappings from mention to cluster.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
+    draws, seed
+        Number and seed of the draws.
 
     Returns
     -------
@@ -87,7 +327,7 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
 def valid_draws(draws: int) -> None:
     """Refuse a number of draws below 1."""
     if draws < 1:
-        raise NotApplicable(f"draws={draws!r} should be 1 or more, for instance 1000.")
+        raise NotApplicable(f"{Option('draws', draws)} should be 1 or more, for instance 1000.")
 
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:
@@ -218,19 +458,15 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
     pairs of its coders. The kappas of texts are normal around the mean of their text type, and
-    these means around a common one, with the spreads estimated; see ``by_genre``. How often the
-    intervals covered the true value in simulated texts stands on the page :doc:`/coref-coverage`.
-    What they do not know is that coders may err on a whole chain: they take errors on different
-    mentions for independent.
+    these means around a common one, with the spreads estimated; see ``by_genre``. The intervals
+    assume that errors on different mentions are independent; :doc:`/coref-coverage` measures them.
 
     Parameters
     ----------
     corpus
         A document or several; texts with fewer than two shared mentions are left out.
-    draws
-        Number of draws.
-    seed
-        Seed of the random numbers.
+    draws, seed
+        Number and seed of the draws.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import connected_components
 
 from annomodels.coref.clusterings import Clusters, Overlap, groups_of, overlap
-from annomodels.coref.matching import Match, renamed
+from annomodels.coref.mentions import Match, renamed
 from annomodels.coref.tables import harmonic, share
 from annomodels.types import Floats, Ints
 

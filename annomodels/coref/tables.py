@@ -173,10 +173,8 @@ def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkT
 
     Parameters
     ----------
-    x
-        The target: sets of mentions, or a mapping from mention to cluster.
-    y
-        The other coding.
+    x, y
+        The target and the other coding: sets of mentions, or mappings from mention to cluster.
     missing
         "error" where a mention is in one coding only, "singleton" to complete the other with it,
         "drop" to leave it out.

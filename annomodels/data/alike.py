@@ -12,7 +12,7 @@ MOSTLY = 0.5
 
 
 def components(item: NDArray[Any], coder: NDArray[Any]) -> NDArray[np.int64]:
-    """Give the part that each coder belongs to; coders of different parts share no item.
+    """Return the part that each coder belongs to; coders of different parts share no item.
 
     Parameters
     ----------

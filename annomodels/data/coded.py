@@ -106,14 +106,14 @@ class Coded:
 
     @cached_property
     def by_chance(self) -> bool:
-        """Whether labels cannot be told from chance, see :mod:`annomodels.data.chance`."""
+        """Return True if labels cannot be told from chance, see :mod:`annomodels.data.chance`."""
         from annomodels.data.chance import by_chance
 
         return by_chance(self.coder, self.label, self.starts, self.n_coders, self.n_labels)
 
     @property
     def is_shared(self) -> bool:
-        """Whether two coders labelled one item."""
+        """Return True if two coders labelled one item."""
         same = self.item[1:] == self.item[:-1]
         return bool((same & (self.coder[1:] != self.coder[:-1])).any())
 
@@ -137,7 +137,7 @@ class Coded:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every coder labelled every item."""
+        """Return True if every coder labelled every item."""
         return len(self) - self.repeats == self.n_items * self.n_coders
 
     @cached_property

@@ -25,7 +25,7 @@ from annomodels.data.validation import (
     is_hashable,
     some,
 )
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 _DIGITS = re.compile(r"(\d+)")
 _NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
@@ -76,7 +76,7 @@ def code(
     source: str,
     rows: Sequence[int] | NDArray[Any] | None,
 ) -> dict[str, Any]:
-    """Give the fields of an ``Annotations``; see there."""
+    """Return the fields of an ``Annotations``; see there."""
     if not len(items):
         raise AnnotationError(
             Problem("There is no label.", source, "Give at least one (item, coder, label).")
@@ -156,7 +156,7 @@ def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
                 f"{counted(len(unknown), 'known truth')} outside the label set: "
                 f"{some(dict.fromkeys(map(repr, unknown)), str)}.",
                 f"labels {some(labels)}",
-                "Declare all labels with labels=[...], or fix the known gold.",
+                f"Declare all labels with {Option('labels', [...])}, or fix the known gold.",
             )
         )
     return out

@@ -210,7 +210,7 @@ def _independent(pairs: Pairs) -> Floats:
 
 
 def _groups(joined: Bools) -> list[Ints]:
-    """Give sets of places that are joined, directly or through others."""
+    """Return sets of places that are joined, directly or through others."""
     from scipy.sparse.csgraph import connected_components
 
     some = np.flatnonzero(joined.any(axis=1))

@@ -63,7 +63,7 @@ class Span:
 
     @property
     def is_continuous(self) -> bool:
-        """Whether there is no gap."""
+        """Return True if there is no gap."""
         return self.end - self.start + 1 == len(self.tokens)
 
     @property
@@ -90,7 +90,7 @@ Key = tuple[str, Span]
 
 @dataclass(frozen=True, slots=True)
 class Markable:
-    """An expression that a coder marked, or that was marked for the coders beforehand.
+    """An expression that a coder marked, or that was marked in advance.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ class Markable:
 
     @property
     def key(self) -> Key:
-        """What the markable is known by across coders."""
+        """Key of the markable, the same for all coders."""
         return self.level, self.span
 
 

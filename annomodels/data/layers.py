@@ -14,7 +14,7 @@ PHRASE = "phrase"
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What one coder said about one markable.
+    """Judgment of one coder about one markable.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Judgment:
 
     @property
     def is_ambiguous(self) -> bool:
-        """Whether the coder saw two readings or more."""
+        """Return True if the coder saw two readings or more."""
         return len(self.readings) > 1
 
     @property
@@ -162,7 +162,7 @@ class Layer:
         }
 
     def antecedent_keys(self, one: str) -> tuple[frozenset[Key], ...]:
-        """Give the readings of a markable as sets of keys."""
+        """Return the readings of a markable as sets of keys."""
         judgment = self.judgments.get(one)
         readings = judgment.readings if judgment is not None else ()
         return tuple(frozenset(self.markables[m].key for m in reading) for reading in readings)

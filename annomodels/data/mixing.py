@@ -105,7 +105,7 @@ def _normal_scores(split: Floats) -> Floats:
 
 
 def _quantiles(twice_n: int) -> list[float]:
-    """Give the normal quantiles of the ranks 1/2, 1, 3/2, ... among twice_n / 2 values."""
+    """Return the normal quantiles of the ranks 1/2, 1, 3/2, ... among twice_n / 2 values."""
     # the standard library's quantile saves loading scipy.stats or scipy.special at every start
     quantile = NormalDist().inv_cdf
     return [quantile((r / 2 - 0.375) / (twice_n / 2 + 0.25)) for r in range(1, twice_n + 1)]

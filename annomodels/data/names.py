@@ -20,7 +20,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def label_text(name: Any) -> str:
-    """Give a name as text; a set as its members in sorted order.
+    """Return a name as text; a set as its members in sorted order.
 
     Python writes the members of a set in an order that changes from one process to the next, so
     a set must never become text by ``str``.
@@ -46,7 +46,7 @@ def label_text(name: Any) -> str:
 
 
 def quoted(name: Hashable) -> str:
-    """Give a name as it stands in a sentence: texts in quotation marks, a set as its members.
+    """Return a name as it stands in a sentence: texts in quotation marks, a set as its members.
 
     Examples
     --------

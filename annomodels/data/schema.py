@@ -251,7 +251,7 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
 
 
 def observed_data(data: Data) -> xr.Dataset:
-    """Give what was fitted as the group ``observed_data``; :func:`data_of` reads it back."""
+    """Return what was fitted as the group ``observed_data``; :func:`data_of` reads it back."""
     import xarray as xr
 
     kind = next(kind for kind in DATA.values() if isinstance(data, kind))
@@ -274,7 +274,7 @@ def _label(value: Any) -> Any:
 
 
 def plain_attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
-    """Give attributes as a netCDF file can hold them: numbers and texts, all else as JSON."""
+    """Return attributes as a netCDF file can hold them: numbers and texts, all else as JSON."""
     from annomodels import __version__
 
     plain = {"schema": SCHEMA_VERSION, "annomodels": __version__, "model": json.dumps(model)}
@@ -285,7 +285,7 @@ def plain_attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
 
 
 def data_of(tree: xr.DataTree) -> Data:
-    """Give the data that were fitted, from a result tree."""
+    """Return the data that were fitted, from a result tree."""
     observed = tree["observed_data"].to_dataset()
     about = json.loads(observed.attrs["data"])
     kind = DATA[about.pop("kind", "Annotations")]

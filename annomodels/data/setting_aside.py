@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.names import label_text, plain_names
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 
 class SetAside:
@@ -49,21 +49,21 @@ class SetAside:
         values: Sequence[Any] | NDArray[Any],
         rows: Sequence[int] | NDArray[Any] | None,
     ) -> tuple[Any, Any, Any, Any]:
-        """Give the columns without those rows, and the numbers of the rows that are left."""
+        """Return the columns without those rows, and the numbers of the rows that are left."""
         kinds = [self.kind(value) for value in values]
         kept = [n for n, kind in enumerate(kinds) if kind < 0]
         self.rows = [(items[n], coders[n], kind) for n, kind in enumerate(kinds) if kind >= 0]
         if self.rows and not kept:
             what = "None of the labels is a class."
             raise AnnotationError(
-                Problem(what, remedy="Check that dont_know= names the right label.")
+                Problem(what, remedy=f"Check that {Option('dont_know')} names the right label.")
             )
         numbers = [n + 1 if rows is None else int(rows[n]) for n in kept]
         left = [[column[n] for n in kept] for column in (items, coders, values)]
         return left[0], left[1], left[2], numbers
 
     def coded(self, items: tuple[Hashable, ...], coders: tuple[Hashable, ...]) -> dict[str, Any]:
-        """Give the fields of the annotations that hold those rows, items and coders coded.
+        """Return the fields of the annotations that hold those rows, items and coders coded.
 
         Items nobody answered and coders who never answered are left out, with a note.
         """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.alike import components
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 SHOWN = 5
 LONGEST_LABEL = 200
@@ -52,7 +52,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_blank(value: Any) -> bool:
-    """Whether a cell holds no label: missing, or the empty text.
+    """Return True if a cell holds no label: missing, or the empty text.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def is_blank(value: Any) -> bool:
 
 
 def all_numbers(names: Iterable[Any]) -> bool:
-    """Whether all names are finite numbers, or texts that read as such."""
+    """Return True if all names are finite numbers, or texts that read as such."""
     for name in names:
         try:
             if not math.isfinite(float(name)):
@@ -181,7 +181,7 @@ def check_hashable(
 
 
 def is_hashable(cell: Any) -> bool:
-    """Whether a cell can be a name."""
+    """Return True if a cell can be a name."""
     try:
         hash(cell)
     except TypeError:
@@ -207,7 +207,7 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
         Problem(
             "The scale is ordinal but the labels are words without an order.",
             f"labels {some(labels)}",
-            "Give the labels in their order: labels=['low', 'mid', 'high'].",
+            f"Give the labels in their order: {Option('labels', ['low', 'mid', 'high'])}.",
         )
     ]
 
@@ -239,7 +239,7 @@ def check_labels(
         what = f"{counted(len(at), 'label')} longer than {LONGEST_LABEL} characters."
         remedy = (
             "This looks like a column of texts: name the column that holds the labels, "
-            "or declare the labels with labels=[...]."
+            f"or declare the labels with {Option('labels', [...])}."
         )
         return [Problem(what, at_rows(source, at), remedy)]
     distinct = len(set(values))
@@ -250,8 +250,8 @@ def check_labels(
     looks = "measurements" if numeric else "free text"
     remedy = (
         f"This looks like {looks}: "
-        + ("say scale='interval', " if numeric else "name the label column, ")
-        + "or declare the labels with labels=[...]."
+        + (f"say {Option('scale', 'interval')}, " if numeric else "name the label column, ")
+        + f"or declare the labels with {Option('labels', [...])}."
     )
     return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
 
@@ -317,7 +317,7 @@ def _visible(name: str) -> str:
 
 
 def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
-    """Give the difference between similar names, and a way to print them that shows it."""
+    """Return the difference between similar names, and a way to print them that shows it."""
     if len({_visible(name) for name in twins}) == 1:
         return "invisible characters", ascii
     if len({unicodedata.normalize("NFC", name) for name in twins}) == 1:
@@ -424,5 +424,6 @@ def rated(labels: Sequence[Any], scale: str) -> str:
         return ""
     return (
         f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, as in a rating: if their "
-        "order counts, say scale='ordinal', and if their distances do, scale='interval'."
+        f"order counts, say {Option('scale', 'ordinal')}, and if their distances do, "
+        f"{Option('scale', 'interval')}."
     )

@@ -30,7 +30,7 @@ _ABOUT_ITEMS = ("item", "text", "group", "truth", "ambiguous")
 
 @dataclass(frozen=True)
 class Dataset:
-    """Where a data set comes from.
+    """Source of a data set.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class CrowdTruth:
-    """What was planted in the crowd.
+    """Planted truth of the crowd.
 
     Parameters
     ----------

@@ -210,7 +210,7 @@ def _require_number(point: _Point) -> None:
 def _leap(
     model: ConjugateModel, first: State, second: State, third: State, limit: float
 ) -> tuple[State, float]:
-    """Give where three successive states lead, and how many steps away that is."""
+    """Return where three successive states lead, and how many steps away that is."""
     x, y, z = model.free(first), model.free(second), model.free(third)
     # shares that are zero stay zero
     finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)

@@ -67,7 +67,7 @@ class Chain:
         self.nowhere = self._no_room(False)
 
     def _no_room(self, single: bool) -> Kept:
-        """Give what an iteration that keeps nothing gets in place of room for draws."""
+        """Return what an iteration that keeps nothing gets in place of room for draws."""
         kept = Kept(0, len(self.identity), 0, single)
         kept.make_room(self.model.pymc_start(self.state))
         return kept
@@ -86,7 +86,7 @@ class Chain:
         self.state = deepcopy(other.state)
 
     def order(self) -> AnyArray:
-        """Give the new place of each class in draws that are kept."""
+        """Return the new place of each class in draws that are kept."""
         if self.relabel and self.ordered[0] != self.iteration:
             self.ordered = self.iteration, canonical_order(self.state, self.volume)
         return self.ordered[1]

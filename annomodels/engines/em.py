@@ -15,7 +15,6 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.acceleration import Ascent, climb_rounds
-from annomodels.engines.checkpoint import identity, open_checkpoint, state_arrays
 from annomodels.engines.kept import alike, canonical_order
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
@@ -28,7 +27,7 @@ from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
-from annomodels.types import AnyArray, Floats
+from annomodels.types import Floats
 
 # labels of a part of a pass in memory, and most parts
 PART, MOST_PARTS = 100_000, 8
@@ -88,19 +87,13 @@ def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Setti
 
 
 class _Census:
-    """Climbs from many starts, and what they found; a checkpoint holds how far they are.
-
-    A climb that goes on after an interruption may leap from other points than one that was not
-    interrupted; it ends in the same mode.
-    """
+    """Climbs from many starts, and the modes they end in."""
 
     def __init__(
         self, model: ConjugateModel, source: Source, settings: Settings, clock: Clock
     ) -> None:
         self.model, self.source, self.settings, self.clock = model, source, settings, clock
-        belongs = identity(source.fingerprint, model, "em", settings)
-        self.checkpoint = open_checkpoint(settings, belongs)
-        self.interrupts = Interrupts(settings.checkpoint is not None)
+        self.interrupts = Interrupts(True)
         self.modes: list[Ascent] = []
         self.now: tuple[State, int] | None = None  # where the climb stands, and in which round
         self.stopped, self.passes = "", 0
@@ -114,28 +107,24 @@ class _Census:
         starts = start_states(model, codes_of(source), settings.seed, weights)
         if source.has_gold and n_starts > 1:  # in place of a random one
             starts[1] = model.start(*soft_counts(codes_of(source), known_only))
-        with Spread(source, crew) as spread:
+        with Spread(source, crew) as spread, self.interrupts:
             climb_from = partial(climb_source, model, spread, clock=self.clock)
-            with self.interrupts:
-                try:
-                    for number, start in enumerate(starts):
-                        settings.tell("em", number / n_starts, f"start {number + 1}")
-                        state, turn = self._begin(number, start)
-                        self.modes.append(climb_from(state, turn=turn, each=self._each))
-                        self.now = None
-                        if self.checkpoint.due:
-                            self._write()
-                        if self.clock.over:
-                            self.stopped = "time limit"
-                            break
-                except KeyboardInterrupt:
-                    self.stopped = "interrupted"
-                    if not self.modes:
-                        if self.now is None:
-                            raise
-                        # the only climb goes no further than this
-                        state, turn = self.now
-                        self.modes.append(climb_from(state, turn=turn, max_passes=1))
+            try:
+                for number, start in enumerate(starts):
+                    settings.tell("em", number / n_starts, f"start {number + 1}")
+                    self.modes.append(climb_from(start, turn=0, each=self._each))
+                    self.now = None
+                    if self.clock.over:
+                        self.stopped = "time limit"
+                        break
+            except KeyboardInterrupt:
+                self.stopped = "interrupted"
+                if not self.modes:
+                    if self.now is None:
+                        raise
+                    # the only climb goes no further than this
+                    state, turn = self.now
+                    self.modes.append(climb_from(state, turn=turn, max_passes=1))
             if settings.relabel and model.swappable and not source.has_gold:
                 for mode in self.modes:
                     order = canonical_order(mode.state, source.volume)
@@ -163,35 +152,12 @@ class _Census:
             **source.gathered(parts),
         )
 
-    def _begin(self, number: int, state: State) -> tuple[State, int]:
-        """Give the state and the round to begin a start with: the saved ones if there are any."""
-        saved = self.checkpoint.saved
-        done = -1 if saved is None else int(saved.place["done"])
-        if saved is None or number > done:
-            return state, 0
-        if number < done:  # one round is enough to know that it ends there
-            return saved.state(number), 2 if state.population else 0
-        turn = saved.place["turn"]
-        return (state, 0) if turn is None else (saved.state("now"), int(turn))
-
     def _each(self, state: State, turn: int) -> None:
-        """Note where the climb stands; write when it is time, and stop when interrupted."""
+        """Note where the climb stands."""
         self.now, self.passes = (state, turn), self.passes + 1
         share, start = len(self.modes) / max(1, self.settings.starts or 1), len(self.modes) + 1
         self.settings.tell("em", share, f"start {start}, step {self.passes}")
-        if self.checkpoint.due or self.interrupts.noted:
-            self._write()
         self.interrupts.check()
-
-    def _write(self) -> None:
-        arrays: dict[str, AnyArray] = {}
-        for n, mode in enumerate(self.modes):
-            arrays |= state_arrays(n, mode.state)
-        turn = None
-        if self.now is not None:
-            turn = self.now[1]
-            arrays |= state_arrays("now", self.now[0])
-        self.checkpoint.put({"done": len(self.modes), "turn": turn}, arrays)
 
 
 def climb_source(model: ConjugateModel, spread: Spread, state: State, **options: Any) -> Ascent:
@@ -258,7 +224,7 @@ def climb(
 
 
 def _parts(codes: Encoded) -> int:
-    """Give the number of parts of data in memory.
+    """Return the number of parts of data in memory.
 
     It depends on the data alone, so that the same sums are added on every machine.
     """

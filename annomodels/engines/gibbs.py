@@ -22,7 +22,7 @@ from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
 from annomodels.engines.starts import chain_starts, items_here
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
@@ -59,8 +59,7 @@ def run(
     EngineError
         When the time limit leaves no draw.
     NotApplicable
-        When an executor or a checkpoint is asked for and the model does not know it, or when the
-        checkpoint is of another run.
+        When an executor is asked for and the model cannot use it.
     KeyboardInterrupt
         When interrupted before the first draw.
     """
@@ -70,7 +69,7 @@ def run(
     if isinstance(data, Annotations) and settings.executor is None:
         codes = encode(data, shared=model.shared, collapse=False)
         if _spare(codes, settings) == 1:
-            return sample_apart(by_counts, codes, settings, data.fingerprint)
+            return sample_apart(by_counts, codes, settings)
     from annomodels.executors.choose import team
 
     crew = team(settings.executor or "threads", settings.threads)
@@ -84,7 +83,7 @@ def source_of(
     crew: Team,
     codes: Encoded | None = None,
 ) -> Source:
-    """Give the items in as many parts as there is use for; the blocks of a scan.
+    """Return the items in as many parts as there is use for; the blocks of a scan.
 
     `codes` are those of the data, where they are there already.
     """
@@ -118,19 +117,15 @@ def _in_states(
 
 
 def _require_nothing_else(model: Model, settings: Settings) -> None:
-    if settings.checkpoint is not None or settings.resume:
-        from annomodels.engines.checkpoint import require_no_checkpoint
-
-        require_no_checkpoint(model.title, "gibbs", settings)
     if settings.executor is not None:
         raise NotApplicable(
-            "executor= serves the models whose items have one true class and nothing else "
-            f"(pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
+            f"{Option('executor')} serves the models whose items have one true class and nothing "
+            f"else (pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
 
 
 def _spare(codes: Encoded, settings: Settings) -> int:
-    """Give the number of parts of data in memory for which there are threads without a chain."""
+    """Return the number of parts of data in memory for which there are threads without a chain."""
     spare = settings.workers // settings.chains if len(codes.row) >= SPLIT_FROM else 1
     return settings.partitions or max(1, spare)
 
@@ -169,12 +164,10 @@ def sample_parts(
     )
 
 
-def sample_apart(
-    model: ConjugateModel, codes: Encoded, settings: Settings, fingerprint: str
-) -> RawResult:
+def sample_apart(model: ConjugateModel, codes: Encoded, settings: Settings) -> RawResult:
     """Sample with chains that each go through all items, in threads."""
     with ThreadPoolExecutor(settings.workers) as pool:
-        run_ = _Threads(model, codes, settings, pool, fingerprint)
+        run_ = _Threads(model, codes, settings, pool)
         draws, single = room_for(codes.n_rows, codes.n_labels, settings)
         settings.tell("compiling", 0.0)
         run_.chains[0].compile(single)
@@ -183,7 +176,7 @@ def sample_apart(
         # the result will need it, and sampling leaves the interpreter idle
         Thread(target=import_module, args=("xarray",), daemon=True).start()
         run_.clock = Clock(settings.time_limit)
-        with Interrupts(settings.checkpoint is not None) as run_.interrupts:
+        with Interrupts(True) as run_.interrupts:
             run_.sample(draws, single)
     return collect(model, run_.result[0], codes, run_.attrs)
 
@@ -192,15 +185,10 @@ class _Threads(StagedRun):
     """Chains in threads of this process, each with all items."""
 
     def __init__(
-        self,
-        model: ConjugateModel,
-        codes: Encoded,
-        settings: Settings,
-        pool: ThreadPoolExecutor,
-        fingerprint: str,
+        self, model: ConjugateModel, codes: Encoded, settings: Settings, pool: ThreadPoolExecutor
     ) -> None:
         work = looks(len(codes.row), codes.n_rows, codes.n_labels)
-        super().__init__(model, fingerprint, settings, work)
+        super().__init__(settings, work)
         self.codes, self.pool = codes, pool
         self.stop = Event()
         relabel = _relabels(model, settings, bool((codes.gold >= 0).any()))
@@ -236,9 +224,3 @@ class _Threads(StagedRun):
         finally:
             if not waiting:
                 self.stop.clear()
-
-    def refill(self, chain: int, kept: Kept) -> None:
-        """Take up again what draws that a checkpoint held say of the items."""
-        from annomodels.engines.source.jobs import recount
-
-        recount(self.codes, kept)

@@ -13,7 +13,6 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import ess, rhat
 from annomodels.data.schema import RawResult
-from annomodels.engines.checkpoint import require_one_place
 from annomodels.engines.settings import Clock, Settings, in_slices
 from annomodels.errors import EngineError
 from annomodels.models.interval import Interval
@@ -124,7 +123,7 @@ def run(model: Interval, data: Annotations, settings: Settings) -> RawResult:
 
 def raw(engine: Sampler, model: Interval, data: Annotations, settings: Settings) -> RawResult:
     """Let an engine sample, and put what it gives into the form of all results."""
-    require_one_place(model.title, settings)
+    settings.require_here(model.title)
     labels = model.encode(data)
     result = engine(model, labels, settings)
     watched = watched_draws(model.parameters(), result.posterior, data.per_coder)

@@ -213,10 +213,7 @@ class Trace:
             if (order != np.arange(len(order))).any():
                 few = self.model.ordered(few, order)
         draws = {name: v[None, None] for name, v in self.model.pymc_start(few).items()}
-        self.put(watched_of(self.model, draws, self.volume)[0])
-
-    def put(self, values: Floats) -> None:
-        """Add rows [iteration, parameter]."""
+        values = watched_of(self.model, draws, self.volume)[0]
         if not self.n:
             self.values = np.empty((self.room, values.shape[1]))
         self.values[self.n : self.n + len(values)] = values
@@ -254,7 +251,7 @@ def joint_table(state: State, volume: Floats) -> Floats:
 
 
 def canonical_order(state: State, volume: Floats) -> Ints:
-    """Give each class its new place, so that the share of right labels is as large as possible.
+    """Assign each class its new place, so that the share of right labels is as large as possible.
 
     For two classes this is the mirror test, for more an optimal assignment.
     """

@@ -12,7 +12,6 @@ import numpy as np
 from annomodels.data.candidates import Candidates
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.checkpoint import require_one_place
 from annomodels.engines.readers import next_label, read_shares
 from annomodels.engines.settings import Clock, Settings, in_slices
 from annomodels.errors import EngineError
@@ -54,7 +53,7 @@ def run_nuts(model: PairModel, data: Candidates, settings: Settings) -> RawResul
 
 def raw(sample: Sampler, model: PairModel, data: Candidates, settings: Settings) -> RawResult:
     """Let an engine sample, and put what it gives into the form of all results."""
-    require_one_place(model.title, settings)
+    settings.require_here(model.title)
     clock = Clock()
     codes = model.encode(data)
     drawn = sample(model, codes, settings)

@@ -56,7 +56,7 @@ class Readers:
 
 
 def counts_of(codes: Candidates) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-    """Give what the model needs of the labels.
+    """Return what the model needs of the labels.
 
     Returns
     -------

@@ -73,7 +73,7 @@ class Rounds(StagedRun):
         relabel: bool,
     ) -> None:
         source = spread.source
-        super().__init__(model, source.fingerprint, settings, self.work_of(model, source))
+        super().__init__(settings, self.work_of(model, source))
         self.model, self.spread, self.pool = model, spread, pool
         self.keys = chain_keys(settings)
         self.chains: list[Any] = [
@@ -87,11 +87,11 @@ class Rounds(StagedRun):
         self.by_turns = own or settings.workers == 1
 
     def work_of(self, model: Any, source: Source) -> int:
-        """Give the work of an iteration."""
+        """Return the work of an iteration."""
         return looks(source.n_annotations, source.n_rows, source.n_labels)
 
     def chain(self, state: State, key: int, relabel: bool) -> Any:
-        """Give a chain that begins at a state."""
+        """Return a chain that begins at a state."""
         return Chain(self.model, self.spread.source.volume, state, key, relabel)
 
     def room_for_draws(self, chain: Any, kept: Any) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from types import FrameType
 from typing import Any, ClassVar
 
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 
 Progress = Callable[[str, float, str], None]
 
@@ -65,12 +65,6 @@ class Settings:
     executor
         Where passes over the items are carried out: None for this process, or what
         :func:`annomodels.executors.choose.team` takes.
-    checkpoint
-        File that the run is written to now and then.
-    checkpoint_every
-        Seconds between two writings.
-    resume
-        Whether to go on from the checkpoint, if it is there.
     """
 
     chains: int = 4
@@ -89,9 +83,6 @@ class Settings:
     rows: bool = _known_to("gibbs", True)
     progress: Progress | None = None
     executor: Any = None
-    checkpoint: str | os.PathLike[str] | None = None
-    checkpoint_every: float = 60.0
-    resume: bool = False
 
     @property
     def workers(self) -> int:
@@ -131,6 +122,14 @@ class Settings:
             whose = ", ".join(strange)
             raise NotApplicable(f"The engine {engine!r} does not know {whose}. Leave them out.")
 
+    def require_here(self, title: str) -> None:
+        """Refuse an executor for models of a truth that is no class."""
+        if self.executor is not None:
+            raise NotApplicable(
+                f"{Option('executor')} serves models of classes, not the {title} model. Leave it "
+                "out."
+            )
+
     def tell(self, stage: str, share: float, message: str = "") -> None:
         """Report where the run is."""
         if self.progress is not None:
@@ -139,20 +138,19 @@ class Settings:
 
 @dataclass
 class Clock:
-    """Wall time of a run against its limit; `before` are the seconds before it was resumed."""
+    """Wall time of a run against its limit."""
 
     limit: float | None = None
     began: float = field(default_factory=lambda: time.perf_counter())
-    before: float = 0.0
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return self.before + time.perf_counter() - self.began
+        return time.perf_counter() - self.began
 
     @property
     def over(self) -> bool:
-        """Whether the limit is reached."""
+        """Return True if the limit is reached."""
         return self.limit is not None and self.seconds >= self.limit
 
 

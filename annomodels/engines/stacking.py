@@ -83,10 +83,6 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     settings
         The options of the run.
     """
-    if settings.checkpoint is not None or settings.resume:
-        from annomodels.engines.checkpoint import require_no_checkpoint
-
-        require_no_checkpoint(model.title, "gibbs", settings)
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
     # coders of one label cost as much as others and tell nothing of themselves
@@ -105,7 +101,7 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
 
 
 def _first_labels(source: Source) -> Coded:
-    """Give the labels of the first items of a scan, to look for copies and noise."""
+    """Return the labels of the first items of a scan, to look for copies and noise."""
     item: list[Ints] = []
     row: list[Ints] = []
     label: list[Ints] = []
@@ -195,7 +191,7 @@ def _stacked(
 def _whole(
     stack: Stack, n: int, part: Member, place: Ints
 ) -> dict[str, tuple[tuple[str, ...], AnyArray]]:
-    """Give the few whole draws of a member with their dimensions.
+    """Return the few whole draws of a member with their dimensions.
 
     `place` is that of each coder among those whom the members were fitted to.
     """

@@ -1,25 +1,21 @@
 """A run of Gibbs chains in stages: warm-up, then twice as long each time until the chains mix.
 
 How the chains advance is for others to say: in threads of this process, or over partitions that
-lie elsewhere. A checkpoint holds where the stages stand, so that a run can go on after its end.
+lie elsewhere.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.engines.kept import Kept, traced, watched_of
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.errors import EngineError
-from annomodels.models.base import Model
-
-if TYPE_CHECKING:
-    from annomodels.engines.checkpoint import Checkpoint, Saved
+from annomodels.errors import EngineError, Option
 
 SLICE_SECONDS = 0.4
 FIRST_SLICE = 20
@@ -46,7 +42,7 @@ def looks(n_annotations: int, n_rows: int, n_labels: int) -> int:
 
 
 def chain_keys(settings: Settings) -> list[int]:
-    """Give the key of all random numbers of each chain."""
+    """Return the key of all random numbers of each chain."""
     keys = np.random.SeedSequence(settings.seed).generate_state(settings.chains, np.uint64)
     return [int(key) for key in keys]
 
@@ -56,8 +52,6 @@ class StagedRun(ABC):
 
     Parameters
     ----------
-    model, fingerprint
-        The model, and a text that changes when the data change: a checkpoint is of these.
     settings
         The options of the run.
     work
@@ -69,14 +63,8 @@ class StagedRun(ABC):
     traces = True
     slice_seconds = SLICE_SECONDS
 
-    def __init__(self, model: Model, fingerprint: str, settings: Settings, work: int) -> None:
+    def __init__(self, settings: Settings, work: int) -> None:
         self.settings, self.work = settings, work
-        self.checkpoint: Checkpoint | None = None
-        if settings.checkpoint is not None or settings.resume:
-            from annomodels.engines.checkpoint import identity, open_checkpoint
-
-            belongs = identity(fingerprint, model, "gibbs", settings)
-            self.checkpoint = open_checkpoint(settings, belongs)
         self.interrupts = Interrupts(False)
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
@@ -98,33 +86,23 @@ class StagedRun(ABC):
             When interrupted; the chains then stand still.
         """
 
-    def refill(self, chain: int, kept: Kept) -> None:
-        """Take up again what draws that a checkpoint held say of the items."""
-        del chain, kept
-
     def sample(self, draws: int, single: bool) -> None:
         """Warm up, then run stages until the chains have mixed."""
         limit = self.settings.time_limit
-        saved = None if self.checkpoint is None else self.checkpoint.saved
         kept = None
         traced = single and self.traces
         if traced:  # as many iterations as draws were asked for, of which memory keeps some
             self.first_thin = -(-self.settings.draws // draws)
         thin = self.first_thin
-        if saved is not None:
-            self.clock.before = saved.seconds
-            self.stage, thin = saved.stage, saved.thin
-        if not self.stage:
-            half = None if limit is None else limit / 2
-            self._stage(self.settings.warmup, 1, None, "warm-up", half, saved)
-            self.stage, saved = 1, None
+        half = None if limit is None else limit / 2
+        self._stage(self.settings.warmup, 1, None, "warm-up", half)
+        self.stage = 1
         while not self.stopped:
             kept = [chain.room(draws, single) for chain in self.chains]
             if traced:
                 for part, chain in zip(kept, self.chains, strict=True):
                     part.trace = chain.trace(draws * thin)
-            complete = self._stage(draws * thin, thin, kept, "sampling", limit, saved)
-            saved = None
+            complete = self._stage(draws * thin, thin, kept, "sampling", limit)
             enough = min(part.n for part in kept) >= (draws if self.stages else 1)
             if enough:
                 self.stages = [(kept, thin)]
@@ -151,7 +129,7 @@ class StagedRun(ABC):
                 raise KeyboardInterrupt
             raise EngineError(
                 f"The time limit of {self.settings.time_limit:g} s ended before the first draw. "
-                "Give more time, or use engine='em'."
+                f"Give more time, or use {Option('engine', 'em')}."
             )
         return self.stages[-1]
 
@@ -200,24 +178,19 @@ class StagedRun(ABC):
         kept: list[Kept] | None,
         name: str,
         limit: float | None,
-        saved: Saved | None,
     ) -> bool:
         """Advance all chains together, a slice at a time, so that none runs far ahead.
 
         Gives whether the stage was carried out wholly.
         """
         length = max(thin, FIRST_SLICE)
-        if saved is None:
-            for chain in self.chains:
-                # the first iteration of a stage is one that is kept
-                chain.iteration += -chain.iteration % thin
-            ends = [chain.iteration + iterations for chain in self.chains]
-        else:
-            ends = self._take_up(saved, kept)
+        for chain in self.chains:
+            # the first iteration of a stage is one that is kept
+            chain.iteration += -chain.iteration % thin
+        ends = [chain.iteration + iterations for chain in self.chains]
         while True:
             left = [end - chain.iteration for end, chain in zip(ends, self.chains, strict=True)]
             if max(left) <= 0:
-                self._write(ends, thin, kept)
                 return True
             since = self.clock.seconds
             try:
@@ -227,7 +200,6 @@ class StagedRun(ABC):
                 self.settings.tell(name, done, f"keeping 1 draw in {thin}" if thin > 1 else "")
             except KeyboardInterrupt:
                 self.stopped = "interrupted"
-                self._write(ends, thin, kept)
                 return False
             if limit is not None and self.clock.seconds >= limit:
                 if kept is None:
@@ -235,28 +207,8 @@ class StagedRun(ABC):
                 else:
                     self.stopped = "time limit"
                 return False
-            if self.checkpoint is not None and self.checkpoint.due:
-                self._write(ends, thin, kept)
             pace = self.slice_seconds / max(self.clock.seconds - since, 1e-3)
             length = max(1, int(length * min(pace, 4.0)))
-
-    def _take_up(self, saved: Saved, kept: list[Kept] | None) -> list[int]:
-        """Put the chains where a checkpoint says they were; gives where the stage ends."""
-        for n, chain in enumerate(self.chains):
-            chain.state, chain.iteration = saved.state(n), saved.iterations[n]
-            if kept is not None:
-                saved.fill(n, kept[n])
-                self.refill(n, kept[n])
-        return saved.ends
-
-    def _write(self, ends: list[int], thin: int, kept: list[Kept] | None) -> None:
-        if self.checkpoint is None:
-            return
-        self.checkpoint.write(
-            {"stage": self.stage, "thin": thin, "ends": ends, "seconds": self.clock.seconds},
-            self.chains,
-            kept,
-        )
 
     def _mixed(self, kept: list[Kept]) -> bool:
         if len(kept) == 1:  # nothing to compare

@@ -63,7 +63,7 @@ def vote_shares(codes: Encoded) -> Floats:
 
 
 def clamp(shares: Floats, codes: Encoded) -> Floats:
-    """Give known items their known class."""
+    """Return known items their known class."""
     known = np.flatnonzero(codes.gold >= 0)
     shares[known] = 0.0
     shares[known, codes.gold[known]] = 1.0
@@ -77,24 +77,24 @@ def random_shares(codes: Encoded, rng: np.random.Generator, votes: float) -> Flo
 
 
 def known_only(codes: Encoded) -> Floats:
-    """Give class shares of the patterns of known truth alone: the others say nothing."""
+    """Return class shares of the patterns of known truth alone: the others say nothing."""
     return clamp(np.zeros((codes.n_patterns, codes.n_labels)), codes)
 
 
 def moved_on(codes: Encoded) -> Floats:
-    """Give the vote shares of each class to the next one: all coders mean another class."""
+    """Return the vote shares of each class to the next one: all coders mean another class."""
     return clamp(np.roll(vote_shares(codes), 1, axis=1), codes)
 
 
 def near_votes(votes: float, rng: np.random.Generator) -> Way:
-    """Give the way to random shares, mixed with the votes."""
+    """Return the way to random shares, mixed with the votes."""
     return partial(random_shares, rng=rng, votes=votes)
 
 
 def start_states(
     model: ConjugateModel, parts: Parts, seed: int, weights: Sequence[float]
 ) -> list[State]:
-    """Give the parameters at which runs begin, the first at the votes, the others near them.
+    """Return the parameters at which runs begin, the first at the votes, the others near them.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
 
 
 def mixed(one: SoftCounts, other: SoftCounts, weight: float) -> SoftCounts:
-    """Give the counts under a mixture of two kinds of class shares, the first of this weight."""
+    """Return the counts under a mixture of two kinds of class shares, the first of this weight."""
     counts, sizes = (weight * a + (1.0 - weight) * b for a, b in zip(one, other, strict=True))
     return counts, sizes
 
@@ -213,7 +213,7 @@ class Items:
 
 
 def items_here(codes: Encoded) -> Items:
-    """Give items that are here, in one part."""
+    """Return items that are here, in one part."""
     from annomodels.kernels.passes import chances, soft
 
     def weighed(state: State, items: bool) -> tuple[Floats, Floats, Floats, float]:
@@ -233,7 +233,7 @@ def items_here(codes: Encoded) -> Items:
 
 
 def items_of(spread: Spread) -> Items:
-    """Give items that are spread over a team."""
+    """Return items that are spread over a team."""
     from annomodels.engines.source.jobs import distances, expected, parameters_of
 
     source, here = spread.source, spread.team.here

@@ -87,7 +87,7 @@ class StateChain:
         return int(self.n_rows + self.n_rows * self.classes // self.n_labels)
 
     def passing(self) -> Passing:
-        """Give the parameters as a pass over items needs them."""
+        """Return the parameters as a pass over items needs them."""
         layout, model = self.layout, self.model
         if self.many:
             share, rows = self._chances(self.n_rows)
@@ -101,7 +101,7 @@ class StateChain:
         return Passing(share, rows, layout.mix, self.only, truth, self.values, self.classes)
 
     def _chances(self, n_rows: int) -> tuple[Floats, Floats]:
-        """Give P(state), and P(label | state) of coders, as many steps in one call have them."""
+        """Return P(state), and P(label | state) of coders, as many steps in one call have them."""
         from annomodels.kernels.mixtures.kind_iterations import chances_of
 
         share, table = np.empty(self.classes), np.empty((n_rows * self.n_labels, self.classes))
@@ -145,7 +145,7 @@ class StateChain:
         self.iteration = 0
 
     def left_out(self) -> LeftOut:
-        """Give what the counts say of a label that is left out, the rows integrated out."""
+        """Return what the counts say of a label that is left out, the rows integrated out."""
         counts = self.counts.reshape(self.n_rows, self.n_labels, self.classes)
         alpha = self.model.coders.collapsed(self.state)
         whole = counts + np.swapaxes(np.asarray(alpha), -1, -2)

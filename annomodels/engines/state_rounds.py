@@ -34,7 +34,7 @@ from annomodels.engines.source.states import (
 from annomodels.engines.stages import looks, room_for
 from annomodels.engines.starts import chain_starts, items_of
 from annomodels.engines.state_chain import HOLD_OUT_EVERY, StateChain
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
@@ -85,7 +85,8 @@ def repeated(
     if not crew.keeps:
         raise NotApplicable(
             "This executor carries a call out anywhere, and models whose items have states, a "
-            "stack among them, need places that keep what they summed: executor='threads', "
+            "stack among them, need places that keep what they summed: "
+            f"{Option('executor', 'threads')}, "
             "'processes' or a Dask client. Use one of these, or the hierarchical model."
         )
     try:
@@ -154,12 +155,12 @@ class StateRounds(Rounds):
     every = 1
 
     def work_of(self, model: Any, source: Source) -> int:
-        """Give the work of an iteration."""
+        """Return the work of an iteration."""
         states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
         return looks(source.n_annotations, source.n_rows, source.n_labels) + states
 
     def chain(self, state: State, key: int, relabel: bool) -> StateChain:
-        """Give a chain that begins at a state."""
+        """Return a chain that begins at a state."""
         volume = self.spread.source.volume
         return StateChain(self.model, volume, state, key, relabel, self.settings.rows)
 
@@ -260,7 +261,7 @@ class StateRounds(Rounds):
         list(apply(take, range(len(chains))))
 
     def _passing(self, chain: StateChain) -> Passing:
-        """Give the parameters of a pass, as they are sent."""
+        """Return the parameters of a pass, as they are sent."""
         found = chain.passing()
         return replace(found, filled=found.table()) if self.spread.team.here else found
 

@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
 
 def team(executor: Any, places: int | None = None) -> Team:
-    """Give the team that an ``executor=`` stands for.
+    """Return the team that an ``executor=`` stands for.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def team(executor: Any, places: int | None = None) -> Team:
     ):
         return Borrowed(executor, places or size_of(executor))
     raise NotApplicable(
-        f"executor={executor!r} is not known. Give 'threads', 'processes', a Dask client, or an "
-        "object with submit or map."
+        f"{Option('executor', executor)} is not known. Give 'threads', 'processes', a Dask client, "
+        "or an object with submit or map."
     )
 
 
@@ -89,7 +89,7 @@ def spread_map(
 
 
 def keeps(executor: Any) -> bool:
-    """Whether places of an ``executor=`` keep what calls leave there; found out without any.
+    """Return True if places of an ``executor=`` keep what calls leave there; found out without any.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def keeps(executor: Any) -> bool:
 
 
 def is_dask(executor: Any) -> bool:
-    """Whether it is a Dask client, found out without loading Dask."""
+    """Return True if it is a Dask client, found out without loading Dask."""
     return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))
 
 

@@ -55,7 +55,7 @@ class Team(ABC):
         self.places = max(1, places)
 
     def parts(self, n_annotations: int, n_cells: int) -> int:
-        """Give the number of parts that so many labels and so many counts of them are cut into.
+        """Return the number of parts that so many labels and so many counts of them are cut into.
 
         Examples
         --------

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
 from annomodels.summaries.summary import Summary
@@ -66,7 +66,7 @@ def compare(
     ['pooled', 'mace']
     """
     if by not in get_args(By):
-        raise NotApplicable(f"by={by!r} is unknown. Use one of {', '.join(get_args(By))}.")
+        raise NotApplicable(f"{Option('by', by)} is unknown. Use one of {', '.join(get_args(By))}.")
     named = dict(fits) if isinstance(fits, Mapping) else _names(list(fits))
     _check(named)
     scores = spread_map(executor, partial(_score, by), [(f.tree, f.data) for f in named.values()])
@@ -115,7 +115,7 @@ def _check(named: dict[str, Fit]) -> None:
         if (n := int(sizes["chain"] * sizes["draw"])) < FEWEST_DRAWS:
             raise NotApplicable(
                 f"{name} has {n} draw(s); leaving out needs {FEWEST_DRAWS} or more. Fit it with "
-                'engine="gibbs" or "nuts".'
+                f'{Option("engine", "gibbs")} or "nuts".'
             )
 
 

@@ -10,7 +10,7 @@ from annomodels.types import Floats
 
 
 def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
-    r"""Give a model of the same kind whose priors are the posterior of an earlier fit.
+    r"""Return a model of the same kind whose priors are the posterior of an earlier fit.
 
     Every Dirichlet prior gets the posterior's means :math:`m_l` and the total pseudo-counts
     :math:`s = \sum_l m_l (1 - m_l) / \sum_l v_l - 1` that give its variances :math:`v_l`; the

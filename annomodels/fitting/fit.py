@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import wraps
 from html import escape
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from annomodels.errors import NotApplicable
 from annomodels.fitting.saving import save_file, save_folder, told
-from annomodels.fitting.verbs import Kind, answering, lacking
 from annomodels.limits import NEXT_LABELS
 from annomodels.models.base import Model
 from annomodels.summaries.summary import Summary
@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.gains import By
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
+
+
+def verb[**P, T](method: Callable[P, T]) -> Callable[P, T]:
+    """Refuse a method, with the reason, to fits that do not have it."""
+
+    @wraps(method)
+    def asked(*args: P.args, **options: P.kwargs) -> T:
+        fit: Any = args[0]
+        fit.require(method.__name__)
+        return method(*args, **options)
+
+    return asked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,10 +74,18 @@ class Fit:
     _keeper: Any = None
     _known: dict[Any, Any] = field(default_factory=dict, init=False)
 
-    @property
-    def kind(self) -> Kind:
-        """What the truth of an item is, and where the labels are, as the table of verbs has it."""
-        return self.model.truth, "memory" if self.truth is None else "disk"
+    # verbs and plots that there are, and why there are no others: by name, or (under "") of all
+    _has: ClassVar[frozenset[str]] = frozenset()
+    _reasons: ClassVar[Mapping[str, str]] = {"": "it is of another kind"}
+
+    def __new__(cls, data: Any = None, model: Any = None, *args: Any, **options: Any) -> Self:
+        """Make a fit of the class that suits the model and the place of the labels."""
+        if cls is not Fit or model is None:
+            return super().__new__(cls)
+        on_disk = options.get("truth", args[1] if len(args) > 1 else None) is not None
+        kinds: dict[str, type[Any]] = {"number": NumberFit, "link": LinkFit}
+        made: Self = super().__new__(kinds.get(model.truth, ScanFit if on_disk else ClassFit))
+        return made
 
     @property
     def engine(self) -> str:
@@ -85,7 +105,7 @@ class Fit:
         return FitPlots(self)
 
     def lacks(self, verb: str) -> str:
-        """Say why this fit has no such table or plot; empty where it has one.
+        """Return the reason why this fit has no such table or plot; empty if it has one.
 
         Parameters
         ----------
@@ -99,41 +119,34 @@ class Fit:
         >>> fit.lacks("gold"), fit.lacks("write_gold")
         ('', 'the gold standard fits into memory, use gold()')
         """
-        return lacking(self.kind, verb)
+        return "" if verb in self._has else self._reasons.get(verb) or self._reasons[""]
 
-    def answer(self, verb: str) -> Callable[..., Any]:
-        """Give the function that answers a verb.
-
-        Raises
-        ------
-        NotApplicable
-            With the reason, where this fit has no such table.
-        """
+    def require(self, verb: str) -> None:
+        """Raise NotApplicable, with the reason, if this fit has no such table or plot."""
         if reason := self.lacks(verb):
             raise NotApplicable(
                 f"There is no {verb.replace('_', ' ')} of this fit of the {self.model.title} "
                 f"model: {reason}."
             )
-        return answering(self.kind, verb)
 
+    @verb
     def check(self, *, predictive: bool = True) -> Check:
-        """Say whether the result can be trusted, in sentences.
+        """Check whether the result can be trusted; a verdict with reasons.
 
         Parameters
         ----------
         predictive
             Whether to look at whether the model reproduces the labels, which takes longest.
         """
-        if self.lacks("predictive"):
-            checked: Check = self._once("check")
-        elif predictive:
-            checked = self._once("check", self._once("predictive")[1])
-        else:
-            checked = self.answer("check")(self.tree, self.data, ())
-        return checked
+        from annomodels.summaries.trust.checks import check
 
+        if not predictive:
+            return check(self.tree, self.data, ())
+        return self._once(check, self._aspects()[1])
+
+    @verb
     def gold(self, threshold: float | None = None) -> Summary:
-        """Give the gold standard: label, probability, runner-up and why, one row per item.
+        """Return the gold standard: label, probability, runner-up and why, one row per item.
 
         Of numbers, the true value of each item with its 95 % interval.
 
@@ -142,9 +155,11 @@ class Fit:
         threshold
             Probability from which an item counts as settled; .95 by default.
         """
-        known = () if self.lacks("wrong_labels") else (self.wrong_labels(),)
-        return self._table("gold", *known, threshold=threshold)
+        from annomodels.summaries.gold.gold import gold
 
+        return self._table(gold, self.wrong_labels(), threshold=threshold)
+
+    @verb
     def wrong_labels(self, known: Mapping[Any, Any] | None = None) -> Wrong:
         """Count the wrong labels to be expected, of the gold standard and of a majority vote.
 
@@ -156,25 +171,28 @@ class Fit:
         known
             Truth that the fit was not told, by name of item: these labels are compared with it.
         """
-        found: Wrong = self._once("wrong_labels", known=known)
-        return found
+        from annomodels.summaries.gold.coverage import wrong_labels
 
+        return self._once(wrong_labels, known=known)
+
+    @verb
     def coverage(self, known: Mapping[Any, Any] | None = None) -> Summary:
-        """Give the expected accuracy of the highest-probability gold labels, by their number.
+        """Return the expected accuracy of the highest-probability gold labels, by their number.
 
         Parameters
         ----------
         known
             As of :meth:`wrong_labels`.
         """
-        wrong = self.wrong_labels(known)
-        if known is None:
-            return self._table("coverage", wrong)
-        found: Summary = self.answer("coverage")(self.tree, self.data, wrong)
-        return found
+        from annomodels.summaries.gold.coverage import coverage
 
+        if known is not None:
+            return coverage(self.tree, self.data, self.wrong_labels(known))
+        return self._table(coverage, self.wrong_labels())
+
+    @verb
     def p_next(self, by: Literal["item", "coder"] | None = None, **some: Any) -> Summary:
-        """Give the probability of each label to be the next that an item gets, one row per item.
+        """Return the probability of each label to be the next that an item gets, one row per item.
 
         Parameters
         ----------
@@ -183,8 +201,11 @@ class Fit:
         **some
             `items` or `coders`, for some of them only.
         """
-        return self._table("p_next", by=by, **some)
+        from annomodels.summaries.foretold.p_next import p_next
 
+        return self._table(p_next, by=by, **some)
+
+    @verb
     def write_gold(
         self,
         path: str | os.PathLike[str],
@@ -218,11 +239,12 @@ class Fit:
         OutputError
             When the file exists and `force` is not set, or cannot be written.
         """
-        write = self.answer("write_gold")
-        options = {"force": force, "only_settled": only_settled}
-        written: Path = write(self.tree, self.data, self.truth, path, threshold, **options)
-        return written
+        from annomodels.scale.summaries import write_gold
 
+        options = {"force": force, "only_settled": only_settled}
+        return write_gold(self.tree, self.data, self.truth or Path(), path, threshold, **options)
+
+    @verb
     def why(self, items: Hashable | Iterable[Hashable] | None = None) -> Summary:
         """Take gold labels apart: log-odds that prevalence and each coder contributed.
 
@@ -231,10 +253,13 @@ class Fit:
         items
             Name of an item, or several; by default those whose gold label overturns a majority.
         """
-        return self._table("why", items=items)
+        from annomodels.summaries.gold.why import why
 
+        return self._table(why, items=items)
+
+    @verb
     def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
-        """Give accuracy, chance-corrected skill, information and kind, one row per coder.
+        """Return accuracy, chance-corrected skill, information and kind, one row per coder.
 
         Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
         accuracy) for each class of labels.
@@ -246,12 +271,15 @@ class Fit:
         prob
             Of links, probability of the intervals; .9 by default.
         """
-        return self._table("coders", target=target, prob=prob)
+        from annomodels.summaries.coders.coders import coders
 
+        return self._table(coders, target=target, prob=prob)
+
+    @verb
     def groups(
         self, groups: Mapping[Any, Hashable] | None = None, *, by_labels: bool = False
     ) -> Summary:
-        """Give accuracy, skill and information of groups of coders, and of their differences.
+        """Return accuracy, skill and information of groups of coders, and of their differences.
 
         Parameters
         ----------
@@ -261,90 +289,132 @@ class Fit:
         by_labels
             Whether coders count by their number of labels; else each coder counts once.
         """
-        return self._table("groups", groups=groups, by_labels=by_labels)
+        from annomodels.summaries.coders.groups import groups as of_groups
 
+        return self._table(of_groups, groups=groups, by_labels=by_labels)
+
+    @verb
     def effects(self) -> Summary:
-        """Give what covariates are worth, with intervals, one row per term."""
-        return self._table("effects")
+        """Return the coefficients of covariates, with intervals, one row per term."""
+        from annomodels.summaries.coders.effects import effects
 
+        return self._table(effects)
+
+    @verb
     def items(self) -> Summary:
-        """Give entropy, surprise and a reason for each flagged item, one row per item.
+        """Return entropy, surprise and a reason for each flagged item, one row per item.
 
         Of numbers, the difficulty of items.
         """
-        return self._table("items")
+        from annomodels.summaries.items.items import items
 
+        return self._table(items)
+
+    @verb
     def labels(self, *, pairs: bool = False) -> Summary:
-        """Give prevalence, sensitivity, precision and the worst confusion, one row per label.
+        """Return prevalence, sensitivity, precision and the worst confusion, one row per label.
 
         Parameters
         ----------
         pairs
             Whether to give one row for each pair of labels: confusions, and what merging would do.
         """
-        return _handed(self._once("labels")[int(pairs)])
+        from annomodels.summaries.labels import scheme
 
+        return _copied(self._once(scheme)[int(pairs)])
+
+    @verb
     def prevalence(self) -> Summary:
-        """Give the share of each label among the truths, one row per label, with 95 % intervals."""
-        return self._table("prevalence")
+        """Return the share of each label among the truths, one row each, with 95 % intervals."""
+        from annomodels.summaries.labels import prevalence
 
+        return self._table(prevalence)
+
+    @verb
     def agreement(self) -> Summary:
-        """Give coefficients three ways: value, sampling posterior, model-implied posterior.
+        """Return coefficients three ways: value, sampling posterior, model-implied posterior.
 
         Of numbers, interval alpha, what the model implies for it, and for two new coders.
         """
-        return self._table("agreement")
+        from annomodels.summaries.agreement import agreement
 
+        return self._table(agreement)
+
+    @verb
     def predictive(self) -> Summary:
-        """Give posterior predictive checks on votes, coders and pairwise agreement."""
-        return _handed(self._once("predictive")[0])
+        """Return posterior predictive checks on votes, coders and pairwise agreement."""
+        return _copied(self._aspects()[0])
 
+    @verb
     def interpretations(self) -> Summary:
-        """Give every candidate of links with the probability that it is true, one row each.
+        """Return every candidate of links with the probability that it is true, one row each.
 
         ``p_next`` is the probability that one more reader would say it, ``mc_error`` the Monte
         Carlo error of ``p_true``.
         """
-        return self._table("interpretations")
+        from annomodels.summaries.links import interpretations
 
+        return self._table(interpretations)
+
+    @verb
     def mentions(self) -> Summary:
-        """Give the silver label, and P(none, one, several readings are true), a row per mention."""
-        return self._table("mentions")
+        """Return silver labels and P(none, one, several readings are true), a row per mention."""
+        from annomodels.summaries.links import mentions
 
+        return self._table(mentions)
+
+    @verb
     def ambiguous(self, threshold: float | None = None) -> Summary:
-        """Give mentions with no true reading or several, or whose single truth is open.
+        """Return mentions with no true reading or several, or whose single truth is open.
 
         Parameters
         ----------
         threshold
             Smallest probability of that; .5 by default.
         """
-        return self._table("ambiguous", threshold=threshold)
+        from annomodels.summaries.links import ambiguous
 
+        return self._table(ambiguous, threshold=threshold)
+
+    @verb
     def links(self, at_least: float | None = None) -> Summary:
-        """Give the most probable antecedent of each mention, one row per link.
+        """Return the most probable antecedent of each mention, one row per link.
 
         Parameters
         ----------
         at_least
             Smallest probability of a link; 0 by default.
         """
-        return self._table("links", at_least=at_least)
+        from annomodels.summaries.links import links
 
+        return self._table(links, at_least=at_least)
+
+    @verb
     def chains(self, at_least: float | None = None) -> Summary:
-        """Give silver chains, mentions joined by their links, one row per mention of a chain.
+        """Return silver chains, mentions joined by their links, one row per mention of a chain.
 
         Parameters
         ----------
         at_least
             Smallest probability of a link; 0 by default.
         """
-        return self._table("chains", at_least=at_least)
+        from annomodels.summaries.links import chains
 
+        return self._table(chains, at_least=at_least)
+
+    @verb
     def prior_sensitivity(self) -> Summary:
-        """Say what would change if the priors counted a fifth less, or a quarter more."""
-        return self._table("prior_sensitivity")
+        """Compute what changes if the priors count a fifth less, or a quarter more."""
+        from annomodels.summaries.trust.priors import prior_sensitivity
 
+        return self._table(prior_sensitivity)
+
+    def _aspects(self) -> tuple[Summary, Any]:
+        from annomodels.summaries.trust.predictive import aspects
+
+        return self._once(aspects)
+
+    @verb
     def next(
         self,
         budget: int = NEXT_LABELS,
@@ -353,7 +423,7 @@ class Fit:
         target: float | None = None,
         **limits: Any,
     ) -> NextLabels:
-        """Give the labels to ask for next, of which items and by whom, one row per label.
+        """Return the labels to ask for next, of which items and by whom, one row per label.
 
         Parameters
         ----------
@@ -367,21 +437,20 @@ class Fit:
             `coders`, `per_item`, `per_coder` and `stop` of
             :func:`annomodels.summaries.next.next_labels.next_labels`.
         """
-        known: tuple[Any, ...] = ()
-        if not self.lacks("next"):
-            items = self._once("items").table["quadrant"] == "contested"
-            known = (self._once("coders", target=target), items.to_numpy())
-        chosen: Any = self._table("next", *known, budget=budget, by=by, target=target, **limits)
-        return chosen  # type: ignore[no-any-return]
+        from annomodels.summaries.next.next_labels import next_labels
+
+        undecided = (self.items().table["quadrant"] == "contested").to_numpy()
+        limits |= {"budget": budget, "by": by, "target": target}
+        return self._table(next_labels, self.coders(target), undecided, **limits)
 
     def to_pymc(self) -> Any:
-        """Give the PyMC model with these data; its ``log_likelihood`` is that of each item."""
+        """Return the PyMC model with these data; its ``log_likelihood`` is that of each item."""
         from annomodels.engines.pymc.handed import with_data as built
 
         return built(self.model, self.data)
 
     def pymc_draws(self) -> xr.DataTree:
-        """Give the draws as :meth:`to_pymc` names them, such as for posterior predictive labels."""
+        """Return the draws under the names of :meth:`to_pymc`, for posterior predictive labels."""
         from annomodels.engines.pymc.handed import draws_for
 
         return draws_for(self.model, self.data, self.tree)
@@ -406,29 +475,27 @@ class Fit:
         """
         return (save_file if self.truth is None else save_folder)(self, Path(path), force)
 
-    def _once(self, verb: str, *known: Any, **options: Any) -> Any:
-        """Answer a verb, or hand out the answer that was given before; `known` changes nothing."""
+    def _once[T](self, function: Callable[..., T], *known: Any, **options: Any) -> T:
+        """Call a summary, or hand out what it gave before; `known` changes nothing."""
         options = {name: value for name, value in options.items() if value is not None}
-        try:
-            key = verb, frozenset(options.items())
-            if key in self._known:
-                return self._known[key]
-        except TypeError:  # names in a list, or a mapping
-            key = None
-        function = self.answer(verb)
         strange = sorted(set(options) - set(signature(function).parameters))
         if strange:
             raise NotApplicable(
-                f"{verb}() of a fit of the {self.model.title} model takes no "
+                f"{function.__name__}() of a fit of the {self.model.title} model takes no "
                 f"{'= and no '.join(strange)}=."
             )
-        answered = function(self.tree, self.data, *known, **options)
-        if key is not None:
-            self._known[key] = answered
-        return answered
+        key: Any = function, tuple(sorted(options.items()))
+        try:
+            hash(key)
+        except TypeError:  # names in a list, or a mapping
+            return function(self.tree, self.data, *known, **options)
+        if key not in self._known:
+            self._known[key] = function(self.tree, self.data, *known, **options)
+        found: T = self._known[key]
+        return found
 
-    def _table(self, verb: str, *known: Any, **options: Any) -> Summary:
-        return _handed(self._once(verb, *known, **options))
+    def _table[S: Summary](self, function: Callable[..., S], *known: Any, **options: Any) -> S:
+        return _copied(self._once(function, *known, **options))
 
     def __repr__(self) -> str:
         return told(self)
@@ -438,6 +505,132 @@ class Fit:
         return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 
 
-def _handed(summary: Summary) -> Summary:
-    """Copy of a summary whose table may get columns or be sorted; its values are shared."""
+def _named(verbs: str, plots: str = "") -> frozenset[str]:
+    return frozenset([*verbs.split(), *(f"plot.{name}" for name in plots.split())])
+
+
+_NO_LINKS = dict.fromkeys(
+    ("ambiguous", "chains", "interpretations", "links", "mentions"),
+    "items have no antecedents; fit am.coref.pairs(documents)",
+)
+_IN_MEMORY = "the gold standard fits into memory, use gold()"
+_NO_VALUES = "items have classes and no values"
+
+
+class ClassFit(Fit):
+    """A fit whose items have classes, with the labels in memory."""
+
+    _has = _named(
+        "agreement check coders compare coverage effects gold groups items labels next p_next "
+        "predictive prevalence prior_sensitivity why wrong_labels",
+        "agreement coders confusion coverage difficulty pairwise predictive prevalence quadrant "
+        "ranks simplex",
+    )
+    _reasons: ClassVar = {**_NO_LINKS, "write_gold": _IN_MEMORY, "plot.values": _NO_VALUES}
+
+
+class ScanFit(Fit):
+    """A fit whose items have classes, with the labels and P(truth) on disk."""
+
+    _has = _named("check coders prevalence write_gold", "coders confusion prevalence ranks")
+    _reasons: ClassVar = {
+        **_NO_LINKS,
+        "": "needs the labels in memory: fit them without a scan",
+        "gold": "the gold standard of a scan goes to disk, use write_gold(path)",
+        "plot.values": _NO_VALUES,
+    }
+
+    def check(self, *, predictive: bool = True) -> Check:
+        """Judge the chains and the design of the data."""
+        from annomodels.scale.summaries import check
+
+        return self._once(check)
+
+    def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
+        """Return accuracy, skill, information and kind, one row per coder."""
+        from annomodels.scale.summaries import coders
+
+        return self._table(coders, target=target, prob=prob)
+
+
+class NumberFit(Fit):
+    """A fit whose items have a number as their true value."""
+
+    _has = _named("agreement check coders gold items", "agreement coders values")
+    _reasons: ClassVar = {
+        **_NO_LINKS,
+        "": "numbers have no classes",
+        "write_gold": _IN_MEMORY,
+        "compare": "held-out labels are scored for classes only",
+        "effects": "covariates are of models of classes",
+        "next": "labels to ask for are weighed for classes only",
+        "p_next": "the next label is predicted for classes only",
+        "predictive": "simulated labels are compared with the given ones for classes only",
+        "prior_sensitivity": "other priors are tried for classes only",
+        "groups": "groups of coders are compared for classes only",
+        **dict.fromkeys(
+            _named("", "difficulty pairwise predictive quadrant ranks"),
+            "this plot is drawn of classes only",
+        ),
+    }
+
+    def check(self, *, predictive: bool = True) -> Check:
+        """Judge the chains and the ends of the scale."""
+        from annomodels.summaries.numbers import check
+
+        return self._once(check)
+
+    def gold(self, threshold: float | None = None) -> Summary:
+        """Return the true value of each item with its 95 % interval."""
+        from annomodels.summaries.numbers import gold
+
+        return self._table(gold, threshold=threshold)
+
+    def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
+        """Return bias, scale, noise and reliability, one row per coder."""
+        from annomodels.summaries.numbers import coders
+
+        return self._table(coders, target=target, prob=prob)
+
+    def items(self) -> Summary:
+        """Return the difficulty of the items."""
+        from annomodels.summaries.numbers import items
+
+        return self._table(items)
+
+    def agreement(self) -> Summary:
+        """Return interval alpha, what the model implies for it, and for two new coders."""
+        from annomodels.summaries.numbers import agreement
+
+        return self._table(agreement)
+
+
+class LinkFit(Fit):
+    """A fit of mentions and their antecedents."""
+
+    _has = _named("ambiguous chains check coders interpretations links mentions", "ranks")
+    _reasons: ClassVar = {
+        "": "mentions are linked to antecedents and have no classes",
+        "agreement": "agreement on links is measured on texts, am.coref.agreement_table(documents)",
+        "gold": "silver labels are in mentions(), and silver chains in chains()",
+        "items": "doubtful mentions are in ambiguous()",
+        "p_next": "what one more reader would say is a column of interpretations()",
+        "compare": "held-out labels are scored for classes only",
+    }
+
+    def check(self, *, predictive: bool = True) -> Check:
+        """Judge the chains and the coders."""
+        from annomodels.summaries.links import check
+
+        return self._once(check)
+
+    def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
+        """Return sensitivity and specificity, or accuracy, per coder and class of labels."""
+        from annomodels.summaries.links import coders
+
+        return self._table(coders, target=target, prob=prob)
+
+
+def _copied[S: Summary](summary: S) -> S:
+    """Summary whose table may get columns or be sorted; its values are shared."""
     return replace(summary, table=summary.table.copy(deep=False))

@@ -16,7 +16,7 @@ Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "
 class FitPlots:
     """Plots of a fit, each a method that gives a matplotlib figure.
 
-    With ``ax=`` a plot is drawn on axes of yours. A figure of its own has a clear background and
+    With ``ax=`` a plot is drawn on your axes. A separate figure has a clear background and
     is not known to pyplot: save it with ``figure.savefig("name.svg")``; notebooks show it.
 
     Parameters
@@ -43,19 +43,15 @@ class FitPlots:
         drawn = [name for name in names if not self._fit.lacks(f"plot.{name}")]
         return f"plots: {', '.join(drawn)}"
 
-    def _draw(self, name: str, *what: Any, **options: Any) -> Figure:
-        figure: Figure = self._fit.answer(f"plot.{name}")(self._fit, *what, **options)
-        return figure
+    def _of(self, name: str) -> Any:
+        self._fit.require(f"plot.{name}")
+        return self._fit
 
     def agreement(self, *, ax: Axes | None = None) -> Figure:
-        """Draw the agreement coefficients, as observed and as the model implies them.
+        """Draw the agreement coefficients, as observed and as the model implies them."""
+        from annomodels.plots.coders import agreement_forest as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("agreement", ax=ax)
+        return draw(self._of("agreement"), ax=ax)
 
     def coders(
         self,
@@ -76,10 +72,10 @@ class FitPlots:
             How many coders to show at most, the most notable ones.
         target
             Accuracy asked for, drawn as a line.
-        ax
-            Axes to draw on, instead of a figure of its own.
         """
-        return self._draw("coders", measure=measure, most=most, target=target, ax=ax)
+        from annomodels.plots.coders import coder_forest as draw
+
+        return draw(self._of("coders"), measure=measure, most=most, target=target, ax=ax)
 
     def confusion(self, coder: Hashable, *, ax: Axes | None = None) -> Figure:
         """Draw what a coder says when the truth is this or that.
@@ -88,30 +84,22 @@ class FitPlots:
         ----------
         coder
             Name of the coder.
-        ax
-            Axes to draw on, instead of a figure of its own.
         """
-        return self._draw("confusion", coder, ax=ax)
+        from annomodels.plots.coders import confusion_matrix as draw
+
+        return draw(self._of("confusion"), coder, ax=ax)
 
     def coverage(self, *, ax: Axes | None = None) -> Figure:
-        """Draw the expected accuracy of the gold labels when only the surest items are kept.
+        """Draw the expected accuracy of the gold labels when only the surest items are kept."""
+        from annomodels.plots.trust import coverage as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("coverage", ax=ax)
+        return draw(self._of("coverage"), ax=ax)
 
     def difficulty(self, *, ax: Axes | None = None) -> Figure:
-        """Draw the items ordered by difficulty; only models such as "scalar-difficulty" know it.
+        """Draw the items ordered by difficulty; only models such as "scalar-difficulty" know it."""
+        from annomodels.plots.items import difficulty as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("difficulty", ax=ax)
+        return draw(self._of("difficulty"), ax=ax)
 
     def pairwise(
         self, measure: Literal["kappa", "agreement"] = "kappa", *, ax: Axes | None = None
@@ -122,40 +110,28 @@ class FitPlots:
         ----------
         measure
             "kappa" for Cohen's kappa, "agreement" for the share of equal labels.
-        ax
-            Axes to draw on, instead of a figure of its own.
         """
-        return self._draw("pairwise", measure=measure, ax=ax)
+        from annomodels.plots.coders import pairwise_heatmap as draw
+
+        return draw(self._of("pairwise"), measure=measure, ax=ax)
 
     def predictive(self, *, ax: Axes | None = None) -> Figure:
-        """Draw what was observed against what the fitted model would produce.
+        """Draw what was observed against what the fitted model would produce."""
+        from annomodels.plots.trust import predictive_votes as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("predictive", ax=ax)
+        return draw(self._of("predictive"), ax=ax)
 
     def prevalence(self, *, ax: Axes | None = None) -> Figure:
-        """Draw how frequent each label is, as given and as the model corrects it.
+        """Draw how frequent each label is, as given and as the model corrects it."""
+        from annomodels.plots.items import prevalence as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("prevalence", ax=ax)
+        return draw(self._of("prevalence"), ax=ax)
 
     def quadrant(self, *, ax: Axes | None = None) -> Figure:
-        """Draw the items by disagreement of their coders and doubt about their label.
+        """Draw the items by disagreement of their coders and doubt about their label."""
+        from annomodels.plots.items import quadrant as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("quadrant", ax=ax)
+        return draw(self._of("quadrant"), ax=ax)
 
     def ranks(self, *, most: int = 4) -> Figure:
         """Draw whether the chains of the run tell the same story, a panel for each quantity.
@@ -165,24 +141,18 @@ class FitPlots:
         most
             How many quantities to show.
         """
-        return self._draw("ranks", most=most)
+        from annomodels.plots.trust import ranks as draw
+
+        return draw(self._of("ranks"), most=most)
 
     def simplex(self, *, ax: Axes | None = None) -> Figure:
-        """Draw the items as points between three labels.
+        """Draw the items as points between three labels."""
+        from annomodels.plots.items import simplex as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("simplex", ax=ax)
+        return draw(self._of("simplex"), ax=ax)
 
     def values(self, *, ax: Axes | None = None) -> Figure:
-        """Draw the true values of the items, where labels are numbers.
+        """Draw the true values of the items, where labels are numbers."""
+        from annomodels.plots.items import values as draw
 
-        Parameters
-        ----------
-        ax
-            Axes to draw on, instead of a figure of its own.
-        """
-        return self._draw("values", ax=ax)
+        return draw(self._of("values"), ax=ax)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import os
+import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
 from annomodels.engines.settings import MEMORY, Progress, Settings
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
@@ -28,21 +27,7 @@ MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
 SHORTER = 8
 # classes up to which chains look for swapped ones: an assignment takes the cube of their number
 MOST_RELABELLED = 100
-# module, and name of the function, by engine and by what the truth is
-ENGINES: dict[str, dict[str, str]] = {
-    "gibbs": {
-        "class": "annomodels.engines.gibbs:run",
-        "number": "annomodels.engines.interval:run",
-        "link": "annomodels.engines.links:run_gibbs",
-        "stack": "annomodels.engines.stacking:run",
-    },
-    "nuts": {
-        "class": "annomodels.engines.pymc.nuts:run",
-        "number": "annomodels.engines.interval_nuts:run",
-        "link": "annomodels.engines.links:run_nuts",
-    },
-    "em": {"class": "annomodels.engines.em:run"},
-}
+ENGINES = ("gibbs", "nuts", "em")
 
 
 def fit(
@@ -63,9 +48,6 @@ def fit(
     partitions: int | None = None,
     memory: int = MEMORY,
     executor: Any = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: float = 60.0,
-    resume: bool = False,
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of annotation.
@@ -114,12 +96,6 @@ def fit(
     executor
         Where passes over the items are carried out: "threads", "processes", a Dask client, or
         anything with ``submit`` or ``map``; in this process by default.
-    checkpoint
-        File that the run is written to now and then.
-    checkpoint_every
-        Seconds between two writings.
-    resume
-        Whether to go on from the checkpoint, if it is there.
     progress
         Called as ``progress(stage, share_done, message)``.
 
@@ -146,21 +122,17 @@ def fit(
     """
     data = as_annotations(data)
     if model is None:
-        model = default_model(
-            data, engine, executor=executor, partitions=partitions, checkpoint=checkpoint,
-            resume=resume,
-        )  # fmt: skip
+        model = default_model(data, engine, executor=executor, partitions=partitions)
         if resolve(model).shared:
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
-        seed=_new_seed(checkpoint, resume) if seed is None else seed,
+        seed=secrets.randbits(31) if seed is None else seed,
         starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
-        partitions=partitions, memory=memory, executor=executor, checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every, resume=resume, progress=progress,
+        partitions=partitions, memory=memory, executor=executor, progress=progress,
     )  # fmt: skip
     settings.require_known(name)
     named: Any = data
@@ -205,42 +177,26 @@ def fit(
     return Fit(data, fitted, tree, written.folder, written.keeper)
 
 
-def _new_seed(checkpoint: Any, resume: bool) -> int:
-    from annomodels.engines.checkpoint import new_seed
-
-    return new_seed(checkpoint=checkpoint, resume=resume)
-
-
 def default_model(
     data: Annotations | Scanned | Candidates,
     engine: str = "auto",
     *,
     executor: Any = None,
     partitions: int | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.
 
     Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
-    NUTS or EM, from a checkpoint, with an executor whose places keep nothing, where coders said
+    NUTS or EM, with an executor whose places keep nothing, where coders said
     that they do not know, where the members of a stack would take the better part of an hour (above
     seventy million labels of two classes, fewer with more classes), and where rows of coders for
     dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
     of an eighth of the length, where matrices of hundreds of classes, in memory, have more rows
     than there are labels to learn them from. Of mentions it is ``pairs``.
-
-    Parameters
-    ----------
-    data
-        What is to be fitted.
-    engine, executor, partitions, checkpoint, resume
-        As for :func:`fit`.
     """
     if isinstance(data, Candidates):
         return "pairs"
-    noted = resume or checkpoint is not None
-    if noted or engine not in ("auto", "gibbs") or not keeps(executor):
+    if engine not in ("auto", "gibbs") or not keeps(executor):
         return "hierarchical"
     from annomodels.data.alike import told_apart
     from annomodels.models.mixtures.stack import Stack
@@ -255,7 +211,7 @@ def default_model(
 
 
 def _silent(data: Annotations | Scanned) -> bool:
-    """Whether coders said that they do not know."""
+    """Return True if coders said that they do not know."""
     if isinstance(data, Annotations):
         return data.unanswered is not None and len(data.unanswered) > 0
     return bool(data.unanswered.any())
@@ -280,27 +236,13 @@ def _require_streamable(model: Model, engine: str) -> None:
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
             "stack, or a model from pooled to hierarchical with gibbs or em, or fit "
-            "am.scan(...).to_annotations()."
+            f"{Verb('am.scan(...).to_annotations()', 'annomodels fit without --stream')}."
         )
 
 
 def choose(model: Model, engine: str = "auto") -> str:
-    """Give the engine to use: Gibbs where the model is conjugate given the truth, else NUTS.
+    """Return the engine to use: Gibbs if the model is conjugate given the truth, else NUTS.
 
-    Parameters
-    ----------
-    model
-        The model.
-    engine
-        ``auto`` or the name of an engine.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such engine, or it does not serve the model.
-
-    Examples
-    --------
     >>> from annomodels.models import resolve
     >>> choose(resolve("hierarchical")), choose(resolve("logit-normal"))
     ('gibbs', 'nuts')
@@ -317,13 +259,29 @@ def choose(model: Model, engine: str = "auto") -> str:
     if engine != "em" and not model.proper:
         raise NotApplicable(
             "A model without proper priors has no posterior to sample. "
-            "Use engine='em', or give it priors."
+            f"Use {Option('engine', 'em')}, or give it priors."
         )
     return engine
 
 
 def runner(engine: str, truth: str = "class") -> Callable[..., Any]:
-    """Load an engine and give its function for models of such a truth, or for a stack."""
-    module, name = ENGINES[engine][truth].split(":")
-    run: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    """Return the function of an engine for models of such a truth, or for a stack."""
+    run: Callable[..., Any]
+    match engine, truth:
+        case "gibbs", "number":
+            from annomodels.engines.interval import run
+        case "gibbs", "link":
+            from annomodels.engines.links import run_gibbs as run
+        case "gibbs", "stack":
+            from annomodels.engines.stacking import run
+        case "gibbs", _:
+            from annomodels.engines.gibbs import run
+        case "nuts", "number":
+            from annomodels.engines.interval_nuts import run
+        case "nuts", "link":
+            from annomodels.engines.links import run_nuts as run
+        case "nuts", _:
+            from annomodels.engines.pymc.nuts import run
+        case _:
+            from annomodels.engines.em import run
     return run

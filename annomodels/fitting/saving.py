@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
 from annomodels.engines.settings import Interrupts
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class _Unfailing(io.RawIOBase):
         return int(self.file.seek(offset, whence))
 
     def tell(self) -> int:
-        """Give the place within the file."""
+        """Return the place within the file."""
         return int(self.file.tell())
 
     def readinto(self, buffer: Any) -> int:
@@ -130,7 +130,7 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
     from annomodels.engines.source.disk import truth_path
 
     if path.exists() and not (force and (path / ABOUT).is_file()):
-        remedy = "Choose another name, or say force=True to replace a saved fit."
+        remedy = f"Choose another name, or say {Option('force', True)} to replace a saved fit."
         raise OutputError(Problem("There is a folder of this name.", str(path), remedy))
     work = path.with_name(f".{path.name}-{os.getpid()}")
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.io.border import guarded, unreadable
 from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.joining import account, joined, stacked, twice, without_labels
@@ -182,7 +182,7 @@ def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
     for file, form in zip(files, _forms(files, said, options), strict=True):
         if not form.spans:
             what = f"The format {form.name!r} contains no marked stretches of text."
-            raise AnnotationError(Problem(what, file.source.name, "Leave out units=."))
+            raise AnnotationError(Problem(what, file.source.name, f"Leave out {Option('units')}."))
         own = form.marks(file.source, _own(file, said, options))
         new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
         for document, coders in own.seen.items():
@@ -215,7 +215,7 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
     if units is not None:
         if not form.spans:
             what = f"The format {form.name!r} contains no marked stretches of text."
-            remedy = "Leave out units=."
+            remedy = f"Leave out {Option('units')}."
             raise AnnotationError(Problem(what, source.name, remedy))
         from annomodels.io.units import columns_of_spans
 
@@ -225,9 +225,9 @@ def _columns(form: Format, source: Source, options: Options, units: str | None) 
 
         spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."
-        remedy = "Say what the items are with units=. " + described()
+        remedy = f"Say what the items are with {Option('units')}. " + described()
         if any(span.chain for span in spans.spans):
-            remedy += " For coreference, use annomodels.coref.read."
+            remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
         raise AnnotationError(Problem(what, source.name, remedy))
     return form.columns(source, options)
 
@@ -252,7 +252,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         if found.name not in PLAIN and not found.fits(source, options):
             refuse(source, options)
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
-            remedy = "Leave out format=, or export it again."
+            remedy = f"Leave out {Option('format')}, or export it again."
             error = AnnotationError if source.inside is None else UnknownFolder
             raise error(Problem(what, source.name, remedy))
         return found
@@ -292,5 +292,5 @@ def _unknown_folder(source: Source) -> Problem:
     if problem is not None:
         return problem
     what = f"The archive is not in a known format; it contains {some(names)}."
-    remedy = "Give one of its files, or say what it is with format=."
+    remedy = f"Give one of its files, or say what it is with {Option('format')}."
     return Problem(what, source.name, remedy)

@@ -19,6 +19,7 @@ from annomodels.errors import (
     AnnomodelsError,
     AnnotationError,
     MissingDependency,
+    Option,
     Problem,
     printable,
 )
@@ -124,7 +125,7 @@ def unreadable(path: Path) -> Problem | None:
         remedy = f"There is no folder {shown(path.parent)!r} either; check the path."
     else:
         near = difflib.get_close_matches(path.name, there, n=3, cutoff=0.6)
-        remedy = f"Did you mean {shown(' or '.join(near))}?" if near else "Check the path."
+        remedy = f"Did you mean {shown(' or '.join(near))}?" if near else _present(there)
     return Problem("There is no such file.", where, remedy)
 
 
@@ -206,6 +207,14 @@ def _pipe(stream: Any, where: str) -> bytes:
             raise AnnotationError(Problem(what, where, "Save them, and give the file."))
 
 
+def _present(names: list[str]) -> str:
+    """Name files that are there."""
+    files = sorted(name for name in names if not name.startswith("."))
+    more = f" and {len(files) - 5:,} more" if len(files) > 5 else ""
+    there = f"holds {shown(', '.join(files[:5]))}{more}" if files else "is empty"
+    return f"Check the path: its folder {there}."
+
+
 def _closed(where: str, error: Exception) -> Problem:
     if isinstance(error, PermissionError):
         return Problem("You may not read this file.", where, "Ask for permission, or copy it.")
@@ -264,7 +273,9 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     if nul >= 0:
         row = text.count("\n", 0, nul) + 1
         what = "There is a NUL byte, so this is either not text, or UTF-16 without its mark."
-        remedy = "Save it as UTF-8, or say encoding='utf-16-le' if it comes from Windows."
+        remedy = (
+            f"Save it as UTF-8, or say {Option('encoding', 'utf-16-le')} if it comes from Windows."
+        )
         raise AnnotationError(Problem(what, f"{source}, row {row}", remedy))
     return text.removeprefix("\ufeff")
 
@@ -276,5 +287,8 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
         what = "This is not text: it holds NUL bytes."
         return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
-    remedy = "Save the file as UTF-8, or say its encoding, such as encoding='cp1252' for Windows."
+    remedy = (
+        f"Save the file as UTF-8, or say its encoding, such as {Option('encoding', 'cp1252')} "
+        "for Windows."
+    )
     return Problem(what, f"{source}, row {row}", remedy)

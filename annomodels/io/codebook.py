@@ -11,7 +11,7 @@ from typing import Any
 
 from annomodels.data.annotations import SCALES
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import guarded
 from annomodels.io.source import Source
 
@@ -97,7 +97,9 @@ def unknown(
 
 def unfit(scale: Any, codebook: Any, questions: Collection[str]) -> list[Problem]:
     """Say what is said by ``scale=`` and ``codebook=`` of questions that there are not."""
-    scales = unknown(scale, questions, "scale=...") if isinstance(scale, Mapping) else []
+    scales = (
+        unknown(scale, questions, f"{Option('scale', ...)}") if isinstance(scale, Mapping) else []
+    )
     return scales + ([] if codebook is None else unknown(codebook_of(codebook), questions))
 
 

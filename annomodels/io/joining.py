@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annomodels.data.validation import at_rows, counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.many import File, RowOf
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched, named_column
@@ -95,8 +95,9 @@ def _splits(files: Sequence[File]) -> Problem:
         "no column names the coder."
     )
     remedy = (
-        "Name the column of the coders with coder=..., or those of a wide table with "
-        "coder_columns=[...]. If each file is the work of one coder, name it: ana=a.csv ben=b.csv."
+        f"Name the column of the coders with {Option('coder', ...)}, or those of a wide table with "
+        f"{Option('coder_columns', [...])}. If each file is the work of one coder, name it: "
+        "ana=a.csv ben=b.csv."
     )
     return Problem(what, _common(files), remedy)
 
@@ -180,8 +181,8 @@ def without_labels(columns: Columns, files: Sequence[File], options: Options) ->
         what = f"There is no column {name!r}, which holds the labels in the other files."
         remedy = (
             f"Rename the column that holds them to {name!r}, or leave the file out. If it has a "
-            f"column for each coder, name these: coder_columns=[...] with label={name!r}. "
-            f"The columns are {some(header)}."
+            f"column for each coder, name these: {Option('coder_columns', [...])} with "
+            f"{Option('label', name)}. The columns are {some(header)}."
         )
         problems.append(Problem(what, file.source.name, remedy))
     return problems
@@ -274,7 +275,7 @@ def twice(columns: Columns) -> list[Problem]:
             f"{_rows(one, [row for _, row, _ in repeats])} and "
             f"{_rows(other, [row for _, _, row in repeats])}",
             "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
-            "twice, or say repeats='keep' if items were shown again.",
+            f"twice, or say {Option('repeats', 'keep')} if items were shown again.",
         )
         for (coder, one, other), repeats in found.items()
     ]

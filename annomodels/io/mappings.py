@@ -14,7 +14,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_blank, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import decoded, guarded, name_of, raw_bytes
 from annomodels.io.objects import json_value
 from annomodels.io.source import Source
@@ -90,7 +90,10 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
         return
     if gone := [old for old, label in new.items() if label in ("", None)]:
         what = f"No label is left of {some(gone)}."
-        remedy = f"Give it another name; if it means that there is no label, say missing={gone!r}."
+        remedy = (
+            "Give it another name; if it means that there is no label, say "
+            f"{Option('missing', gone)}."
+        )
         raise AnnotationError(Problem(what, source, remedy))
     before = dict.fromkeys(columns.labels)
     after = {label: recoded(label) for label in before}
@@ -100,7 +103,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
     if len(before) > 1 and len(set(after.values())) == 1:
         only = next(iter(after.values()))
         what = f"All {len(before):,} labels become {only!r}: {some(before)}."
-        remedy = "Recode fewer labels, so that two are left at least: map=."
+        remedy = f"Recode fewer labels, so that two are left at least: {Option('map')}."
         where = (
             f"{source}, column {columns.names['label']!r}" if "label" in columns.names else source
         )
@@ -246,7 +249,8 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
         what = f"None of the items in the file is in the data: {some(list(given))}."
         remedy = (
             f"Use the names that the items have in the data, such as {some(list(items)[:3])}; or "
-            f"name the column of the data that holds those of this file: item={_name(path)}."
+            "name the column of the data that holds those of this file: "
+            f"{Option('item', _name(path))}."
         )
         raise AnnotationError(Problem(what, source, remedy))
     found: dict[Hashable, Hashable] = {
@@ -256,18 +260,18 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     tests = data.with_gold(found).gold
     if not ((np.asarray(tests) >= 0) & ~told).any():
         what = "The data contain the truth of all these items, so the fit has already seen it."
-        remedy = "Fit without the truth that you want to hold back: leave out gold=."
+        remedy = f"Fit without the truth that you want to hold back: leave out {Option('gold')}."
         raise AnnotationError(Problem(what, source, remedy))
     return found
 
 
-def _name(path: str | os.PathLike[str]) -> str:
+def _name(path: str | os.PathLike[str]) -> Any:
     """Name of the first column of a file, which the data may have too."""
     with suppress(AnnotationError):
         first = _rows_of(path).header[0]
         if first.isidentifier() and first != "item":
-            return repr(first)
-    return "..."
+            return first
+    return ...
 
 
 def items_from(
@@ -305,7 +309,7 @@ def item_columns(
         problems += named_column(header, found, "item", source)
     else:
         what = f"Which column holds the item is not clear: the columns are {some(header)}."
-        problems.append(Problem(what, source, "Name it: item=."))
+        problems.append(Problem(what, source, f"Name it: {Option('item')}."))
     if problems or found is None:
         raise AnnotationError(problems)
     out: dict[str, dict[str, str]] = {name: {} for name in columns}

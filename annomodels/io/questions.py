@@ -9,7 +9,7 @@ from typing import Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import name_of
 from annomodels.io.codebook import fits, is_pattern, unfit, unknown
 from annomodels.io.many import Paths
@@ -142,7 +142,7 @@ def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questio
             first = error.problems[0].what
             left_out[name] = first[:1].lower() + first[1:].rstrip(".")
             if codes := dict(error.problems[0].options).get("missing"):
-                left_out[name] += f"; missing={list(codes)!r} reads the others"
+                left_out[name] += f"; {Option('missing', list(codes))} reads the others"
     if not annotations and repeated is not None:
         raise repeated  # the items are not what they should be, whatever the question
     if not annotations:
@@ -151,7 +151,7 @@ def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questio
             raise AnnotationError(problems)
         what = f"None of {counted(len(left_out), 'question')} can be read: {listed(left_out)}."
         same = {problem.remedy for problem in problems}
-        remedy = "Name a column that holds labels with question=."
+        remedy = f"Name a column that holds labels with {Option('question')}."
         if len(problems) == len(left_out) and len(same) == 1:
             remedy = same.pop()
         raise AnnotationError(Problem(what, source, remedy))

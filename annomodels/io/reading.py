@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.data.annotations import SCALES, Annotations, Scale
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
 from annomodels.io.many import Paths, gathered
@@ -59,7 +59,7 @@ def read(
     repeats: Repeats = "stop",
     map: Mapping[Any, Any] | None = None,
 ) -> Annotations:
-    r"""Read annotations from the export of a labelling tool, or from a plain table.
+    r"""Read annotations from the export of a labeling tool, or from a plain table.
 
     The format is found out; ``annomodels formats`` lists all. What an export holds but does not
     count (cancelled, rejected, tainted, repeated) is left out and counted in ``notes``.
@@ -394,7 +394,9 @@ def _source(
         kind = source.kind
     if kind not in ("delimited", "excel", "inside"):
         what = "Columns are named, and rows passed over, in tables only (text or Excel)."
-        raise AnnotationError(Problem(what, source.name, "Leave out columns= and skip_rows=."))
+        raise AnnotationError(
+            Problem(what, source.name, f"Leave out {Option('columns')} and {Option('skip_rows')}.")
+        )
     return source
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options
 from annomodels.io.spans import GOLD, Span, SpanTable
 from annomodels.io.tables.columns import Columns
@@ -30,7 +30,9 @@ def _tokens(spans: Sequence[Span], document: str, every: SpanTable) -> Places:
     text = every.texts.get(document, "")
     if not text:
         what = f"The text of the document {document!r} is not in the export."
-        remedy = "Use units='exact' or units='overlap', or add the texts."
+        remedy = (
+            f"Use {Option('units', 'exact')} or {Option('units', 'overlap')}, or add the texts."
+        )
         raise AnnotationError(Problem(what, every.source, remedy))
     return [found.span() for found in _WORD.finditer(text)]
 

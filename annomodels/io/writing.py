@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from annomodels.data.validation import all_numbers
-from annomodels.errors import AnnomodelsError, Problem
+from annomodels.errors import AnnomodelsError, Option, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,7 +136,7 @@ def _refuse(target: Path, force: bool) -> None:
         what, remedy = _SENTENCES[errno.EISDIR]
         raise OutputError(Problem(what, str(target), remedy))
     if os.path.lexists(target) and not force:
-        remedy = "Choose another name, or say force=True to replace it."
+        remedy = f"Choose another name, or say {Option('force', True)} to replace it."
         raise OutputError(Problem("There is a file of this name.", str(target), remedy))
 
 

@@ -40,7 +40,7 @@ def pair_pass(
     counts: Array,
     sizes: Array,
 ) -> float:
-    """Give the log likelihood with every candidate true or not; fills `p` [candidate].
+    """Return the log likelihood with every candidate true or not; fills `p` [candidate].
 
     The kinds of class h are 2h (the candidate is not true) and 2h + 1. `weights` [class, 2] are
     the logarithms of 1 - prevalence and of the prevalence. If `drawn`, truths are drawn and added
@@ -144,7 +144,7 @@ def choose_single(
 
 @kernel
 def single_pass(case: tuple[Array, ...], weights: Array, logs: Array, p: Array) -> float:
-    """Give the log likelihood with one candidate of a mention true; fills `p` [candidate].
+    """Return the log likelihood with one candidate of a mention true; fills `p` [candidate].
 
     `weights` [class, 2] has the logarithms of the weights of the classes in its second column.
     """

@@ -167,7 +167,7 @@ def difficulty_density(
     design: Array,
     ends: Array,
 ) -> float:
-    """Give the log density at the unconstrained `x`, and fill `grad`.
+    """Return the log density at the unconstrained `x`, and fill `grad`.
 
     `sizes` are coders, labels, and numbers of difficulty scales, discriminations and shares of
     guesses; `alpha` pseudo-counts of the prevalence; `share` how far each coder is centred; `rule`

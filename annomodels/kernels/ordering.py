@@ -126,7 +126,7 @@ def write_keys(
 
 @inlined
 def before(a: Array, a_begin: int, a_end: int, b: Array, b_begin: int, b_end: int) -> bool:
-    """Whether the bytes of one key stand before those of another."""
+    """Return True if the bytes of one key stand before those of another."""
     size = min(a_end - a_begin, b_end - b_begin)
     for n in range(size):
         x, y = a[a_begin + n], b[b_begin + n]
@@ -171,7 +171,7 @@ def in_order(codes: Array, order: Array, starts: Array, out: Array) -> None:
 
 @inlined
 def root_of(parent: Array, j: int) -> int:
-    """Give the coder that stands for all that share items with coder j."""
+    """Return the coder that stands for all that share items with coder j."""
     while parent[j] != j:
         parent[j] = parent[parent[j]]
         j = parent[j]

@@ -31,7 +31,7 @@ NEGLIGIBLE = -40.0
 
 
 def chances(log_prevalence: Array, logc: Array) -> Chances:
-    """Give the parameters that a pass takes."""
+    """Return the parameters that a pass takes."""
     return log_prevalence, logc, np.exp(log_prevalence), np.exp(logc)
 
 

@@ -190,7 +190,7 @@ def entropy_of(p: Array) -> float:
 
 @kernel
 def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
-    """Whether the right label leads in all rows, or in all columns, of P(truth, label).
+    """Return True if the right label leads in all rows, or in all columns, of P(truth, label).
 
     No other assignment of the classes has more right labels then. `volume` [row] is the share of
     the labels that each matrix gave; `logc` is [row, label, truth].

@@ -85,7 +85,7 @@ def random_effects_density(
     gold: Array,
     weight: Array,
 ) -> float:
-    """Give the log density at the unconstrained `x`, and fill `grad`.
+    """Return the log density at the unconstrained `x`, and fill `grad`.
 
     `n_coders` is 0 where all coders are alike and items add to the logits; with coders, items take
     away. `alpha` are pseudo-counts of the prevalence, `share` says how far each coder is centred;

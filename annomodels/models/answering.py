@@ -86,17 +86,17 @@ class Answering(ConjugateModel):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """Name in sentences."""
+        """Name in text."""
         return f"{self.base.title} with labels that are not classes"
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
-        """Whether classes that have swapped their names still are parameters of the model."""
+        """Return True if parameters with swapped classes belong to the model, too."""
         return self.base.swappable
 
     @property
     def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, as sampling needs."""
         return self.base.proper
 
     def bound(self, data: Annotations) -> Self:
@@ -122,11 +122,11 @@ class Answering(ConjugateModel):
         return self.base
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
-        """Where kernels write draws of the answers' own variables and of the mean rates."""
+        """Arrays in which kernels write draws of the rates and of the mean rates."""
         return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
 
     def n_coders(self, n_rows: int) -> int:
-        """Give the number of coders that this many rows belong to."""
+        """Return the number of coders that this many rows belong to."""
         return n_rows // (len(self.kinds) + 1)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
@@ -140,7 +140,7 @@ class Answering(ConjugateModel):
         return self.n_coders(len(state.log_confusion))
 
     def of_answers(self, state: State) -> State:
-        """Give the state of the model of the answers, as views."""
+        """Return the state of the model of the answers, as views."""
         mine = state.log_confusion[: self._rows(state)]
         return State(state.log_prevalence, mine, state.population)
 
@@ -168,7 +168,7 @@ class Answering(ConjugateModel):
         return self.base.row_prior(self.of_answers(state))
 
     def source(self, state: State) -> Any:
-        """Give what the rows come from as the kernels take it, see ``kernels.answering``."""
+        """Return the population as the kernels take it, see ``kernels.answering``."""
         from annomodels.kernels import answering
 
         held = state.population
@@ -203,7 +203,7 @@ class Answering(ConjugateModel):
         return State(answers.log_prevalence, rows, {**answers.population, **held})
 
     def log_penalty(self, state: State) -> float:
-        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""
+        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         held = state.population
         pseudo = (held[SPREAD][:, :, None] * held[MEAN])[:, None]
         rates = float((pseudo * self._rates(state.log_confusion)).sum())
@@ -281,7 +281,7 @@ class Answering(ConjugateModel):
         return out
 
     def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Give the variables of a result, in which the rows of answers stand alone.
+        """Return the variables of a result, in which the rows of answers stand alone.
 
         ``no_answer`` [coder, truth, kind] is the rate of each kind among all times that a coder was
         asked, ``no_answer_mean`` [truth, kind] its mean in the population.
@@ -297,7 +297,7 @@ class Answering(ConjugateModel):
         return out
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         kinds = ", ".join(self.kinds)
         return [
             *self.base.describe(),

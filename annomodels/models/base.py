@@ -103,7 +103,7 @@ class Model(ABC):
     # known truth: mean and standard deviation, see benchmarks/estimate.py
     misjudged: ClassVar[tuple[float, float]] = (1.0, 1.3)
     # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
-    # in parts, on disk and from checkpoints
+    # in parts and on disk
     by_counts: ClassVar[bool] = False
     # whether Gibbs draws a state of each item, see models/mixtures/
     by_states: ClassVar[bool] = False
@@ -158,7 +158,7 @@ class Model(ABC):
 
     @abstractmethod
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
 
     @abstractmethod
     def build(self, codes: Any, coords: dict[str, list[str]]) -> Any:
@@ -242,7 +242,7 @@ class Model(ABC):
         return posterior
 
     def n_coders(self, n_rows: int) -> int:
-        """Give the number of coders that this many rows belong to."""
+        """Return the number of coders that this many rows belong to."""
         return n_rows
 
     @property
@@ -251,11 +251,11 @@ class Model(ABC):
         return self
 
     def density(self, codes: Encoded) -> Density | None:
-        """Give the posterior in compiled loops; None where NUTS compiles the PyMC model."""
+        """Return the posterior in compiled loops; None where NUTS compiles the PyMC model."""
         return None
 
     def learnt(self, earlier: Earlier) -> Model:
-        """Give this model with the posterior of an earlier fit as its priors.
+        """Return this model with the posterior of an earlier fit as its priors.
 
         Raises
         ------
@@ -280,7 +280,7 @@ class Model(ABC):
         return None
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Give the accuracy of the coders in each class, and what the prior expects of it.
+        """Return the accuracy of the coders in each class, and what the prior expects of it.
 
         None where the prior of a class does not rest on the other classes.
         """
@@ -393,5 +393,5 @@ class Model(ABC):
 
     @property
     def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0

@@ -86,7 +86,7 @@ PLACES = {
 
 
 def resolve(model: str | Model) -> Model:
-    """Give the model that a name stands for; a model stands for itself.
+    """Return the model of a name; return a model as it is.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def resolve(model: str | Model) -> Model:
 
 @lru_cache
 def _with_defaults(name: str) -> Model:
-    """Give the model of a name, which is a value: one is enough."""
+    """Return the model of a name, which is a value: one is enough."""
     return class_of(name)()
 
 
@@ -180,7 +180,7 @@ def class_of(name: str) -> type[Model]:
 
 
 def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict[str, Any]:
-    """Give the description of a model with the classes that stand for its own ones now.
+    """Return the description of a model with the classes that stand for its own ones now.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class ConjugateModel(ConfusionModel):
         return None
 
     def source(self, state: State) -> Any:
-        """Give what the rows come from as the kernels take it, see ``kernels.rows``.
+        """Return what the rows come from as the kernels take it, see ``kernels.rows``.
 
         Arrays that belong to the state are views of it, so that a Gibbs step changes the state.
         """
@@ -96,7 +96,7 @@ class ConjugateModel(ConfusionModel):
         return float(found)
 
     def log_penalty(self, state: State) -> float:
-        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios.
+        """Return the penalty of EM: the log prior on the scale of log-ratios.
 
         There the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
         every alpha > 0 and alpha = 0 is maximum likelihood.
@@ -132,12 +132,12 @@ class ConjugateModel(ConfusionModel):
         return float(log_likelihood - plain + total)
 
     def rows_penalty(self, state: State, prior: Floats) -> float:
-        """Give the part of the penalty that concerns rows with these pseudo-counts."""
+        """Return the part of the penalty that concerns rows with these pseudo-counts."""
         rows = np.transpose(state.log_confusion, (0, 2, 1))
         return _weighted(np.broadcast_to(prior, rows.shape), rows)
 
     def prevalence_penalty(self, state: State) -> float:
-        """Give the part of the penalty that concerns the prevalence."""
+        """Return the part of the penalty that concerns the prevalence."""
         return _weighted(self.prevalence.alpha(len(state.log_prevalence)), state.log_prevalence)
 
     def with_mode(

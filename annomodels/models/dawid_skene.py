@@ -53,7 +53,7 @@ class DawidSkene(ConjugateModel):
 
     @classmethod
     def unsmoothed(cls) -> DawidSkene:
-        """Give the model without any prior: maximum likelihood, for the ``em`` engine only.
+        """Return the model without any prior: maximum likelihood, for the ``em`` engine only.
 
         Examples
         --------
@@ -64,11 +64,11 @@ class DawidSkene(ConjugateModel):
 
     @property
     def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0 and self.confusion.strength > 0
 
     def learnt(self, earlier: Earlier) -> Self:
-        """Give this model with the posterior of an earlier fit as its priors."""
+        """Return this model with the posterior of an earlier fit as its priors."""
         draws = earlier.draws_of("confusion")
         if draws.ndim == 4:  # a new coder is any of the coders there were
             draws = draws.reshape(-1, *draws.shape[2:])
@@ -117,7 +117,7 @@ class DawidSkene(ConjugateModel):
         return pt.log(confusion)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; every coder has a confusion matrix of their own, and "
             "labels are independent given the true class.",
@@ -173,7 +173,7 @@ class Pooled(DawidSkene):
         return pt.log(confusion)[None]
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         story = (
             "Every item has one true class; all coders share one confusion matrix, so nothing is "
             "learnt about single coders."

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 Ints = NDArray[Any]
 
@@ -88,7 +88,7 @@ class Encoded:
         return np.asarray(votes / votes.sum())
 
     def of_patterns(self, chosen: Ints, *, known: bool = True) -> Encoded:
-        """Give some of the patterns, with or without what is known of their truth."""
+        """Return some of the patterns, with or without what is known of their truth."""
         lengths = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         take = np.repeat(self.starts[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
@@ -188,7 +188,7 @@ class Expanded(Annotations):
 
 
 def expanded(data: Annotations) -> Expanded:
-    """Give each coder a shadow for each kind of no answer.
+    """Assign each coder a shadow for each kind of no answer.
 
     The shadow of coder j and kind m stands at place J (m + 1) + j. Where the coder gave that kind,
     it says 1; where they gave a later kind or a class, 0; where they gave an earlier kind, nothing.
@@ -274,7 +274,8 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 f"Every label is {name if len(name) <= 40 else name[:37] + '...'}, so there is "
                 "nothing to learn about the truth or the coders.",
                 source,
-                "Add items with other labels, or declare the labels that were possible (labels=); "
+                "Add items with other labels, or declare the labels that were possible "
+                f"({Option('labels')}); "
                 "the data can be checked, and agreement computed, as they are.",
             )
         )
@@ -284,7 +285,8 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 "There is one coder: agreement and the quality of coders cannot be learnt from "
                 "one.",
                 source,
-                "Add a second coder; see that the coder column is the right one (coder=).",
+                "Add a second coder; see that the coder column is the right one "
+                f"({Option('coder')}).",
             )
         )
     elif not shared:
@@ -294,7 +296,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
                 "cannot be learnt.",
                 source,
                 "Let coders share items; see that the item and coder columns are the right ones "
-                "(item=, coder=).",
+                f"({Option('item')}, {Option('coder')}).",
             )
         )
     if problems:

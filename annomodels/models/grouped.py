@@ -86,7 +86,7 @@ class GroupedCoders(HierarchicalDawidSkene):
 
     @property
     def split(self) -> bool:
-        """Whether the coders of the data fall into more than one group."""
+        """Return True if the coders of the data fall into more than one group."""
         return len(set(self.members)) > 1
 
     @property
@@ -126,7 +126,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return {"coder_group": list(self.group_names)} if self.split else {}
 
     def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
-        """Give this model with the posterior of an earlier fit as its priors."""
+        """Return this model with the posterior of an earlier fit as its priors."""
         if self.split:
             raise NotApplicable(
                 "Priors cannot be taken from a fit with several groups of coders. Use hierarchical."
@@ -153,7 +153,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return None if self.split else super().new_rows(draws_of, rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Give what one population is expected to be; None where there are several."""
+        """Return the expected accuracy of one population; None if there are several."""
         return None if self.split else super().expected_accuracy(draws_of)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
@@ -167,7 +167,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         )
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
-        """Where kernels write draws of the populations."""
+        """Arrays in which kernels write draws of the populations."""
         if not self.split:
             return super().draw_places(held, spare)
         mean = held["group_population"]
@@ -203,7 +203,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return row_prior if row_prior.ndim == 3 else super()._shapes(row_prior)
 
     def source(self, state: State) -> Any:
-        """Give the populations as the kernels take them, see ``kernels.groups``."""
+        """Return the populations as the kernels take them, see ``kernels.groups``."""
         if not self.split:
             return super().source(state)
         from annomodels.kernels.groups import Groups
@@ -301,7 +301,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return pt.log(confusion)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         out = super().describe()
         names = ", ".join(self.group_names) or "none named, so all coders are alike"
         return [*out, f"Coders belong to groups with a population each: {names}."]

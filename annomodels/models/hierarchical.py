@@ -89,7 +89,7 @@ class HierarchicalDawidSkene(ConjugateModel):
 
     @classmethod
     def carpenter(cls) -> HierarchicalDawidSkene:
-        """Give the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
+        """Return the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
 
         Examples
         --------
@@ -99,7 +99,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
     def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
-        """Give this model with the posterior of an earlier fit as its priors."""
+        """Return this model with the posterior of an earlier fit as its priors."""
         logs = np.log(earlier.draws_of("concentration"))
         spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(earlier.weight)
         rows = earlier.counts("confusion")
@@ -121,7 +121,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Give the accuracy of the coders in each class, and what the prior expects of it.
+        """Return the accuracy of the coders in each class, and what the prior expects of it.
 
         Coders and what their rows come from are draws of the prior in data that are drawn from it;
         so what is seen then lies from the mean by a number with mean 0 and variance 1.
@@ -150,7 +150,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         )
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
-        """Where kernels write draws of the population."""
+        """Arrays in which kernels write draws of the population."""
         accuracy = held.get("common_accuracy", spare)
         # room that nobody reads where the strength is not estimated
         idle = np.empty_like(held["concentration"])
@@ -166,7 +166,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return self._shapes(self.row_prior(state))
 
     def source(self, state: State) -> Any:
-        """Give the population as the kernels take it, see ``kernels.rows``."""
+        """Return the population as the kernels take it, see ``kernels.rows``."""
         from annomodels.kernels.rows import Population
 
         held, prior = state.population, self.population
@@ -243,7 +243,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return self.with_mode(counts, sizes, shapes, state.population)
 
     def log_penalty(self, state: State) -> float:
-        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""
+        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         shapes = self._shapes(self.row_prior(state))
         return self.prevalence_penalty(state) + self.rows_penalty(state, shapes)
 
@@ -352,7 +352,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         return pt.log(confusion)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; every coder has a confusion matrix of their own, "
             "drawn from a population of coders whose mean and spread are estimated too.",

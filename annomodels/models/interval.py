@@ -108,7 +108,7 @@ class Interval(Model):
 
     @property
     def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, as sampling needs."""
         return True
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
@@ -131,7 +131,7 @@ class Interval(Model):
         return numeric_labels(data, self.centre, self.unit, self.step, self.ends)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has a true value, drawn from a normal distribution; every coder adds a "
             "bias, stretches distances from the mean truth by a scale, and adds normal noise; "
@@ -148,7 +148,7 @@ class Interval(Model):
         ]
 
     def prior_numbers(self) -> Floats:
-        """Give the priors as the sampler takes them, see ``kernels.interval``."""
+        """Return the priors as the sampler takes them, see ``kernels.interval``."""
         spreads = (self.truth_spread, self.bias_spread, self.scale_spread, self.noise)
         shapes = (self.coder_shape, self.item_shape)
         tail = [number for s in shapes for number in (math.log(s.median), s.spread)]
@@ -179,7 +179,7 @@ class Interval(Model):
 
     @staticmethod
     def mean_labels(values: dict[str, Any], item: Any, coder: Any) -> Any:
-        """Give the means of labels [annotation], neither rounded nor cut off."""
+        """Return the means of labels [annotation], neither rounded nor cut off."""
         deviation = values["truth"][item] - values["truth_mean"]
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
 

@@ -33,7 +33,7 @@ def guessing_rows(competence: Floats, guess: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Mace(ConjugateModel):
-    r"""Multi-annotator competence estimation: coders know the truth or guess.
+    r"""Multi-annotator competence estimation (MACE): coders know the truth or guess.
 
     .. math::
 
@@ -76,7 +76,7 @@ class Mace(ConjugateModel):
 
     @classmethod
     def hovy(cls) -> Mace:
-        """Give the model of the paper: classes are equally frequent.
+        """Return the model of the paper: classes are equally frequent.
 
         The prevalence has a prior so strong that it is uniform to three digits.
 
@@ -95,11 +95,11 @@ class Mace(ConjugateModel):
         )
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
-        """Where kernels write draws of competences and guesses."""
+        """Arrays in which kernels write draws of competences and guesses."""
         return (held["competence"], held["guess"])
 
     def source(self, state: State) -> Any:
-        """Give competences and guesses as the kernels take them, see ``kernels.rows``."""
+        """Return competences and guesses as the kernels take them, see ``kernels.rows``."""
         from annomodels.kernels.rows import Guessing
 
         held = state.population
@@ -154,7 +154,7 @@ class Mace(ConjugateModel):
         return State(log_shares(vector[:k], 0), rows, population)
 
     def log_penalty(self, state: State) -> float:
-        """Give what EM adds to the log likelihood: the log prior on the scale of log-ratios."""
+        """Return the penalty of EM: the log prior on the scale of log-ratios."""
         theta, xi = state.population["competence"], state.population["guess"]
         a, b = self.competence.counts
         value = a * np.log(theta).sum() + b * np.log1p(-theta).sum()
@@ -182,7 +182,7 @@ class Mace(ConjugateModel):
         return pt.log(rows)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; a coder knows it with a probability of their own, and "
             "otherwise guesses by a habit that does not depend on the item.",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats
 
 # parameters of the populations, in the order in which the sampler holds them
@@ -63,7 +63,7 @@ class NumericLabels:
 
     @property
     def exact(self) -> bool:
-        """Whether labels are taken as they are, neither rounded nor cut off."""
+        """Return True if labels are taken as they are, neither rounded nor cut off."""
         return bool((self.low == self.high).all())
 
     @property
@@ -121,7 +121,7 @@ class NumberDraws:
         return cls(population, *(drawn.get(each.name) for each in fields(cls)[1:]))  # type: ignore[arg-type]
 
     def pymc_start(self, labels: NumericLabels, deviation: Floats) -> dict[str, Floats]:
-        """Give the values of the variables of the PyMC model that correspond to one draw.
+        """Return the values of the variables of the PyMC model that correspond to one draw.
 
         `deviation` [item] is that of the truths from their mean.
         """
@@ -134,7 +134,7 @@ class NumberDraws:
         return {name: np.asarray(value, dtype=float) for name, value in out.items()}
 
     def in_units(self, labels: NumericLabels) -> dict[str, Floats]:
-        """Give the posterior by name, in units of the labels."""
+        """Return the posterior by name, in units of the labels."""
         drawn = {name: self.population[..., place] for place, name in enumerate(POPULATION)}
         drawn |= {"bias": self.bias, "scale": self.scale, "noise_sd": self.precision**-0.5}
         out = {name: v * labels.unit if name in IN_UNITS else v for name, v in drawn.items()}
@@ -201,7 +201,7 @@ def numeric_labels(
         odd = next(data.labels[k] for k in used if not np.isfinite(values[k]))
         raise NotApplicable(
             f"The interval model needs labels that are numbers, and {odd!r} is not one. "
-            "Name cells that mean no label with missing=, or use a model of classes."
+            f"Name cells that mean no label with {Option('missing')}, or use a model of classes."
         )
     y = values[data.label]
     problems = []

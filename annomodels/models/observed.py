@@ -137,7 +137,7 @@ def observed_labels(
 
 
 def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
-    """Give the item of each label, [annotation], and a sparse table that sums labels by item."""
+    """Return the item of each label, [annotation], and a sparse table that sums labels by item."""
     from pytensor import sparse
     from scipy.sparse import csr_matrix
 

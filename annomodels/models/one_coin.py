@@ -78,19 +78,19 @@ class OneCoin(ConjugateModel):
         return (Parameter("accuracy", dims, "unit", watched=""),)
 
     def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
-        """Where kernels write draws of the accuracies."""
+        """Arrays in which kernels write draws of the accuracies."""
         accuracy = held["accuracy"]
         return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
     def source(self, state: State) -> Any:
-        """Give the accuracies as the kernels take them, see ``kernels.rows``."""
+        """Return the accuracies as the kernels take them, see ``kernels.rows``."""
         from annomodels.kernels.rows import Coins
 
         accuracy = state.population["accuracy"]
         return Coins(accuracy.reshape(len(accuracy), -1), self.accuracy.counts)
 
     def n_columns(self, n_labels: int) -> int:
-        """Give the number of accuracies of a coder."""
+        """Return the number of accuracies of a coder."""
         return 1
 
     def start(self, counts: Floats, sizes: Floats) -> State:
@@ -129,7 +129,7 @@ class OneCoin(ConjugateModel):
         return self._state(log_shares(vector[:k], 0), accuracy.reshape(len(like.log_confusion), -1))
 
     def log_penalty(self, state: State) -> float:
-        """Give what EM adds to the log likelihood: the log prior on the scale of log-odds."""
+        """Return the penalty of EM: the log prior on the scale of log-odds."""
         accuracy = state.population["accuracy"]
         a, b = self.accuracy.counts
         rows = a * np.log(accuracy).sum() + b * np.log1p(-accuracy).sum()
@@ -156,7 +156,7 @@ class OneCoin(ConjugateModel):
         return pt.log(rows)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; every coder is right with one probability, whatever "
             "the class, and errors are equally likely to be any other label.",
@@ -207,11 +207,11 @@ class ClassConditional(OneCoin):
     citation: ClassVar[str] = "doi:10.2307/2346806"
 
     def n_columns(self, n_labels: int) -> int:
-        """Give the number of accuracies of a coder."""
+        """Return the number of accuracies of a coder."""
         return n_labels
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; every coder has an accuracy for each class, and "
             "errors are equally likely to be any other label.",

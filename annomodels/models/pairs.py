@@ -46,12 +46,12 @@ class PairModel(Model):
 
     @property
     def has_none(self) -> bool:
-        """Whether "none of these" is a candidate of its own."""
+        """Return True if "none of these" is a candidate."""
         return False
 
     @property
     def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, as sampling needs."""
         return True
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
@@ -239,7 +239,7 @@ class MentionPairs(PairModel):
         return pm.Beta("prevalence", self.prevalence.a, self.prevalence.b, shape=n)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences.
+        """Assumptions and priors as text.
 
         Examples
         --------
@@ -302,7 +302,7 @@ class SingleTruth(PairModel):
 
     @property
     def has_none(self) -> bool:
-        """Whether "none of these" is a candidate of its own."""
+        """Return True if "none of these" is a candidate."""
         return self.none
 
     def prevalence_prior(self, n_classes: int) -> Floats:
@@ -329,7 +329,7 @@ class SingleTruth(PairModel):
         return pm.Dirichlet("prevalence", a=self.prevalence.alpha(n))
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences.
+        """Assumptions and priors as text.
 
         Examples
         --------

@@ -74,7 +74,7 @@ class Parameter:
 
     @property
     def words(self) -> str:
-        """Name in sentences."""
+        """Name in text."""
         return "accuracy" if self.watched == "accuracy" else self.name.replace("_", " ")
 
     @property
@@ -134,7 +134,7 @@ class ExpectedAccuracy(NamedTuple):
 
 
 def busiest_coders(volume: AnyArray) -> Ints:
-    """Give the coders with the most labels, by place."""
+    """Return the coders with the most labels, by place."""
     return np.argsort(-np.asarray(volume), kind="stable")[:BUSIEST]
 
 

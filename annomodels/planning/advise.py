@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import rated, some
-from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.errors import AnnotationError, NotApplicable, Verb
 from annomodels.limits import SHARED_ITEMS
 from annomodels.models.catalog import class_of
 from annomodels.models.encoded import require_fittable
@@ -32,7 +32,7 @@ _JUDGE = re.compile(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice:
-    """Which model suits, and why.
+    """Suggested model, with reasons.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Advice:
         return f'am.fit(data, "{self.model}")'
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything but the fit as plain data."""
+        """Return everything but the fit as plain data."""
         return {
             "model": self.model,
             "call": self.call,
@@ -91,7 +91,7 @@ def advise(
     seed: int = 1,
     **options: Any,
 ) -> Advice:
-    """Say which model suits the data, and why.
+    """Suggest a model for the data, with reasons.
 
     By default only counted facts are used: labels per coder and per item, number of labels, their
     scale, known gold. With a fit its posterior predictive checks are used too: when they reject
@@ -150,12 +150,12 @@ def advise(
     table = _table(rows)
     if len(table) > 1:
         names = ", ".join(table["model"][1:])
-        reasons.append(f"Worth comparing with am.compare: {names}.")
+        reasons.append(f"Worth comparing with {Verb('am.compare', 'annomodels compare')}: {names}.")
     return Advice(model, tuple(reasons), table, facts, fit)
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
-    """Give the model to go on with after the checks of a fit, and why."""
+    """Return the model to go on with after the checks of a fit, and why."""
     from annomodels.summaries.trust.next_model import next_model
     from annomodels.summaries.trust.predictive import aspects
 
@@ -178,23 +178,26 @@ def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
 
 
 def _audit(data: Annotations) -> str:
-    """Say what only somebody who knows can tell, and more so of judges that are language models."""
+    """Name what only an expert can tell, and more so if the coders are language models."""
     judges = [coder for coder in data.coders if _JUDGE.search(label_text(coder))]
+    draw = Verb("am.audit(fit, 60)", "annomodels audit FIT --size 60")
+    estimate = Verb("am.estimate", "annomodels estimate")
     if 2 * len(judges) > data.n_coders:
         return (
             f"The coders look like language models ({some(judges, label_text)}): such judges make "
             "the same errors, and no model can see those. Let people judge some items: "
-            "am.audit(fit, 60) draws them, am.estimate gives pass rates that hold, and how many "
+            f"{draw} draws them, {estimate} gives pass rates that hold, and how many "
             "independent judges these are worth."
         )
     return (
-        "No truth is known: an error that all coders share cannot be seen. am.audit(fit, 60) draws "
-        "items for somebody who knows, and am.estimate then says how many labels are wrong."
+        "No true labels are known: an error that all coders share cannot be seen. "
+        f"{draw} draws items for an expert, and {estimate} then estimates how many labels are "
+        "wrong."
     )
 
 
 def _cautions(facts: Facts) -> list[str]:
-    """Sentences about data that leave any model little to learn."""
+    """Describe data from which any model can learn little."""
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(
@@ -215,7 +218,7 @@ def _cautions(facts: Facts) -> list[str]:
 
 
 def _table(rows: list[tuple[str, str]]) -> pd.DataFrame:
-    """One row per model, each once, the first first."""
+    """Tabulate one row per model, each once, the first one first."""
     import pandas as pd
 
     once = dict(reversed(rows))

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.priors import Beta, Diagonal
 from annomodels.types import Floats, Ints
 
@@ -21,12 +21,7 @@ PerItem = int | tuple[int, int]
 def assign(
     n_items: int, n_coders: int, per_item: PerItem, workload: Workload, rng: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """Choose coders for every item, no coder twice.
-
-    >>> item, coder = assign(6, 4, 2, "even", np.random.default_rng(1))
-    >>> np.bincount(item).tolist(), np.bincount(coder).tolist()
-    ([2, 2, 2, 2, 2, 2], [3, 3, 3, 3])
-    """
+    """Choose coders for every item, no coder twice."""
     fewest, most = (per_item, per_item) if isinstance(per_item, int) else per_item
     if not 0 < fewest <= most <= n_coders:
         wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
@@ -35,7 +30,8 @@ def assign(
         )
     if workload not in get_args(Workload):
         raise NotApplicable(
-            f"workload={workload!r} is unknown. Use one of {', '.join(get_args(Workload))}."
+            f"{Option('workload', workload)} is unknown. Use one of "
+            f"{', '.join(get_args(Workload))}."
         )
     lengths = rng.integers(fewest, most + 1, n_items)
     item = np.repeat(np.arange(n_items), lengths)
@@ -70,14 +66,7 @@ def draw_coders(
     adversaries: float,
     rng: np.random.Generator,
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Draw a crowd of coders.
-
-    >>> confusion, kinds = draw_coders(4, 2, 0.9, 0.25, 0.25, np.random.default_rng(1))
-    >>> kinds
-    ('uniform spammer', 'adversary', 'honest', 'honest')
-    >>> confusion[:2].round(2).tolist()
-    [[[0.5, 0.5], [0.5, 0.5]], [[0.1, 0.9], [0.9, 0.1]]]
-    """
+    """Draw a crowd of coders: confusion matrices [coder, truth, label], and their kinds."""
     if min(spammers, adversaries) < 0 or spammers + adversaries > 1:
         raise NotApplicable(
             f"There cannot be a share of {spammers:g} spammers and {adversaries:g} adversaries: "
@@ -99,11 +88,7 @@ def draw_coders(
 
 
 def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Generator) -> Floats:
-    """Draw confusion matrices of coders who do what they can, [coder, truth, label].
-
-    >>> honest(2, 3, [1.0, 0.4], np.random.default_rng(1))[:, 0].tolist()
-    [[1.0, 0.0, 0.0], [0.4, 0.3, 0.3]]
-    """
+    """Draw confusion matrices of honest coders, [coder, truth, label]."""
     if isinstance(accuracy, Diagonal):
         if accuracy.strength == 0:
             raise NotApplicable("Coders need a Diagonal of strength above 0 to be drawn from.")
@@ -127,11 +112,7 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
 
 
 def spread_out(mean: float, spread: float) -> float | Beta:
-    """Give the accuracies of coders by mean and standard deviation; 0 makes all alike.
-
-    >>> spread_out(0.8, 0.1)
-    Beta(a=12.0, b=3.0)
-    """
+    """Return coder accuracies by mean and standard deviation; 0 makes all alike."""
     if spread == 0:
         return mean
     total = mean * (1 - mean) / spread**2 - 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from annomodels.errors import MOST_SEED, NotApplicable, valid_seed
+from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
 from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
@@ -17,10 +17,8 @@ from annomodels.planning.verdicts import Row, sentences, verdict
 from annomodels.summaries.columns import COLUMNS as ALL
 from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.summary import Summary
-from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from annomodels.fitting.fit import Fit
@@ -46,7 +44,7 @@ TARGET = {"gold": 0.95, "alpha": 0.1}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Design(Summary):
-    """What each design is expected to bring; the table has one row per design, cheapest first.
+    """Expected result of each design; the table has one row per design, cheapest first.
 
     Parameters
     ----------
@@ -76,7 +74,7 @@ def design(
     progress: Progress | None = None,
     **assumptions: Any,
 ) -> Design:
-    """Find how many labels per item reach a target, by carrying out made-up studies.
+    """Find how many labels per item reach a target, by simulated studies.
 
     For every design, studies are made up, fitted and compared with their truth. The error of
     the means over studies (Monte Carlo error) stands in the table, and a design counts as
@@ -135,8 +133,10 @@ def design(
     0       8                1      60      no
     1       8                5     300     yes
     """
+    import pandas as pd
+
     if of not in get_args(Of):
-        raise NotApplicable(f"of={of!r} is unknown. Use one of {', '.join(get_args(Of))}.")
+        raise NotApplicable(f"{Option('of', of)} is unknown. Use one of {', '.join(get_args(Of))}.")
     wanted = TARGET[of] if target is None else target
     world, n_items, n_coders = _world(pilot, items, coders, assumptions)
     sets = _numbers(n_items, "items")
@@ -160,7 +160,7 @@ def design(
     smallest = next((row for row in rows if row["reaches"] == "yes"), None)
     return Design(
         "Designs",
-        _table(rows),
+        pd.DataFrame(rows),
         _draws(cells, found),
         (
             *sentences(rows, smallest, of, wanted, replications, pilot is not None),
@@ -221,15 +221,12 @@ def _check(target: float, of: Of, replications: int, some: bool) -> None:
 
 
 def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float) -> Row:
-    """Sum replications up."""
-    values = np.array(trials)
-    mean = _means(values)
-    error = np.full(4, math.nan)
-    defined = np.isfinite(values).sum(axis=0)
-    for at in np.flatnonzero(defined >= 2):
-        some = values[np.isfinite(values[:, at]), at]
-        error[at] = some.std(ddof=1) / math.sqrt(len(some))
-    low, high = np.quantile(values[:, 0], [0.025, 0.975])
+    """Sum replications up; a number that is undefined in all of them is NaN."""
+    values = np.ma.masked_invalid(np.array(trials))
+    n_defined = np.maximum(values.count(axis=0), 1)
+    mean = values.mean(axis=0).filled(math.nan)
+    error = (values.std(axis=0, ddof=1) / np.sqrt(n_defined)).filled(math.nan)
+    low, high = np.quantile([one.accuracy for one in trials], [0.025, 0.975])
     of_target = 0 if of == "gold" else 3
     n, j, m = cell
     return Row(
@@ -249,22 +246,6 @@ def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float)
             float(mean[of_target]), float(error[of_target]), target, above=of == "gold"
         ),
     )
-
-
-def _means(values: Floats) -> Floats:
-    """Mean over the replications in which a number is defined; NaN where it never is."""
-    defined = np.isfinite(values)
-    total = np.where(defined, values, 0.0).sum(axis=0)
-    out: Floats = np.where(
-        defined.any(axis=0), total / np.maximum(defined.sum(axis=0), 1), math.nan
-    )
-    return out
-
-
-def _table(rows: list[Row]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows)
 
 
 def _draws(cells: list[tuple[int, int, int, int]], found: list[list[Trial]]) -> xr.Dataset:

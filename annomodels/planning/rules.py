@@ -33,13 +33,7 @@ class Facts:
 
 
 def facts_of(data: Annotations) -> Facts:
-    """Count what the choice of a model depends on.
-
-    >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x")]
-    >>> found = facts_of(Annotations.from_records(rows))
-    >>> found.per_item, found.per_coder, found.shared, found.agreement
-    (1.5, 1.5, 0.5, 0.0)
-    """
+    """Count what the choice of a model depends on."""
     once = data.without_repeats()
     n = np.diff(once.starts)
     busy = np.bincount(data.coder, minlength=data.n_coders)
@@ -74,7 +68,7 @@ class Rule:
     sentence: str
 
     def said(self, facts: Facts) -> str:
-        """Give the sentence with the numbers in it."""
+        """Return the sentence with the numbers in it."""
         return self.sentence.format(rows=facts.coders * facts.labels, **asdict(facts))
 
 
@@ -160,12 +154,7 @@ ALSO = (
 
 
 def holding(rules: tuple[Rule, ...], facts: Facts) -> list[Rule]:
-    """Give the rules that hold and whose model exists.
-
-    >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
-    >>> [rule.model for rule in holding(FIRST, facts)]
-    ['stack', 'hierarchical']
-    """
+    """Return the rules that hold and whose model exists."""
     return [
         rule
         for rule in rules

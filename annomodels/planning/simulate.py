@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.planning.crowds import KINDS, Accuracy, PerItem, Workload, assign, draw_coders
 from annomodels.priors import Beta, Dirichlet
 from annomodels.types import Floats, Ints
@@ -25,7 +25,7 @@ TYPICAL = Beta(8, 2)  # accuracies of .8 +- .12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
-    """Made-up annotations and everything they were made from.
+    """Simulated annotations with their truth and settings.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Simulation:
 
     @property
     def ambiguous(self) -> NDArray[np.bool_]:
-        """Which items have two readings, shape [item]."""
+        """True for items with two readings, shape [item]."""
         return self.second >= 0
 
     @property
@@ -89,7 +89,7 @@ class Simulation:
         return float(np.mean([a == b for a, b in zip(labels, right, strict=True)]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the labels as a long table, with a column for known gold where there is some."""
+        """Return the labels as a long table, with a column for known gold where there is some."""
         data = self.annotations
         frame = data.to_frame()
         if data.gold is not None:
@@ -98,7 +98,7 @@ class Simulation:
         return frame
 
     def truth_frame(self) -> pd.DataFrame:
-        """Give what is true of the items: item, truth, second reading, share and difficulty."""
+        """Return the truth of the items: item, truth, second reading, share and difficulty."""
         import pandas as pd
 
         labels = self.annotations.labels
@@ -223,11 +223,7 @@ def simulate(
 
 
 def label_rows(rows: Floats, reading: Ints, difficulty: Floats) -> Floats:
-    """Make rows of confusion matrices harder, shape [annotation, label].
-
-    >>> label_rows(np.array([[0.9, 0.1]]), np.array([0]), np.array([np.log(9)])).round(3)
-    array([[0.5, 0.5]])
-    """
+    """Make rows of confusion matrices harder, shape [annotation, label]."""
     harder = rows.copy()
     at = np.arange(len(rows))
     harder[at, reading] *= np.exp(-difficulty)
@@ -263,7 +259,7 @@ def _check(
     if not 0 <= difficulty < np.inf:
         raise NotApplicable(f"difficulty={difficulty:g}: give a standard deviation of 0 or more.")
     if not 0 <= gold <= items:
-        raise NotApplicable(f"gold={gold}: give a number of items, 0 to {items}.")
+        raise NotApplicable(f"{Option('gold', gold)}: give a number of items, 0 to {items}.")
 
 
 def _label_names(labels: int | Sequence[Hashable]) -> tuple[Hashable, ...]:

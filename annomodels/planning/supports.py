@@ -27,12 +27,7 @@ class Use:
 
 
 def supports(data: Annotations) -> tuple[Use, ...]:
-    """Say what a data set supports, and what not yet and why.
-
-    >>> rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x"), ("t2", "b", "x")]
-    >>> [(use.what, use.why) for use in supports(Annotations.from_records(rows))][:3]
-    [('alpha', ''), ('gold', ''), ("coders' accuracy", '2 coders')]
-    """
+    """List what a data set supports, and what not yet and why."""
     facts = facts_of(data)
     coders = facts.coders
     one = counted(coders, "coder")
@@ -64,14 +59,7 @@ def supports(data: Annotations) -> tuple[Use, ...]:
 
 
 def sentence(uses: Mapping[str, tuple[Use, ...]]) -> str:
-    """Give in one line what questions support, by question if there are several.
-
-    >>> alpha, gold = Use("alpha"), Use("gold", "2 coders")
-    >>> sentence({"q": (alpha, gold)})
-    'supports: alpha; not yet: gold (2 coders)'
-    >>> sentence({"q": (alpha, Use("gold")), "r": (alpha, gold)})
-    'supports: alpha by question, gold for q; not yet: gold for r (2 coders)'
-    """
+    """Write in one line what questions support, by question if there are several."""
     every = list(dict.fromkeys(use.what for said in uses.values() for use in said))
     yes, no = [], []
     for what in every:

@@ -31,11 +31,7 @@ DRAWS = 400
 
 
 def assumed(**assumptions: Any) -> World:
-    """Make data from stated assumptions, the arguments of :func:`annomodels.simulate`.
-
-    >>> assumed(labels=3, accuracy=0.9)(50, 6, 2, 1)[0]
-    50 items × 6 coders × 3 labels · 100 annotations · 2–2 labels per item
-    """
+    """Make data from stated assumptions, the arguments of :func:`annomodels.simulate`."""
 
     def world(items: int, coders: int, per_item: int, seed: int) -> tuple[Annotations, Ints]:
         made = simulate(items, coders, labels_per_item=per_item, seed=seed, **assumptions)
@@ -45,12 +41,9 @@ def assumed(**assumptions: Any) -> World:
 
 
 def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
-    """Make data like those of a pilot, every time from another draw of its posterior.
-
-    The coders are new ones from the population where the model has one and its items are no more
-    than their class; else coders of the pilot, drawn with replacement, each with the confusion
-    matrix of this draw. So what the pilot does not tell stays open.
-    """
+    """Make data like those of a pilot, every time from another draw of its posterior."""
+    # Coders are new ones from the model's population if there is one and its items are no more than
+    # their class; else coders of the pilot, drawn with replacement, as in this draw.
     tree, data = pilot.tree, pilot.data
     draws = state_draws(thinned(tree, data, DRAWS))
     population = draws.truth is None and new_coders(tree, 1) is not None
@@ -113,14 +106,7 @@ class Trial(NamedTuple):
 
 
 def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Trial:
-    """Fit made-up data and compare the gold standard with the truth.
-
-    >>> from annomodels.planning.simulate import simulate
-    >>> made = simulate(40, 6, 2, 6, accuracy=0.99, seed=1)
-    >>> found = trial(made.annotations, made.truth, "dawid-skene", 1)
-    >>> found.accuracy, found.vote, round(found.alpha, 2)
-    (1.0, 1.0, 0.93)
-    """
+    """Fit simulated data and compare the gold standard with the truth."""
     voted = vote_accuracy(data, truth)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of small or one-sided data: they are what is studied
@@ -136,11 +122,6 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
 
 
 def vote_accuracy(data: Annotations, truth: Ints) -> float:
-    """Share of items whose majority vote is right; a tie counts by the chance to hit.
-
-    >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "b", 1)]
-    >>> vote_accuracy(Annotations.from_records(rows), np.array([0, 1]))
-    0.75
-    """
+    """Return the share of right majority votes; a tie counts by the chance to hit."""
     best = data.votes == data.votes.max(axis=1, keepdims=True)
     return float((best[np.arange(data.n_items), truth] / best.sum(axis=1)).mean())

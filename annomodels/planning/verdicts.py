@@ -1,4 +1,4 @@
-"""Whether designs reach a target, and which is the smallest, in sentences."""
+"""Return True if designs reach a target, and which is the smallest, in sentences."""
 
 from __future__ import annotations
 
@@ -28,13 +28,7 @@ class Row(TypedDict):
 
 
 def verdict(mean: float, error: float, target: float, *, above: bool) -> str:
-    """Say whether a mean is above (or below) the target for sure.
-
-    >>> verdict(0.96, 0.004, 0.95, above=True), verdict(0.96, 0.01, 0.95, above=True)
-    ('yes', 'unclear')
-    >>> verdict(0.12, 0.002, 0.1, above=False), verdict(float("nan"), 0.1, 0.1, above=False)
-    ('no', 'no')
-    """
+    """Tell whether a mean is above (or below) the target beyond the Monte Carlo error."""
     if math.isnan(mean):
         return "no"
     gap = mean - target if above else target - mean

@@ -148,7 +148,7 @@ def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
 
 
 def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
-    """Give axes the common look: thin grid, no box, quiet ticks."""
+    """Return axes the common look: thin grid, no box, quiet ticks."""
     ax.patch.set_alpha(0.0)
     for side, spine in ax.spines.items():
         spine.set_visible(frame and side in {"left", "bottom"})

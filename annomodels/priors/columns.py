@@ -13,7 +13,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True)
 class Covariates:
-    r"""What is known of coders or items beside their labels, and the prior of what it is worth.
+    r"""Columns about coders or items, with the prior of their coefficients.
 
     .. math:: \gamma_t \sim N(0, s^2)
 
@@ -53,7 +53,7 @@ class Covariates:
             raise ValueError(f"Covariates need a spread > 0, not {self.spread!r}.")
 
     def column(self, name: str, wanted: list[str]) -> list[Any]:
-        """Give what a column says of some coders or items, None where it says nothing."""
+        """Return the values of a column for some coders or items, None if empty."""
         at, rows = self.columns.index(name), dict(zip(self.names, self.values, strict=True))
         return [rows[each][at] if each in rows else None for each in wanted]
 
@@ -97,5 +97,5 @@ class Covariates:
 
 
 def is_numeric(values: list[Any]) -> bool:
-    """Whether a column is of numbers; truth values are texts."""
+    """Return True if a column is of numbers; truth values are texts."""
     return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)

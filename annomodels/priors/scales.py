@@ -37,7 +37,7 @@ class LogNormal:
 
     @property
     def in_words(self) -> str:
-        """What a report says of it."""
+        """Text of the prior in reports."""
         return f"log-normal with median {self.median:g} and log-scale spread {self.spread:g}"
 
     @property
@@ -62,7 +62,7 @@ class LogNormal:
         return np.asarray(rng.lognormal(math.log(self.median), self.spread, shape))
 
     def pymc(self, name: str, dims: str | tuple[str, ...]) -> Any:
-        """Give the same prior as a PyMC variable; call inside a model context."""
+        """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.LogNormal(name, mu=math.log(self.median), sigma=self.spread, dims=dims)
@@ -94,7 +94,7 @@ class Pareto:
 
     @property
     def in_words(self) -> str:
-        """What a report says of it."""
+        """Text of the prior in reports."""
         return f"Pareto with tail index {self.alpha:g} from {self.minimum:g} upwards"
 
     @property
@@ -122,7 +122,7 @@ class Pareto:
         return np.asarray(self.minimum * (1.0 + rng.pareto(self.alpha, shape)))
 
     def pymc(self, name: str, dims: str | tuple[str, ...]) -> Any:
-        """Give the same prior as a PyMC variable; call inside a model context."""
+        """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
         return pm.Pareto(name, alpha=self.alpha, m=self.minimum, dims=dims)

@@ -94,7 +94,7 @@ class Beta:
 
 @dataclass(frozen=True)
 class Diagonal:
-    r"""Dirichlet rows that favour the diagonal: coders are expected to be better than chance.
+    r"""Dirichlet rows that prefer the diagonal: coders are expected to be better than chance.
 
     Row k of a confusion matrix is Dirichlet with ``strength * accuracy`` pseudo-counts on label k
     and :math:`strength (1 - accuracy) / (K - 1)` on each other label.
@@ -139,7 +139,7 @@ class Diagonal:
 
     @property
     def estimated(self) -> bool:
-        """Whether the accuracy is estimated."""
+        """Return True if the accuracy is estimated."""
         return math.isfinite(self.certainty)
 
     @property
@@ -159,7 +159,7 @@ class Diagonal:
 
 @dataclass(frozen=True)
 class Rows:
-    """Dirichlet rows of a confusion matrix with pseudo-counts of their own.
+    """Dirichlet rows of a confusion matrix, each with separate pseudo-counts.
 
     What an earlier fit teaches of coders, see :func:`annomodels.prior_from`.
 
@@ -197,7 +197,7 @@ class Rows:
 
     @property
     def estimated(self) -> bool:
-        """Whether the accuracy is estimated."""
+        """Return True if the accuracy is estimated."""
         return False
 
     @property

@@ -24,7 +24,7 @@ from annomodels.priors.shares import Diagonal, Dirichlet, Rows
 
 @dataclass(frozen=True)
 class Needs:
-    """What a value must be beyond its type.
+    """Condition on a value beyond its type.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def columns_not_taken(kind: Any, named: Mapping[str, Any]) -> list[str]:
 
 
 def _is_wrong_number(held: Any, taken: tuple[type, ...]) -> bool:
-    """Whether it is a truth value where a number belongs, or no number at all."""
+    """Return True if it is a truth value where a number belongs, or no number at all."""
     if isinstance(held, bool | np.bool_):
         return bool not in taken
     return isinstance(held, float | np.floating) and math.isnan(held)
@@ -135,7 +135,7 @@ def _called(kind: type) -> str:
 
 
 def _default(kind: type, name: str) -> str:
-    """Give an example: what the field holds when nobody says anything."""
+    """Return an example: what the field holds when nobody says anything."""
     field = next(each for each in fields(kind) if each.name == name)
     value = field.default if field.default is not MISSING else None
     if value is None and field.default_factory is not MISSING:
@@ -147,7 +147,7 @@ def _default(kind: type, name: str) -> str:
 
 @lru_cache(maxsize=256)
 def _declared(kind: Any) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
-    """Give what each field of a dataclass may hold, as far as its annotation says it."""
+    """Return what each field of a dataclass may hold, as far as its annotation says it."""
     found = {}
     for each in fields(kind):
         owner = next(c for c in kind.__mro__ if each.name in inspect.get_annotations(c))

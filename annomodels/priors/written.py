@@ -28,7 +28,7 @@ def enter(kind: type[Any]) -> None:
 
 
 def is_own(kind: type[Any]) -> bool:
-    """Whether a class was defined outside this package."""
+    """Return True if a class was defined outside this package."""
     return kind.__module__.partition(".")[0] != PACKAGE
 
 
@@ -43,7 +43,7 @@ def place_of(kind: type[Any]) -> str:
 
 
 def own_class(place: str) -> type[Any] | None:
-    """Give the class that was defined at a place; None where Python has not run it."""
+    """Return the class that was defined at a place; None where Python has not run it."""
     base, _, number = place.partition("#")
     known = OWN.get(base, [])
     n = int(number or 1) - 1
@@ -51,7 +51,7 @@ def own_class(place: str) -> type[Any] | None:
 
 
 def newest(place: str) -> type[Any] | None:
-    """Give the class that was defined last at a place, whichever of them a file names."""
+    """Return the class that was defined last at a place, whichever of them a file names."""
     known = OWN.get(place.partition("#")[0])
     return known[-1] if known else None
 
@@ -90,7 +90,7 @@ def value_of(said: Any) -> Any:
 
 
 def class_within(described: dict[str, Any]) -> type[Any]:
-    """Give the class, which has been loaded, of a model that was written down.
+    """Return the class, which has been loaded, of a model that was written down.
 
     Raises
     ------

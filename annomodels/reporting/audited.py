@@ -49,7 +49,7 @@ def promise(facts: Facts) -> str:
     if facts.data.n_items - facts.known_items <= ADVISED:
         return text
     from annomodels.auditing.design import beliefs, open_items
-    from annomodels.auditing.foresight import foreseen
+    from annomodels.auditing.estimator import foreseen
 
     fit = facts.fit
     ((_, width, alone),) = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (ADVISED,))

@@ -59,7 +59,7 @@ class Facts:
     @property
     def on_disk(self) -> bool:
         """Whether the labels are not in memory."""
-        return bool(self.fit.kind[1] == "disk")
+        return self.fit.truth is not None
 
     def has(self, verb: str) -> bool:
         """Whether the fit gives something."""

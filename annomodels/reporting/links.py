@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from annomodels.coref.agreements import Which
-from annomodels.coref.ambiguity import ambiguous_places
 from annomodels.coref.conditions import CONDITIONS, condition_named
 from annomodels.coref.overview import agreement_table, coder_table
 from annomodels.coref.posteriors import PairPosterior, pair_posterior
-from annomodels.coref.readings import reading_table
+from annomodels.coref.readings import ambiguous_places, reading_table
 from annomodels.data.document import Document
 from annomodels.errors import NotApplicable
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Badge, Part, Section, badge_of
 from annomodels.reporting.sections import sections_of
@@ -111,7 +111,7 @@ def report(
     facts = Facts(shown, target, others=others, known=known, estimate=estimate)
     if texts is not None and (facts.truth != "link" or anonymise):
         why = "name their coders" if anonymise else "belong to fits of links"
-        raise NotApplicable(f"Leave out texts=: they {why}.")
+        raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
     if facts.truth != "link":
         write(path, page(facts, told))
         return path
@@ -223,8 +223,8 @@ def _refuse(facts: Facts) -> None:
     """Refuse what was given of a fit that cannot be judged by it."""
     for name, given, verb in (
         ("others=", facts.others, "compare"),
-        ("known=", facts.known, "items"),
-        ("target=", facts.target, "plot.confusion"),
+        (f"{Option('known')}", facts.known, "items"),
+        (f"{Option('target')}", facts.target, "plot.confusion"),
     ):
         if given and (reason := facts.lacks(verb)):
             raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
@@ -302,7 +302,7 @@ def may_write(path: Path, force: bool) -> None:
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
     if path.exists() and not force:
-        remedy = "Give another name, or say force=True to replace it."
+        remedy = f"Give another name, or say {Option('force', True)} to replace it."
         raise AnnotationError(Problem("The file exists already.", str(path), remedy))
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."

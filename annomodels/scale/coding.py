@@ -23,8 +23,8 @@ from annomodels.data.validation import (
     some,
     variants,
 )
-from annomodels.errors import AnnotationError, Problem
-from annomodels.scale.intake import DECLARE, Intake
+from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.scale.intake import Intake, declare
 from annomodels.scale.sorting import Census, Recoding, used_truths
 from annomodels.scale.spill import Bucket
 
@@ -37,10 +37,13 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     if not given and faultless:
         if any(intake.dont_know.counts.values()):
             what = "None of the labels is a class."
-            remedy = "See that dont_know= names the right one."
+            remedy = f"See that {Option('dont_know')} names the right one."
         else:
             what = "No cell contains a label."
-            remedy = "Check the label column, and which texts mean a missing label (missing=...)."
+            remedy = (
+                "Check the label column, and which texts mean a missing label "
+                f"({Option('missing', ...)})."
+            )
         return [Problem(what, source, remedy)]
     problems = check_names(intake.coders.codes, "coder", source)
     problems += check_names(labels, "label", source)
@@ -54,7 +57,9 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     free = scale not in ("interval", "ratio") and len(labels) > max(MANY_LABELS, FREE * given)
     if free and faultless:
         what = f"There are {len(labels):,} different labels on {counted(given, 'annotation')}."
-        remedy = f"This looks like free text or measurements: name the label column, or {DECLARE}."
+        remedy = (
+            f"This looks like free text or measurements: name the label column, or {declare()}."
+        )
         problems.append(Problem(what, f"{source}, labels {some(sorted(labels))}", remedy))
     return problems
 
@@ -104,7 +109,7 @@ def final_codes(
         extra = [name for name in extra if truths[name] in used]
     if extra and (declared is not None or not (scale == "nominal" or all_numbers(extra))):
         what = f"{counted(len(extra), 'known truth')} outside the label set: {some(extra)}."
-        remedy = "Declare all labels with labels=[...], or fix the known gold."
+        remedy = f"Declare all labels with {Option('labels', [...])}, or fix the known gold."
         raise AnnotationError(Problem(what, f"labels {some(texts)}", remedy))
     if extra:
         notes.append(f"Labels that only the known gold uses: {some(extra)}.")

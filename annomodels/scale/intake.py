@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from annomodels.data.validation import LONGEST_LABEL, SHOWN, at_rows, counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.chunks import Chunk
 from annomodels.scale.spill import Spill
 from annomodels.types import AnyArray, Bools
@@ -21,12 +21,20 @@ from annomodels.types import AnyArray, Bools
 SILENT = -2
 MOST_LABELS = 1000
 LISTED = 20  # stretches of rows that get a problem of their own
-DECLARE = "declare the labels with labels=[...]"
 REMEDIES = {
     "item": "Name the item of every label, or drop the rows.",
     "coder": "Name the coder of every label, or drop the rows.",
-    "label": "Declare all labels with labels=[...], or fix the rows.",
+    "label": "Declare all labels with {labels}, or fix the rows.",
 }
+
+
+def declare() -> str:
+    """Name the option that declares labels."""
+    return f"declare the labels with {Option('labels', [...])}"
+
+
+def _remedy(role: str) -> str:
+    return REMEDIES[role].format(labels=Option("labels", [...]))
 
 
 class Register:
@@ -37,7 +45,7 @@ class Register:
         self.counts: dict[Any, int] = dict.fromkeys(names, 0)
 
     def code(self, column: Any, rows: AnyArray) -> AnyArray:
-        """Give the texts in some rows of a coded column as numbers."""
+        """Return the texts in some rows of a coded column as numbers."""
         codes = column.indices.to_numpy()[rows]
         counts = np.bincount(codes, minlength=len(column.dictionary))
         used = np.flatnonzero(counts)
@@ -72,19 +80,19 @@ class Places:
         self.wrong[key] = (n + len(at), [*rows, *(chunk.first + at).tolist()][:SHOWN])
 
     def problems(self, columns: dict[str, str]) -> list[Problem]:
-        """Give all that was noted, in the order of the files."""
+        """Return all that was noted, in the order of the files."""
         out = []
         for (what, role, place), (n, rows) in self.wrong.items():
             where = at_rows(place, rows) + (f" and {n - len(rows):,} more" if n > len(rows) else "")
             where += f", column {columns[role]!r}"
-            out.append(Problem(f"{counted(n, 'row')} {what}.", where, REMEDIES[role]))
+            out.append(Problem(f"{counted(n, 'row')} {what}.", where, _remedy(role)))
         for (what, role), n in self.more.items():
             where = f"further row groups and files, column {columns[role]!r}"
-            out.append(Problem(f"{counted(n, 'further row')} {what}.", where, REMEDIES[role]))
+            out.append(Problem(f"{counted(n, 'further row')} {what}.", where, _remedy(role)))
         return out
 
     def number(self, chunk: Chunk, begin: int) -> AnyArray:
-        """Give the rows of a chunk numbers from `begin` on, as `where` understands it."""
+        """Return the rows of a chunk numbers from `begin` on, as `where` understands it."""
         self._chunks.append((begin, chunk.place, chunk.first))
         return np.arange(begin, begin + len(chunk))
 
@@ -200,7 +208,7 @@ class Intake:
             where = f"{chunk.place}, column {self.columns['label']!r}, labels "
             remedy = "This looks like free text or measurements: name the column that holds the "
             problem = Problem(
-                what, where + some(self.labels.codes), f"{remedy}labels, or {DECLARE}."
+                what, where + some(self.labels.codes), f"{remedy}labels, or {declare()}."
             )
             raise AnnotationError([*self.places.problems(self.columns), problem])
 
@@ -213,7 +221,7 @@ def _among(column: Any, texts: set[str]) -> Bools:
 
 
 def _marks(columns: dict[str, Any]) -> AnyArray:
-    """Give each row a number for annotation id, coder and label together; 0 without an id.
+    """Assign each row a number for annotation id, coder and label together; 0 without an id.
 
     The numbers have 64 bits, and only rows of one item are compared: two different rows are taken
     for one with a probability of one in 10^19 for each pair.

@@ -69,7 +69,7 @@ def keys_of(names: Any) -> Any:
 
 
 def buckets(keys: Any, edges: Any) -> AnyArray:
-    """Give the stretch between sorted `edges` into which each key falls; an edge begins one."""
+    """Return the stretch between sorted `edges` into which each key falls; an edge begins one."""
     from annomodels.kernels.ordering import buckets_of
 
     out = np.zeros(len(keys), dtype=np.int16)

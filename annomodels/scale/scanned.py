@@ -158,7 +158,7 @@ class Scanned:
     def sources(
         self, shared: bool = False, scratch: str = "", answering: bool = False
     ) -> FileSource:
-        """Give the blocks as the engines take them.
+        """Return the blocks as the engines take them.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ def save_scan(scanned: Scanned) -> None:
 
 
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
-    """Give the scan whose blocks are in a folder.
+    """Return the scan whose blocks are in a folder.
 
     Raises
     ------
@@ -292,7 +292,7 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
 
 
 def _unanswered_rows(codes: Any, first: int, n_coders: int) -> Ints:
-    """Give the rows [item, coder, kind] of an opened expanded block, items from `first` on."""
+    """Return the rows [item, coder, kind] of an opened expanded block, items from `first` on."""
     item = first + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     said = (codes.row >= n_coders) & (codes.label == 1)
     kind, coder = np.divmod(codes.row[said].astype(np.int64) - n_coders, n_coders)

@@ -283,7 +283,7 @@ def _repeated(request: _Request, census: Census, names: dict[str, str]) -> list[
 
 
 def _kept(target: Path, fingerprint: str) -> Scanned | None:
-    """Give what an earlier scan of the same files left, if anything."""
+    """Return what an earlier scan of the same files left, if anything."""
     if not target.exists():
         return None
     try:

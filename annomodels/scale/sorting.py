@@ -225,7 +225,7 @@ def _sort(
 def _between(
     lo: int, hi: int, starts: Ints, coder: AnyArray, label: AnyArray
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Give the sorted codes of some items by themselves."""
+    """Return the sorted codes of some items by themselves."""
     rows = slice(int(starts[lo]), int(starts[hi]))
     return starts[lo : hi + 1] - starts[lo], coder[rows], label[rows]
 
@@ -238,7 +238,7 @@ def _having(names: Any, item: AnyArray, rows: AnyArray | slice) -> Bools:
 def _by_item_and_coder(
     item: AnyArray, coder: AnyArray, label: AnyArray, sizes: tuple[int, int]
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Give where items begin, and coders and labels; equal rows stay in their order."""
+    """Return where items begin, and coders and labels; equal rows stay in their order."""
     from annomodels.kernels.ordering import in_order
 
     rows, by_coder = np.empty((2, len(item)), dtype=np.int64)

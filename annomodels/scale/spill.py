@@ -39,7 +39,7 @@ class Bucket:
             return _split(reader.read_all().unify_dictionaries().combine_chunks().to_batches()[0])
 
     def pieces(self) -> Iterator[tuple[Any, Columns]]:
-        """Give the same piece by piece."""
+        """Return the same piece by piece."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
             yield from map(_split, reader)
 

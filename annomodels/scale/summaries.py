@@ -78,7 +78,7 @@ def _against(data: Scanned, part: Partition) -> AgainstGold:
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:
-    """Give the table of :func:`annomodels.summaries.coders.coders.coders`, from counts."""
+    """Return the table of :func:`annomodels.summaries.coders.coders.coders`, from counts."""
     shell = data.shell()
     found = in_memory.coders(tree, shell, target=target)
     if not data.unanswered.any():
@@ -89,7 +89,7 @@ def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Sum
 
 
 def believed(tree: xr.DataTree, data: Scanned) -> bool:
-    """Whether the labels depend on a truth; else nothing but known truth is settled."""
+    """Return True if the labels depend on a truth; else nothing but known truth is settled."""
     return not doubtful(signal(tree, data.shell()))
 
 

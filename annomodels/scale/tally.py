@@ -89,7 +89,7 @@ def tally(fit: Any) -> Tally:
 
 
 def _few(rows: Any, chosen: NDArray[np.bool_]) -> pd.DataFrame:
-    """Give the least certain of some rows of a block."""
+    """Return the least certain of some rows of a block."""
     at = np.flatnonzero(chosen)
     entropy = rows["entropy"].to_numpy()[at]
     at = at[np.argsort(-entropy, kind="stable")[:MOST]]

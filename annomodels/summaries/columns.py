@@ -43,7 +43,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether the cells stand to the right."""
+        """Return True if the cells stand to the right."""
         return self.kind not in ("name", "text", "tag")
 
     def called(self, title: str = "", **changes: Any) -> Column:

@@ -59,7 +59,7 @@ class Draws:
         return truth
 
     def first(self, count: int) -> Draws:
-        """Give the first draws."""
+        """Return the first draws."""
         states = self.states
         if states is not None:
             values = {name: v[:count] for name, v in states.values.items()}
@@ -80,7 +80,7 @@ class Draws:
         return np.asarray(np.maximum(self.kinds.of(sample, kinds), LEAST_LOG))
 
     def of_item(self, data: Annotations, item: int) -> Draws:
-        """Give the draws with the shares of the states that one item has."""
+        """Return the draws with the shares of the states that one item has."""
         kinds = self.kinds_of(data)
         if kinds is None or self.states is None:
             return self
@@ -89,7 +89,7 @@ class Draws:
 
 
 def model_of(tree: xr.DataTree) -> Model:
-    """Give the model that was fitted."""
+    """Return the model that was fitted."""
     return _read_model(tree.attrs["model"])
 
 

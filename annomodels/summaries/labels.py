@@ -85,7 +85,7 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
 
 
 def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
-    """Give :func:`labels` and :func:`pairs`, which rest on the same draws."""
+    """Return :func:`labels` and :func:`pairs`, which rest on the same draws."""
     draws = thinned(tree, data)
     joint = crowd_table(draws, data)
     mixed = joint + joint.transpose(0, 2, 1)

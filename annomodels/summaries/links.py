@@ -282,7 +282,7 @@ def _best(codes: Candidates, p: Floats) -> NDArray[np.int64]:
 
 
 def monte_carlo_error(p_batches: Floats) -> Floats:
-    """Give the standard error of P(true) from batches of draws, shape [candidate]."""
+    """Return the standard error of P(true) from batches of draws, shape [candidate]."""
     flat = p_batches.reshape(-1, p_batches.shape[2])
     if len(flat) < 2:
         return np.full(flat.shape[1], np.nan)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.agreement import agreement
+from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.evaluation import draw_values, point_values
-from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.reasons import before, diagnose
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import interval
@@ -66,7 +66,7 @@ def _merged(data: Annotations, first: int, second: int) -> Floats:
 
 
 def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
-    """Give those of the pairs whose alpha is worked out: the most confused ones."""
+    """Return those of the pairs whose alpha is worked out: the most confused ones."""
     if data.n_labels < 3:
         return []  # merging two of two labels leaves nothing to agree on
     size = mixed.mean(axis=0)[chosen[:, 0], chosen[:, 1]]

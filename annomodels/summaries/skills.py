@@ -246,7 +246,7 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
 
 
 def doubtful(values: Floats) -> bool:
-    """Whether the signal may well be too small for any label to be believed.
+    """Return True if the signal may well be too small for any label to be believed.
 
     Where nearly all labels are one label, a model explains them by a prevalence near 1 and is sure
     of every item; that the coders may know nothing shows in the spread of their skill.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annomodels.auditing.coders import effective
+from annomodels.auditing.design import allocate, stratify
 from annomodels.auditing.estimator import Estimator, Seen
 from annomodels.auditing.plain import weighted
 from annomodels.auditing.rectify import ENDS
-from annomodels.auditing.strata import allocate, stratify
+from annomodels.auditing.tables import effective
 
 
 def said_and_true(kind, n, k, rng):

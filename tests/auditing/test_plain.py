@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annomodels.auditing.foresight import needed
+from annomodels.auditing.estimator import needed
 from annomodels.auditing.plain import (
     LEVEL,
     effective,

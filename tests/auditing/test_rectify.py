@@ -9,13 +9,13 @@ from scipy.stats import beta, betabinom, norm, truncnorm
 
 from annomodels.auditing.rectify import (
     GROUPS,
+    LEAST,
     OF_SHARES,
     OF_WRONG,
     STEEPEST,
     WEAK,
     Prior,
     Rectifier,
-    build,
     moved,
     of_group,
 )
@@ -36,6 +36,35 @@ def totals(grid, seen, found, draws, rng):
 def arrays(case):
     mean, size, seen, found = (np.array(part, dtype=float) for part in case)
     return mean, size, seen, found
+
+
+def build(mean, size, seen, found, prior):
+    """Build the PyMC model of the shares, of which the grid is the posterior."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    mean = np.clip(mean, LEAST, 1.0 - LEAST)
+    odds, total = np.log(mean / (1.0 - mean)), float((size * mean).sum())
+    with pm.Model(coords={"stratum": range(len(mean))}) as model:
+        shift = pm.Mixture(
+            "shift",
+            w=[1.0 - prior.doubt, prior.doubt],
+            comp_dists=[
+                pm.Normal.dist(prior.shift, prior.near),
+                pm.Normal.dist(prior.shift, prior.far),
+            ],
+        )
+        slope = pm.TruncatedNormal("slope", 1.0, prior.slope, lower=0.0, upper=STEEPEST)
+        weight = pm.LogNormal("weight", np.log(prior.weight), prior.weight_spread)
+        centre = pt.constant(float((odds * size).sum() / size.sum())) * (1.0 - slope)
+        for _ in range(12):
+            p = pt.sigmoid(slope * odds + centre)
+            step = ((size * p).sum() - total) / pt.maximum((size * p * (1.0 - p)).sum(), 1e-9)
+            centre = centre - pt.clip(step, -1.0, 1.0)
+        mu = pt.sigmoid(shift + centre + slope * odds)
+        share = pm.Beta("share", weight * mu, weight * (1.0 - mu), dims="stratum")
+        pm.Binomial("found", n=seen, p=share, observed=found, dims="stratum")
+    return model
 
 
 @pytest.mark.calibration

@@ -8,8 +8,7 @@ from scipy.stats import chi2, norm, spearmanr
 
 import annomodels as am
 from annomodels.auditing import sample
-from annomodels.auditing.design import open_items
-from annomodels.auditing.strata import allocate, stratify
+from annomodels.auditing.design import allocate, open_items, stratify
 from annomodels.errors import AnnotationError, NotApplicable
 
 SEEDS = 400

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -262,3 +265,38 @@ def test_doctor_names_versions_and_problems(call, monkeypatch) -> None:
     done = call("doctor")
     assert done.code == 5
     assert "pip install --upgrade 'pymc<7,>=6.2'" in done.out
+
+
+def test_doctor_says_what_is_missing_and_what_installs_it(call, monkeypatch) -> None:
+    from importlib import metadata
+
+    from annomodels.kernels import compile as compiling
+
+    known = metadata.version
+
+    def version(name: str) -> str:
+        if name == "pyreadstat":
+            raise metadata.PackageNotFoundError(name)
+        return known(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    monkeypatch.setattr(compiling, "CACHED", False)
+    done = call("doctor", "--format", "csv")
+    rows = {line.partition(",")[0]: line for line in done.out.splitlines()}
+    assert done.code == 0
+    assert "pip install 'annomodels[readers]'" in rows["pyreadstat (extra readers)"]
+    assert "export NUMBA_CACHE_DIR=" in rows["cache of compiled code"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["agree", "check"])
+def test_counting_needs_no_pymc(name: str, votes: Path, tmp_path: Path) -> None:
+    """In an environment whose PyMC, ArviZ and nutpie are broken."""
+    for module in ("pymc", "arviz", "nutpie", "pytensor"):
+        (tmp_path / f"{module}.py").write_text("raise ImportError('broken')")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "annomodels", name, str(votes), "--json"],
+        capture_output=True, text=True, timeout=900, env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -153,18 +153,13 @@ def test_what_killed_processes_left_is_cleared_and_no_more(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == [other.name, "a.csv"]
 
 
-def test_a_link_to_nothing_and_a_checkpoint_that_is_a_folder(call, tmp_path):
+def test_a_link_to_nothing(call, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "nowhere")
     for command in ("run", "fit"):
         done = call(command, "dataset:anesthesia", "-o", link, *FEW)
         assert done.code == 2
         assert "link to something that does not exist" in done.err
-    done = call(
-        "fit", "dataset:anesthesia", "-o", tmp_path / "f.nc", "--checkpoint", tmp_path, *FEW
-    )
-    assert done.code == 2
-    assert "is a folder" in done.err
 
 
 def test_seeds_out_of_range_name_the_range(call, tmp_path):

@@ -1,4 +1,4 @@
-"""--executor, --dask, --checkpoint and --resume: the same numbers, and sentences when it fails."""
+"""--executor and --dask: the same numbers, and sentences when it fails."""
 
 from __future__ import annotations
 
@@ -37,19 +37,13 @@ def confusion(path: Path) -> np.ndarray:
     return am.load(path).tree["posterior"]["confusion"].values
 
 
-def test_executors_and_checkpoints_change_no_number(call, labels: str, tmp_path: Path) -> None:
-    plain, threads, again = (tmp_path / f"{name}.nc" for name in ("plain", "threads", "again"))
+def test_executors_change_no_number(call, labels: str, tmp_path: Path) -> None:
+    plain, threads = (tmp_path / f"{name}.nc" for name in ("plain", "threads"))
     common = [*SIZE, "--model", "one-coin"]
     assert call("fit", labels, "-o", plain, *common).code == 0
-    kept = ["--checkpoint", tmp_path / "c"]
-    done = call("fit", labels, "-o", threads, *common, "--executor", "threads", *kept)
+    done = call("fit", labels, "-o", threads, *common, "--executor", "threads")
     assert done.code == 0, done.err
     np.testing.assert_array_equal(confusion(threads), confusion(plain))
-    done = call("fit", labels, "-o", again, *common, *kept)
-    assert done.code == 2
-    assert "Go on from it with --resume, or remove it." in done.err
-    assert call("fit", labels, "-o", again, *common, *kept, "--resume").code == 0
-    np.testing.assert_array_equal(confusion(again), confusion(plain))
 
 
 @pytest.mark.calibration
@@ -70,9 +64,7 @@ def test_a_local_dask_cluster(call, labels: str, tmp_path: Path) -> None:
         (["--dask", "somewhere"], 2, "'somewhere' is not a cluster; write tcp://HOST:PORT"),
         (["--dask", "local:0"], 2, "'local:0' is not a cluster"),
         (["--dask", "local:2", "--executor", "threads"], 2, "cannot both be used"),
-        (["--resume"], 2, "--resume needs a --checkpoint FILE"),
         (["--executor", "threads", "--model", "ambiguous"], 2, "not the ambiguous"),
-        (["--checkpoint", "/no/such/folder/c"], 2, "There is no folder /no/such/folder"),
     ],
 )
 def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -> None:
@@ -85,10 +77,10 @@ def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -
 
 @pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
-    """As the queue of a cluster ends a job: the checkpoint is there, and the next job goes on."""
+def test_sigterm_keeps_the_draws(labels: str, tmp_path: Path) -> None:
+    """As the queue of a cluster ends a job."""
     words = ["fit", labels, "--chains", "2", "--warmup", "20", "--draws", "100000"]
-    words += ["--model", "one-coin", "--checkpoint", str(tmp_path / "c")]
+    words += ["--model", "one-coin"]
     words = [sys.executable, "-m", "annomodels", *words, "-o", str(tmp_path / "fit.nc")]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -99,7 +91,6 @@ def test_sigterm_writes_the_run_down(labels: str, tmp_path: Path) -> None:
     _, err = process.communicate(timeout=900)
     assert process.returncode == 130, err
     assert "what was sampled until then is kept" in err
-    assert (tmp_path / "c").exists()
     assert am.load(tmp_path / "fit.nc").tree.attrs["stopped"] == "interrupted"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import os
 import re
@@ -194,23 +195,29 @@ def test_what_was_erased_is_not_seen() -> None:
 
 def test_any_table_keeps_its_names_and_its_width() -> None:
     """Over all combinations of short and long names, numbers and prose."""
-    from annomodels.cli.screen.layout import lay_out
+    from rich.console import Console
 
-    names = ["item", "n", "label", "accuracy_low", "reason", "votes"]
+    from annomodels.cli.screen.layout import Drawn, draw
+
     long = ["a", "b" * 19, "c" * 57]
     for width, one, other in itertools.product((40, 60, 80), long, long):
-        rows = [
-            [one, "12", other, "0.123", "some words " * 5, "neg 3"],
-            ["x", "1", "y", "", "", ""],
+        columns = [
+            Drawn("item", "item", (one, "x"), "name"),
+            Drawn("n", "n", ("12", "1"), "number"),
+            Drawn("label", "label", (other, "y"), "name"),
+            Drawn("accuracy_low", "accuracy low", ("0.123", ""), "number"),
+            Drawn("reason", "reason", ("some words " * 5, ""), "prose"),
+            Drawn("votes", "votes", ("neg 3", ""), "name"),
         ]
         for every in (False, True):
-            drawn = lay_out(names, rows, width, every=every)
-            lines = [line for part in drawn for line in (*part.header, *part.lines)]
+            written = io.StringIO()
+            shown, cut = draw(Console(file=written, width=width), columns, width, every=every)
+            lines = written.getvalue().split("\n")
             assert max(map(size, lines)) <= width
-            assert drawn[0].cut == (len(one) > width) + (len(other) > width and 2 in drawn[0].shown)
+            assert (cut > 0) == (len(one) > width or (len(other) > width and "label" in shown))
             if len(one) <= width:
                 assert any(one in line.split() for line in lines)
-            assert not every or {place for part in drawn for place in part.shown} == set(range(6))
+            assert not every or shown == {column.name for column in columns}
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_definition_by_hand_for_each_label_and_all(rng):
 
 
 def test_draws_are_weighted_texts(rng):
-    from annomodels.coefficients.continuum.alpha import layer
+    from annomodels.coefficients.continuum import layer
 
     rows = random_units(rng)
     units = am.coefficients.Units.from_records(rows, lengths=40)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.parts import pairs as pairs_module
+from annomodels.coefficients.parts import breakdown as pairs_module
 from annomodels.coefficients.parts.groups import between_groups
 
 TRAINS = am.datasets.load("trains")
@@ -135,7 +135,7 @@ def test_undefined_groups_take_the_number_asked_for():
         ({"by": "label", "name": "kappa"}, "two coders"),
         ({"by": "label", "name": "light_kappa"}, "multi_kappa"),
         ({"by": "coder", "name": "light_kappa"}, "pair"),
-        ({"by": "coder", "missing": "pairwise", "name": "k"}, 'by="pair"'),
+        ({"by": "coder", "missing": "pairwise", "name": "k"}, "by='pair'"),
         ({"by": "item", "name": "icc_1"}, "numbers"),
         ({"by": "item", "undefined": "label-given"}, 'by="group"'),
         ({"by": "item", "draws": -1}, "0 for none"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.metrics import make_distance
+from annomodels.coefficients.distances import make_distance
 
 N_LABELS = 4
 

@@ -7,9 +7,9 @@ import pytest
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.entries import CONVENTION_NAMES
 from annomodels.coefficients.implied import evaluate, implied
-from annomodels.coefficients.metrics import make_distance
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
 
@@ -156,7 +156,7 @@ def test_what_a_model_implies(name):
         assert np.isfinite(implied(*arguments, values=[1.0, 2.0])[name]).all()
         assert np.isfinite(evaluate(name, joint, distance).value)
     else:
-        with pytest.raises(NotApplicable, match=r"Use annomodels\.agreement"):
+        with pytest.raises(NotApplicable, match=r"Use am\.agreement"):
             implied(*arguments)
         with pytest.raises(NotApplicable, match="needs the items"):
             evaluate(name, joint)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import annomodels as am
-from annomodels.coefficients.metrics import DISTANCES
+from annomodels.coefficients.distances import DISTANCES
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "coefficients.md").read_text("utf-8")
 

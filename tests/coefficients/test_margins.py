@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.metrics import make_distance
+from annomodels.coefficients.distances import make_distance
 from annomodels.errors import AnnotationError
 
 TABLE = {("a", "a"): 20, ("a", "b"): 5, ("b", "a"): 10, ("b", "b"): 15}

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients import own
+from annomodels.coefficients import evaluation as own
 from annomodels.coefficients.counts import count_pairs
+from annomodels.coefficients.distances import make_distance
+from annomodels.coefficients.evaluation import PairKappas
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.metrics import make_distance
-from annomodels.coefficients.own import PairKappas
 from annomodels.coefficients.rows import prepare
 from annomodels.errors import NotApplicable
 

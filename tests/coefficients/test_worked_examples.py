@@ -11,12 +11,11 @@ from annomodels.coefficients.implied import (
     evaluate,
     implied,
     implied_pair,
-    implied_parts,
     pair_joint,
 )
 from annomodels.coefficients.intervals import share_above
 from annomodels.coefficients.parts.groups import between_groups
-from annomodels.coefficients.parts.paradox import number
+from annomodels.coefficients.parts.sentences import number
 from annomodels.coefficients.parts.shares import overlap
 from annomodels.coefficients.parts.table import planned
 from annomodels.coefficients.requests import item_chances, label_margins
@@ -52,8 +51,8 @@ def test_coefficients_that_a_model_implies():
         "percent": 0.68,
         "multi_kappa": 0.36,
     }
-    part = implied_parts([[0.5, 0.5]], [[coder, coder]], ["kappa"])["kappa"]
-    assert (1 - part.observed, 1 - part.expected) == (pytest.approx([0.68]), pytest.approx([0.5]))
+    part = evaluate("kappa", from_joint(pair_joint([0.5, 0.5], coder, coder)))
+    assert (1 - part.observed, 1 - part.expected) == (pytest.approx(0.68), pytest.approx(0.5))
 
 
 def test_margins_and_chance_levels():

@@ -6,8 +6,7 @@ import pytest
 import annomodels as am
 from annomodels.coref.clusterings import groups_of
 from annomodels.coref.conditions import chains, condition_named, tops
-from annomodels.coref.overtexts import over_texts
-from annomodels.coref.resampling import kappas, spread_factor
+from annomodels.coref.posteriors import kappas, over_texts, spread_factor
 from annomodels.coref.tables import kappa_of
 
 

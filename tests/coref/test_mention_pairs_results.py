@@ -187,7 +187,7 @@ def test_the_default_model_is_that_of_the_data():
 
 
 def test_what_an_engine_does_not_know_is_refused():
-    for options in ({"executor": "threads"}, {"checkpoint": "run.npz"}, {"starts": 3}):
+    for options in ({"executor": "threads"}, {"starts": 3}):
         with pytest.raises(am.errors.NotApplicable, match=r"[Ll]eave"):
             fitted(_table(), **options)
 

@@ -15,10 +15,10 @@ import pytest
 
 import annomodels as am
 from annomodels.coref import document, pair_draws, pair_posterior, pair_table
-from annomodels.coref.overtexts import over_texts
-from annomodels.coref.resampling import (
+from annomodels.coref.posteriors import (
     Extra,
     kappas,
+    over_texts,
     pair_blocks,
     respread,
     spread_factor,

@@ -228,13 +228,6 @@ def test_a_run_that_is_interrupted_stacks_the_members_that_it_has(data, monkeypa
     assert any("ended before" in note for note in fit.gold().notes)
 
 
-def test_a_stack_has_no_checkpoint(data, tmp_path):
-    path = tmp_path / "run.h5"
-    assert default_model(data, checkpoint=path) == "hierarchical"
-    with pytest.raises(NotApplicable, match="checkpoint"):
-        am.fit(data, "stack", checkpoint=path, **OPTIONS)
-
-
 def test_fewer_draws_are_made_of_coders_where_labels_are_very_many():
     stack = am.models.Stack()
     assert stack.share_of_draws(1_000_000, 1_000, 2) == 1.0

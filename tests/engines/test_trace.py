@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,23 +78,3 @@ def test_parts_elsewhere_give_the_same(data, model):
     there = am.fit(data, model, executor="threads", partitions=3, **FEW)
     assert here.tree.attrs["watched"] == there.tree.attrs["watched"]
     np.testing.assert_array_equal(draws(here, "confusion"), draws(there, "confusion"))
-
-
-@pytest.mark.parametrize("executor", [None, "threads"])
-def test_a_run_that_goes_on_has_the_same_diagnostics(
-    data, few, executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    options = {**FEW, "executor": executor, "checkpoint": tmp_path / "run", "checkpoint_every": 0.0}
-    seen = []
-
-    def progress(stage: str, share: float, message: str) -> None:
-        if stage == "sampling" and 0.2 < share < 0.8 and not seen:
-            seen.append(share)
-            raise KeyboardInterrupt
-
-    stopped = am.fit(data, "hierarchical", progress=progress, **options)
-    assert stopped.tree.attrs["stopped"] == "interrupted"
-    fit = am.fit(data, "hierarchical", resume=True, **options)
-    assert seen
-    assert fit.tree.attrs["watched"] == few.tree.attrs["watched"]
-    np.testing.assert_array_equal(draws(fit, "confusion"), draws(few, "confusion"))

@@ -14,7 +14,7 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import EngineError, NotApplicable
-from annomodels.fitting.verbs import CLASSES, VERBS
+from annomodels.fitting.fit import ClassFit
 from annomodels.models.catalog import from_dict
 from annomodels.reporting.methods import bibtex, methods, methods_latex
 from annomodels.summaries.draws import model_of
@@ -39,9 +39,7 @@ def ask_everything(fit: Any, folder: Path) -> None:
     """Ask a fit of classes in memory for all that there is."""
     coder = fit.data.coders[0]
     told = {"groups": {"groups": {name: name < "c3" for name in fit.data.coders}}}
-    for verb, kinds in VERBS.items():
-        if CLASSES not in kinds or verb in ("compare", "effects"):
-            continue
+    for verb in sorted(ClassFit._has - {"compare", "effects"}):
         owner, name = (fit.plot, verb[5:]) if verb.startswith("plot.") else (fit, verb)
         if verb == "plot.confusion":
             owner.confusion(coder)

@@ -7,7 +7,8 @@ from collections import Counter
 
 import pytest
 
-from annomodels.cli.jobs import names_of, write_outputs
+from annomodels.cli.jobs import Job, write_outputs
+from annomodels.cli.options import Sampling
 from annomodels.reporting.page import report
 from annomodels.summaries.trust.checks import VERDICTS, check
 
@@ -52,10 +53,11 @@ def test_a_page_computes_every_summary_once(crowd, calls, tmp_path):
 
 
 def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
-    names = names_of(report=True)
     fit = dataclasses.replace(crowd)
     (tmp_path / "out").mkdir()
-    write_outputs(fit, tmp_path / "out", names, threshold=None, target=None)
+    sampling = Sampling(None, None, (), None, False, {})
+    job = Job("", {}, sampling, force=False, report=True)
+    write_outputs(job, fit, tmp_path / "out", None, None)
     assert fit.check().verdict in VERDICTS
     assert set(calls.values()) == {1}
 

@@ -194,23 +194,10 @@ def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, Sca
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_from_its_checkpoint(scans: dict[str, Scanned], tmp_path: Path) -> None:
-    run = {**RUN, "draws": 100, "checkpoint": tmp_path / "run.h5"}
-    part = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(60))
-    assert part.tree.attrs["draws"] < 60
-    found = am.fit(scans["open"], "dawid-skene", **run, resume=True)
-    wanted = am.fit(scans["open"], "dawid-skene", **{**RUN, "draws": 100})
-    for name in ("prevalence", "confusion"):
-        draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
-        assert np.array_equal(draws, reference)
-    pd.testing.assert_frame_equal(truths(found), truths(wanted), atol=1e-9)
-
-
-@pytest.mark.slow
 def test_threads_share_the_chains_of_one_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also when the run is interrupted, and goes on from its checkpoint."""
+    """Also when the run is interrupted."""
     groups: list[list[list[int]]] = []
     into = rounds._groups
     monkeypatch.setattr(rounds, "_groups", lambda *args: groups.append(into(*args)) or groups[-1])
@@ -226,10 +213,9 @@ def test_threads_share_the_chains_of_one_block(
             told.append(stage)
             raise KeyboardInterrupt
 
-    run["checkpoint"] = tmp_path / "run.h5"
     part = am.fit(data, "dawid-skene", **run, progress=interrupt)
     assert 0 < part.tree.attrs["draws"] < 200
-    found = am.fit(data, "dawid-skene", **run, resume=True)
+    found = am.fit(data, "dawid-skene", **run)
     assert groups == [[[0, 1], [2]]] * 2
     for name in ("prevalence", "confusion"):
         draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))

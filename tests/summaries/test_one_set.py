@@ -40,7 +40,7 @@ def contested(fit):
 def test_the_curve_ends_at_the_number_of_the_gold_standard(fit):
     wrong = fit.wrong_labels()
     assert_one_number(wrong, fit.coverage())
-    said = f"{wrong.gold:,.1f} are expected to be wrong (95 % interval {wrong.gold_low:.0f} to "
+    said = f"{wrong.gold:,.0f} are expected to be wrong (95 % interval {wrong.gold_low:.0f} to "
     assert said in fit.gold().notes[0]
     assert fit.next(stop=0.01).before == pytest.approx(wrong.gold)
 

@@ -117,6 +117,17 @@ def test_items_that_get_harder_are_no_decline_of_coders():
     assert "falling_accuracy" not in found(am.Annotations.from_records(rows))
 
 
+def test_items_in_the_order_of_their_labels_show_no_decline():
+    caries = am.datasets.load("caries")
+    assert "falling_accuracy" not in found(caries)
+    shuffled = np.random.default_rng(1).permutation(caries.n_items)
+    codes = zip(
+        shuffled[caries.item].tolist(), caries.coder.tolist(), caries.label.tolist(), strict=True
+    )
+    rows = [(f"{i:05d}", coder, label) for i, coder, label in codes]
+    assert "falling_accuracy" not in found(am.Annotations.from_records(rows))
+
+
 CLEAN = [
     *(("clean", options) for options in crowds.CLEAN.values()),
     *((name, {}) for name in ("rare", "spammers", "two_coders", "sparse", "near_chance")),

@@ -6,12 +6,13 @@ import click
 
 from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
-    SEED,
     Reading,
     Writing,
     common_options,
     examples,
+    option,
     read_options,
+    seed_option,
     write_options,
 )
 
@@ -25,28 +26,17 @@ from annomodels.cli.options import (
     ),
 )
 @data_argument
-@click.option(
-    "--check",
-    is_flag=True,
-    help="Fit the model that the data suggest, and check it; this takes longer.",
-)
-@click.option("--fit", metavar="FIT", help="Check this saved fit of DATA.")
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="Of the fit with --check.",
-)
+@option("--check", "Fit the suggested model and check it; this takes longer.", bool)
+@option("--fit", "Saved fit of DATA to check.", metavar="FIT")
+@seed_option
 @read_options
 @write_options
 @common_options
 def command(
     data: str, check: bool, fit: str | None, seed: int, reading: Reading, writing: Writing
 ) -> None:
-    """Say which model suits DATA, and why."""
+    """Suggest a model for DATA, with the reasons."""
     from annomodels.cli.loading import load_data, load_fit, say_notes
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import note, say
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.cli.terminal import Stages
@@ -54,7 +44,6 @@ def command(
 
     if check and fit is not None:
         raise click.UsageError("--check makes a fit and --fit reads one: use only one of them.")
-    check_writing(writing)
     labels = load_data(data, reading)
     say_notes(labels)
     known = None if fit is None else load_fit(fit)

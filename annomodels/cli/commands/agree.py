@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.breakdown import BY, DEFAULT, coefficient_names, parts_table
+from annomodels.cli.breakdown import BY, DEFAULT, VALUE, coefficient_names, parts_table
 from annomodels.cli.breakdown import SHORT as SHORT_BY
 from annomodels.cli.loading import data_argument, several
 from annomodels.cli.options import (
     Reading,
     Writing,
     common_options,
+    every_question_option,
     examples,
+    gate_option,
+    option,
     read_options,
     write_options,
 )
 from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.summaries.columns import columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_667", "p_above_800")
+# what --fail-if names, the value with its interval, and the reason if there is none
+SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_667 p_above_800")
 
 
 @click.command(
@@ -39,48 +43,34 @@ SHORT = ("title", "value", "low", "high", "observed", "expected", "n", "p_above_
     ),
 )
 @data_argument
-@click.option(
-    "--coefficient",
-    "asked",
-    multiple=True,
+@option(
+    "--coefficient asked...",
+    "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha].",
     metavar="NAME",
-    help="Which coefficient; may be repeated. Default: a panel; with --by, percent and alpha.",
 )
-@click.option(
+@option(
     "--by",
-    type=click.Choice(BY),
-    help="Each document, each label against the rest, each item, each coder against the others "
-    "(and the data without them), or each pair of coders.",
+    "Part to compute agreement for: each document, each label against the rest, each item, each "
+    "coder against the others (and the data without them), or each pair of coders.",
+    BY,
 )
-@click.option(
+@option(
     "--positive",
+    "With --by document: 1 where no coder used LABEL, 0 where only one did.",
     metavar="LABEL",
-    help="With --by document: 1 where no coder used LABEL, 0 where only one did.",
 )
-@click.option(
+@option(
     "--diagnose",
-    is_flag=True,
-    help="Show which label pairs, items and coders cause the disagreement, and why.",
+    "Show which label pairs, items and coders cause the disagreement, and why.",
+    bool,
 )
-@click.option(
-    "--every-question",
-    is_flag=True,
-    help="Analyse each question or variable of DATA separately, in one table.",
-)
-@click.option(
-    "--methods",
-    "paper",
+@every_question_option
+@option(
+    "--methods paper",
+    "With several questions: file for a methods section on all of them (.md).",
     metavar="FILE",
-    help="With several questions: write a methods section on all of them (.md).",
 )
-@click.option(
-    "--fail-if",
-    "gates",
-    multiple=True,
-    metavar="GATE",
-    help="Exit with 1 if the condition holds or is undefined: "
-    "alpha<0.667, kappa.low<=0.5; may be repeated.",
-)
+@gate_option
 @read_options
 @write_options
 @common_options
@@ -98,34 +88,27 @@ def command(
     reading: Reading,
     writing: Writing,
 ) -> None:
-    """Give the agreement coefficients of DATA with 95 % intervals.
+    """Compute the agreement coefficients of DATA with 95 % intervals.
 
-    Nothing is hidden: what is undefined stands there with the reason why. The coefficients that
-    the fitted model implies stand in agreement.csv of `annomodels run`.
+    An undefined coefficient is listed with the reason. The coefficients that the fitted model
+    implies are in agreement.csv of `annomodels run`.
     """
-    from annomodels.cli.exits import DONE, GATE
-    from annomodels.cli.gate import parse_gates
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.session import warn
+    from annomodels.cli.gate import gate_code, parse_gates
 
     limits = parse_gates(gates)
     many = several(reading, every_question)
     _check(by, positive, diagnose, many, asked)
     if paper is not None and not many:
         raise click.UsageError("--methods goes with --every-question; else see annomodels run.")
-    check_writing(writing)
     if paper is not None:
-        check_writing(Writing("md", paper, writing.force))
+        Writing("md", paper, writing.force).check()
     gated = [limit.name for limit in limits]
     names = coefficient_names(asked, gated, DEFAULT if by else ())
     if many:
         table = _each_question(data, names if asked else None, reading, writing, paper)
     else:
         table = _one(data, names, asked, by, positive, diagnose, reading, writing)
-    failures = [sentence for limit in limits for sentence in limit.failures(table)]
-    for sentence in failures:
-        warn(f"gate failed: {sentence}")
-    ctx.exit(GATE if failures else DONE)
+    ctx.exit(gate_code(limits, table))
 
 
 def _one(
@@ -158,8 +141,7 @@ def _one(
         emit(table, writing, f"Agreement by {by}", (*part, *SHORT_BY[by]))
         return table
     panel = agreement(labels, names if asked else None)
-    emit(panel.table, writing, "Agreement", SHORT)
-    _say(panel.table, panel.notes, writing)
+    emit(panel.table, writing, "Agreement", SHORT, notes=panel.notes)
     return panel.table
 
 
@@ -200,25 +182,11 @@ def _each_question(
         raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
     table = pd.concat(tables, ignore_index=True)
     whole = with_left_out(table, left_out, form_for(writing))
-    emit(whole, writing, "Agreement by question", ("question", *SHORT))
-    _say(table, list(notes), writing)
+    emit(whole, writing, "Agreement by question", ("question", *SHORT), notes=notes)
     if paper is not None:
         written = agreement_methods(measured, table, left_out)
         emit_text(written, Writing("md", paper, writing.force))
     return table
-
-
-def _say(table: pd.DataFrame, notes: Sequence[str], writing: Writing) -> None:
-    """Print the notes of the rows, and of the whole table."""
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import form_of
-
-    if form_of(writing) == "table":
-        for title, why in dict.fromkeys(zip(table["title"], table["note"], strict=True)):
-            if why:
-                note(f"{title}: {why}")
-    for text in notes:
-        note(f"note: {text}")
 
 
 def _check(

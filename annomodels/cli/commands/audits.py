@@ -8,29 +8,37 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.options import (
-    SEED,
+    COUNT,
     Writing,
     common_options,
+    drawn_option,
     examples,
+    gate_option,
+    option,
+    seed_option,
     split_words,
     write_options,
 )
+from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
 
-TABLES = {
-    "overall": ("quantity", "label", "value", "low", "high", "audit_low", "audit_high", "model"),
-    "thresholds": ("threshold", "n", "accuracy", "accuracy_low", "accuracy_high", "audited"),
-    "coders": ("coder", "accuracy", "accuracy_low", "accuracy_high", "n", "audited", "right"),
+VALUE = COLUMNS["value"].called(kind="quantity")
+TABLES: dict[str, tuple[str | Column, ...]] = {
+    "overall": (*columns("quantity label", VALUE), "audit_low", "audit_high", "model"),
+    "thresholds": ("threshold", *columns("n accuracy audited")),
+    "coders": columns("coder accuracy n audited right"),
     "classes": ("coder", "label", "share", "share_low", "share_high", "audited", "right"),
-    "slices": ("by", "slice", "quantity", "label", "value", "low", "high", "n", "audited"),
-    "differences": ("by", "first", "second", "quantity", "label", "difference", "low", "high"),
-    "systems": ("system", "win_rate", "win_rate_low", "win_rate_high", "n", "audited"),
-    "panel": ("quantity", "coder", "value", "low", "high"),
-    "needs": ("further", "width", "width_audit_alone"),
+    "slices": columns("by slice quantity label", VALUE, "n audited"),
+    "differences": columns(
+        "by first second quantity label", COLUMNS["difference"].called(interval=("low", "high"))
+    ),
+    "systems": columns("system win_rate n audited"),
+    "panel": columns("quantity coder", VALUE),
+    "needs": ("further", *columns("width width_audit_alone")),
 }
 
 
@@ -43,62 +51,50 @@ TABLES = {
     ),
 )
 @click.argument("fit")
-@click.option("--size", type=click.IntRange(min=1), help="How many items to draw [default: 60].")
-@click.option(
+@option("--size", "Number of items to draw [default: 60].", COUNT)
+@option(
     "--width",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Instead of a size: how wide the 95 % interval of the accuracy may be, .1 for ten "
-    "percentage points.",
+    "Instead of a size: width of the 95 % interval of the accuracy, .1 for ten percentage points.",
+    click.FloatRange(0, 1, min_open=True, max_open=True),
 )
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="The same seed draws the same items.",
-)
-@click.option("--among", metavar="FILE", help="Draw from these items only: a table with them.")
-@click.option(
-    "--afresh", is_flag=True, help="Forget what was drawn of this fit before, and begin anew."
-)
+@seed_option
+@option("--among", "Table of the items to draw from.", metavar="FILE")
+@option("--afresh", "Forget earlier rounds of this fit and begin again.", bool)
 @write_options
 @common_options
 def audit(
     fit: str,
     size: int | None,
-    width: float | None,
-    seed: int,
     among: str | None,
     afresh: bool,
     writing: Writing,
+    **how: Any,
 ) -> None:
-    """Draw items of FIT at random for somebody who knows to judge.
+    """Draw items of FIT at random for an expert to judge.
 
     FIT is a saved fit or the folder of a run. The table has the items and an empty column for the
-    label, and nothing that tells what the model thinks. How they were drawn is kept beside the fit
+    label; it does not show what the model estimates. The design is kept next to the fit
     (audit.json), where `annomodels estimate` finds it. Called again, the command draws a further
     round of other items.
     """
     from annomodels.auditing.sample import audit as draw
     from annomodels.cli.loading import design_of, load_fit
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
     from annomodels.io.mappings import items_from
 
-    check_writing(writing)
     found, place = load_fit(fit), design_of(fit)
     earlier = place if place.is_file() and not afresh else None
     chosen = None if among is None else items_from(among, items=found.data.items)
-    drawn = draw(found, size, width=width, seed=seed, among=chosen, earlier=earlier)
-    emit(drawn.table, writing, "To be judged")
+    drawn = draw(found, size, among=chosen, earlier=earlier, **how)
+    emit(drawn.table, writing, "Items to judge")
     # after the table: a design of items that nobody got would spoil the next round
     drawn.save(place, force=True)
     if earlier is not None:
         note(f"This is round {len(drawn.design.rounds)}; its items were not drawn before.")
     for text in drawn.notes:
         note(f"note: {text}")
-    note(f"How the items were drawn is kept in {place}.")
+    note(f"The design of the audit is in {place}.")
 
 
 @click.command(
@@ -111,78 +107,50 @@ def audit(
     ),
 )
 @click.argument("fit")
-@click.option(
-    "--audit",
-    "paths",
+@option(
+    "--audit paths...",
+    "Items that an expert judged (item,label); may be repeated for several rounds.",
     metavar="FILE",
-    multiple=True,
     required=True,
-    help="Judged items (item,label); may be repeated for several rounds.",
 )
-@click.option(
-    "--drawn",
-    metavar="HOW",
-    help="How they were drawn: the file that `annomodels audit` kept, 'random' (all items had the "
-    "same chance), or 'chosen' [default: audit.json beside FIT, else chosen].",
-)
-@click.option(
-    "--by",
+@drawn_option
+@option(
+    "--by...",
+    "Column of --items that cuts the items into slices; may be repeated.",
     metavar="COLUMN",
-    multiple=True,
-    help="Cut the items into slices by a column of --items; may be repeated.",
 )
-@click.option(
+@option(
     "--items",
+    "Table with the items and other columns about them; may be the file of the labels.",
     metavar="FILE",
-    help="Table with the items and what else is known of them; may be the file of the labels.",
 )
-@click.option("--item", metavar="COLUMN", help="Column of --items with the item.")
-@click.option(
+@option("--item", "Column of --items with the item.", metavar="COLUMN")
+@option(
     "--pairs",
+    "Two columns of --items with the systems that an item compares: adds win rates.",
     metavar="LEFT,RIGHT",
     callback=split_words,
-    help="Two columns of --items with the systems that an item compares: gives win rates.",
 )
-@click.option(
+@option(
     "--wins",
+    "Labels for a win of the left or the right system [default: the first two].",
     metavar="LABEL,LABEL",
     callback=split_words,
-    help="Labels that say that the left or the right system won [default: the first two].",
 )
-@click.option(
+@option(
     "--weights",
+    "Column of the judged items with one over the chance that each had to be drawn.",
     metavar="COLUMN",
-    help="Column of the judged items with one over the chance that each had to be drawn.",
 )
-@click.option(
+@option(
     "--cluster",
+    "Column of --items that is the same for repeats of one item, which count as one.",
     metavar="COLUMN",
-    help="Column of --items that is the same for repeats of one item, which count as one.",
 )
-@click.option("--label", metavar="LABEL", help="Of the prevalence show this label only.")
-@click.option(
-    "--table",
-    "shown",
-    type=click.Choice(list(TABLES)),
-    default="overall",
-    show_default=True,
-    help="Which table to give.",
-)
-@click.option(
-    "--seed",
-    type=SEED,
-    default=1,
-    show_default=True,
-    help="The same seed gives the same numbers.",
-)
-@click.option(
-    "--fail-if",
-    "gates",
-    multiple=True,
-    metavar="GATE",
-    help="Exit with 1 if the condition holds: accuracy.low<0.9, prevalence:pass.low<0.8; with --by "
-    "in any slice, too; may be repeated.",
-)
+@option("--label", "Only label whose prevalence is shown.", metavar="LABEL")
+@option("--table shown", "Table to show.", list(TABLES), "overall")
+@seed_option
+@gate_option
 @write_options
 @common_options
 @click.pass_context
@@ -204,21 +172,18 @@ def estimate(
     gates: tuple[str, ...],
     writing: Writing,
 ) -> None:
-    """Say how good the labels and coders of FIT are, by items that somebody judged.
+    """Estimate label and coder accuracy from items that an expert judged.
 
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
-    from annomodels.cli.exits import DONE, GATE
-    from annomodels.cli.gate import parse_gates
+    from annomodels.cli.gate import gate_code, parse_gates
     from annomodels.cli.loading import drawn_from, estimated, load_fit
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.session import note, warn
+    from annomodels.cli.session import note
     from annomodels.cli.tables import emit
     from annomodels.data.names import label_text
 
     limits = parse_gates(gates)
-    check_writing(writing)
     how = {} if weights else drawn_from(drawn, fit)
     loaded = load_fit(fit)
     known = loaded.data.items
@@ -248,14 +213,8 @@ def estimate(
                 f"note: {rest:,} of {len(names):,} items have no {name} in {items}: they are in no "
                 "slice, and count for all items."
             )
-    table = _table(found, shown, label)
-    emit(table, writing, f"Estimate: {shown}", TABLES[shown])
-    failures = [
-        sentence for limit in limits for sentence in limit.failures(_gated(found), "quantity")
-    ]
-    for sentence in failures:
-        warn(f"gate failed: {sentence}")
-    ctx.exit(GATE if failures else DONE)
+    emit(_table(found, shown, label), writing, f"Estimate: {shown}", TABLES[shown])
+    ctx.exit(gate_code(limits, _gated(found), "quantity"))
 
 
 def _about(

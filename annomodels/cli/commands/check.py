@@ -11,6 +11,7 @@ from annomodels.cli.options import (
     Reading,
     Writing,
     common_options,
+    every_question_option,
     examples,
     read_options,
     write_options,
@@ -33,11 +34,7 @@ SHORT = ("items", "coders", "labels given", "different labels", "repeated labels
     ),
 )
 @data_argument
-@click.option(
-    "--every-question",
-    is_flag=True,
-    help="Look at each question or variable of DATA separately, in one table.",
-)
+@every_question_option
 @read_options
 @write_options
 @common_options
@@ -50,9 +47,7 @@ def command(data: str, every_question: bool, reading: Reading, writing: Writing)
     with the reason.
     """
     from annomodels.cli.loading import load_each, several
-    from annomodels.cli.places import check_writing
 
-    check_writing(writing)
     if several(reading, every_question):
         _each(data, load_each(data, reading), writing)
     else:
@@ -64,7 +59,7 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
 
     from annomodels.cli.loading import load_data, stem
     from annomodels.cli.screen.glossary import CHECKS
-    from annomodels.cli.session import here, note, say
+    from annomodels.cli.session import note, say, visible
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.planning.supports import supports
     from annomodels.reporting.health import findings
@@ -76,9 +71,9 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
         emit_text(to_json(about), writing)
         return
     rows = [("source", stem(data), "")]
-    rows += [(fact.check, str(fact.value), here(fact.remark)) for fact in found]
+    rows += [(fact.check, str(fact.value), visible(fact.remark)) for fact in found]
     drawn = form_of(writing) == "table" and writing.output in (None, "-")
-    rows += [("note", "", here(text)) for text in labels.notes if not drawn]
+    rows += [("note", "", visible(text)) for text in labels.notes if not drawn]
     rows += [("supports", ", ".join(use.what for use in uses if not use.why) or "nothing", "")]
     rows += [("not yet", use.what, use.why) for use in uses if use.why]
     emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))
@@ -94,7 +89,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.cli.loading import stem
-    from annomodels.cli.session import here, note
+    from annomodels.cli.session import note, visible
     from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
     from annomodels.planning.supports import sentence, supports
     from annomodels.reporting.health import findings
@@ -110,7 +105,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
         {
             "question": question,
             **{fact.check: fact.value for fact in facts if fact.check in SHORT},
-            "note": " ".join(here(fact.remark) for fact in facts if fact.remark),
+            "note": " ".join(visible(fact.remark) for fact in facts if fact.remark),
         }
         for question, facts in checks.items()
     ]
@@ -127,19 +122,18 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
 
 
 def _facts(labels: Annotations, found: list[Finding]) -> dict[str, Any]:
-    """Give what is known of a question as plain data."""
+    """Return what is known of a question as plain data."""
+    from annomodels.cli.session import visible
+
     checks = {
         fact.check.replace(" ", "_"): {
             "value": fact.value,
-            "remark": fact.remark,
+            "remark": visible(fact.remark),
             **({"names": fact.names} if fact.names else {}),
         }
         for fact in found
     }
-    from annomodels.cli.session import here
-
-    told = {fact: {**known, "remark": here(str(known["remark"]))} for fact, known in checks.items()}
-    return {"summary": repr(labels), "notes": list(map(here, labels.notes)), "checks": told}
+    return {"summary": repr(labels), "notes": list(map(visible, labels.notes)), "checks": checks}
 
 
 def _uses(uses: dict[str, tuple[Use, ...]]) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from annomodels.cli.options import (
     Writing,
     common_options,
     examples,
+    option,
     read_options,
+    spreadsheet_option,
     write_options,
 )
 
@@ -29,18 +31,8 @@ TO = (
     ),
 )
 @data_argument
-@click.option(
-    "--to",
-    type=click.Choice(TO),
-    default="long",
-    show_default=True,
-    help="Layout to write; `annomodels formats` says what each is for.",
-)
-@click.option(
-    "--spreadsheet",
-    is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would read as formulas.",
-)
+@option("--to", "Layout to write; `annomodels formats` explains each.", TO, "long")
+@spreadsheet_option
 @read_options
 @write_options
 @common_options
@@ -51,13 +43,11 @@ def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Wr
     and parquet for tables.
     """
     from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
     from annomodels.cli.tables import put
     from annomodels.data.validation import all_numbers
     from annomodels.io.writers.catalog import LAYOUTS, named
 
-    check_writing(writing)
     labels = load_data(data, reading)
     note(repr(labels))
     say_notes(labels)

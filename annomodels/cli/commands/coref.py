@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,10 +15,32 @@ from annomodels.cli.coreference import (
     SILVER_MODELS,
     document_options,
 )
-from annomodels.cli.options import FORMATS, SEED, Writing, common_options, examples, wide_option
+from annomodels.cli.options import (
+    COUNT,
+    SHARE,
+    Command,
+    Writing,
+    common_options,
+    examples,
+    gate_option,
+    gathered,
+    option,
+    seed_option,
+    table_options,
+    writing_of,
+)
 
 if TYPE_CHECKING:
     from annomodels.coref.agreements import By
+
+
+def output_options(command: Command) -> Command:
+    """Add the options of the output, which is a folder or a table."""
+    place = (
+        "Folder for the report and all tables; or, with an ending such as .csv, file for the table."
+    )
+    options = table_options("table of agreement", place)
+    return gathered(command, options, "writing", writing_of)
 
 
 @click.command(
@@ -30,99 +53,52 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
-@click.option(
-    "--chain",
-    "chains",
-    multiple=True,
+@option(
+    "--chain chains...",
+    "Label of an expression: none, partial, incl-, excl-, incl+, excl+, cluster, cluster-own, "
+    "cluster-own-observed; may be repeated [default: incl-].",
     metavar="NAME",
-    help="What the label of an expression is: none, partial, incl-, excl-, incl+, excl+, cluster, "
-    "cluster-own, cluster-own-observed; may be repeated.  [default: incl-]",
 )
-@click.option(
-    "--distance",
-    "distances",
-    multiple=True,
-    type=click.Choice(DISTANCES),
-    help="Between two labels that are sets; may be repeated.  [default: passonneau]",
+@option(
+    "--distance distances...",
+    "Distance between two labels that are sets; may be repeated [default: passonneau].",
+    DISTANCES,
 )
-@click.option(
-    "--coefficient",
-    type=click.Choice(COEFFICIENTS),
-    default="alpha",
-    show_default=True,
-    help="K takes labels as the same or not.",
-)
-@click.option("--by", type=click.Choice(BY), help="A part of the table for each of them.")
-@click.option(
+@option("--coefficient", "Coefficient; K treats labels as the same or not.", COEFFICIENTS, "alpha")
+@option("--by", "A part of the table for each of these.", BY)
+@option(
     "--model",
-    type=click.Choice(SILVER_MODELS),
-    help="Model of the silver chains.  [default: pairs with -o FOLDER, else none]",
+    "Model of the silver chains [default: pairs with -o FOLDER, else none].",
+    SILVER_MODELS,
 )
-@click.option(
-    "--at-least",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Leave out silver links that are less probable.",
-)
-@click.option("--singletons", is_flag=True, help="Write silver mentions without a link, too.")
+@option("--at-least", "Minimum probability of a silver link.", SHARE, 0.5)
+@option("--singletons", "Write silver mentions without a link, too.", bool)
 @document_options
-@click.option(
-    "--draws", type=click.IntRange(min=1), default=1000, show_default=True, help="For intervals."
-)
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Of all draws.")
-@click.option(
-    "--fail-if",
-    "gates",
-    multiple=True,
-    metavar="GATE",
-    help="Exit with 1 if the condition holds or is undefined: pair_kappa.low<0.6; may be repeated.",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="PLACE",
-    help="A folder for the report and all tables; or, with an ending such as .csv, a file for the "
-    "table of agreement.",
-)
-@click.option("--force", is_flag=True, help="Overwrite outputs that exist.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="Of the table of agreement [default: by the ending; drawn on a terminal, else tsv].",
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@wide_option
-@click.option(
+@option("--draws", "Number of draws for the intervals.", COUNT, 1000)
+@seed_option
+@gate_option
+@output_options
+@option(
     "--allow-unconverged",
-    is_flag=True,
-    help="Exit with 0 even if the model of the silver chains cannot be trusted.",
+    "Exit with 0 even if the model of the silver chains is not trusted.",
+    bool,
 )
 @common_options
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     files: tuple[str, ...],
-    chains: tuple[str, ...],
-    distances: tuple[str, ...],
-    coefficient: str,
     by: By | None,
     model: str | None,
-    at_least: float,
     singletons: bool,
-    draws: int,
-    seed: int,
     gates: tuple[str, ...],
-    output: str | None,
-    force: bool,
-    form: str | None,
-    as_json: bool,
-    wide: bool,
     allow_unconverged: bool,
     reading: dict[str, Any],
+    writing: Writing,
+    **measures: Any,
 ) -> None:
-    """Give agreement on mentions, coreferent pairs and chains, with 90 % intervals of kappa.
+    """Measure agreement on mentions, coreferent pairs and chains, with 90 % intervals.
 
     FILES are files, folders or zip archives in CoNLL-2012, CorefUD, MMAX2, brat, JSON lines or a
     long table of chains; NAME=PATH names the coder of a path. A folder (-o) gets report.html,
@@ -130,30 +106,24 @@ def command(
     links.csv, rates.csv, silver.jsonl and silver.conll.
     """
     from annomodels.cli import coreference as steps
-    from annomodels.cli.exits import DONE, GATE, UNTRUSTED
-    from annomodels.cli.gate import parse_gates
-    from annomodels.cli.places import check_folder, check_writing
-    from annomodels.cli.session import note, warn
+    from annomodels.cli.exits import DONE, UNTRUSTED
+    from annomodels.cli.gate import gate_code, parse_gates
+    from annomodels.cli.places import check_folder
     from annomodels.cli.tables import emit
     from annomodels.cli.terminal import Stages
     from annomodels.coref.overview import agreement_table
 
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} cannot both be used.")
     limits = parse_gates(gates)
-    folder = output if output is not None and steps.is_folder(output) else None
+    folder = writing.output if writing.output and steps.is_folder(writing.output) else None
     chosen = model or ("pairs" if folder else "none")
-    writing = Writing("json" if as_json else form or "", None if folder else output, force, wide)
-    names = steps.names_of(chosen)
     if folder:
-        check_folder(folder, names, force)
+        check_folder(folder, steps.names_of(chosen), writing.force)
+        writing = replace(writing, output=None)
     else:
-        check_writing(writing)
+        writing.check()
         if chosen != "none":
             raise click.UsageError("Silver chains go to a folder: add -o FOLDER.")
-    asked = steps.Asked(
-        chains or ("incl-",), distances or ("passonneau",), coefficient, draws, seed, at_least
-    )
+    asked = steps.Asked(**measures)
     steps.check_chains(asked.chains)
     documents = steps.load(files, reading)
     steps.say(documents)
@@ -161,17 +131,13 @@ def command(
         stages("measuring agreement", 0.0)
         table = agreement_table(
             documents, asked.chains, asked.distances, coefficient=asked.coefficient,
-            by=by, draws=draws, seed=seed,
+            by=by, draws=asked.draws, seed=asked.seed,
         )  # fmt: skip
         stages("measuring agreement", 1.0)
     trusted = True
     if folder:
         trusted = steps.write_folder(folder, documents, table, by, chosen, asked, singletons)
-    emit(table, writing, "Agreement on coreference", SHORT, level=90)
-    for text in dict.fromkeys(table["note"]):
-        if text:
-            note(f"note: {text}")
-    failures = [sentence for limit in limits for sentence in limit.failures(table)]
-    for sentence in failures:
-        warn(f"gate failed: {sentence}")
-    ctx.exit(GATE if failures else DONE if trusted or allow_unconverged else UNTRUSTED)
+    notes = dict.fromkeys(text for text in table["note"] if text)
+    emit(table, writing, "Agreement on coreference", SHORT, level=90, notes=notes)
+    failed = gate_code(limits, table)
+    ctx.exit(failed or (DONE if trusted or allow_unconverged else UNTRUSTED))

@@ -23,11 +23,9 @@ def command(name: str | None, writing: Writing) -> None:
 
     from annomodels import datasets
     from annomodels.cli.loading import PREFIX, load_bundled
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
 
-    check_writing(writing)
     if name:
         name = name.removeprefix(PREFIX)
         data = load_bundled(name)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from annomodels.cli.assumptions import Assumptions, assumption_options
-from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
+from annomodels.cli.assumptions import assumption_options, whole_numbers
+from annomodels.cli.options import (
+    Writing,
+    common_options,
+    examples,
+    option,
+    split_words,
+    write_options,
+)
 
 FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
@@ -19,93 +28,63 @@ FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
     ),
 )
 @click.argument("fit", required=False)
-@click.option(
+@option(
     "--target",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Share of right gold labels to reach [default: .95], or width of alpha's interval [.1].",
+    "Share of right gold labels to reach [default: .95], or width of alpha's interval [.1].",
+    click.FloatRange(min=0, min_open=True),
 )
-@click.option(
-    "--of",
-    type=click.Choice(["gold", "alpha"]),
-    default="gold",
-    show_default=True,
-    help="What the target is about.",
-)
-@click.option(
+@option("--of", "What the target is about.", ("gold", "alpha"), "gold")
+@option(
     "--labels-per-item",
-    callback=split_words,
+    "Numbers of labels per item to try.",
     default="1,2,3,5,7,10",
-    show_default=True,
-    help="Numbers to try.",
+    callback=split_words,
 )
-@click.option(
-    "--replications",
-    type=click.IntRange(min=2),
-    default=30,
-    show_default=True,
-    help="Made-up studies for each design.",
-)
+@option("--replications", "Simulated studies per design.", click.IntRange(min=2), 30)
 @assumption_options
 @write_options
 @common_options
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     fit: str | None,
-    target: float | None,
-    of: str,
     labels_per_item: tuple[str, ...],
-    replications: int,
-    assumptions: Assumptions,
+    assumptions: dict[str, Any],
     writing: Writing,
+    **asked: Any,
 ) -> None:
     """Find how many coders and labels per item reach a target, from assumptions or a pilot FIT.
 
     --items and --coders take several numbers to try: 10,20.
     """
-    from typing import Any, cast
-
-    from annomodels.cli.assumptions import whole_numbers
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit, loaded
+    from annomodels.cli.tables import loaded, show
     from annomodels.cli.terminal import Stages
-    from annomodels.planning.design import Of, design
+    from annomodels.planning.design import design
 
-    check_writing(writing)
+    flags = (*assumptions, "spread")
     given = {
         name
-        for name in Assumptions.__annotations__
+        for name in flags
         if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
-    pilot, options = None, cast(dict[str, Any], {})
-    if fit is None:
-        options = assumptions.shared() | {
-            "items": whole_numbers(assumptions.items, "--items"),
-            "coders": whole_numbers(assumptions.coders, "--coders"),
-        }
-    else:
+    pilot = None
+    for name in ("items", "coders"):
+        assumptions[name] = whole_numbers(assumptions[name], f"--{name}")
+    if fit is not None:
         if clash := sorted(given - set(FREE)):
             raise click.UsageError(
                 f"The pilot already sets {', '.join(f'--{name}' for name in clash)}: leave that "
                 "out, or plan without it."
             )
-        options = {
-            name: whole_numbers(getattr(assumptions, name), f"--{name}")
-            for name in ("items", "coders")
-            if name in given
-        } | {"seed": assumptions.seed}
+        assumptions = {name: assumptions[name] for name in {"seed", *given}}
         pilot = loaded(fit)
     with Stages() as stages:
         found = design(
             pilot,
-            target=target,
-            of=cast(Of, of),
             labels_per_item=whole_numbers(labels_per_item, "--labels-per-item"),
-            replications=replications,
             progress=stages,
-            **options,
+            **asked,
+            **assumptions,
         )
-    emit(found.table, writing, found.title, found.columns)
-    for text in found.notes:
-        note(f"note: {text}")
+    show(found, writing)

@@ -28,18 +28,17 @@ _ONLY_FOR_WORK_ON_IT = {"docs"}
 @common_options
 @click.pass_context
 def command(ctx: click.Context, writing: Writing) -> None:
-    """Print versions, cores and caches, and what is wrong with this installation.
+    """Check the installation: versions, cores, caches.
 
-    The exit code is 5 when a package that is always needed is missing or too old.
+    Each problem is listed with the command that solves it. The exit code is 5 if a required package
+    is missing or too old. `annomodels check` and `agree` also work without PyMC.
     """
     import pandas as pd
 
     from annomodels.cli.exits import DONE, EXTRA
-    from annomodels.cli.places import check_writing
     from annomodels.cli.session import note, plural
     from annomodels.cli.tables import emit
 
-    check_writing(writing)
     found = facts()
     rows = [(fact.name, fact.value, fact.problem) for fact in found]
     emit(pd.DataFrame(rows, columns=["name", "value", "problem"]), writing, "annomodels doctor")
@@ -62,11 +61,12 @@ def facts() -> list[Fact]:
     """Look at Python, the packages, the cores, the cache of compiled code and the terminal."""
     from annomodels import __version__
 
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return [
         Fact("annomodels", __version__),
-        Fact("python", platform.python_version(), "", True),
+        Fact("python", platform.python_version()),
         Fact("system", platform.platform()),
-        Fact("cores", str(_cores())),
+        Fact("cores", str(cores or 1)),
         *_packages(),
         _cache(),
         Fact("standard output", sys.stdout.encoding or "unknown"),
@@ -74,34 +74,27 @@ def facts() -> list[Fact]:
 
 
 def new_enough(version: str, limits: str) -> bool:
-    """Whether a version is within limits such as ``>=1.1,<2``.
+    """Return True for a version within limits such as ``>=1.1,<2``.
 
     >>> new_enough("6.10.1", ">=6.2,<7"), new_enough("7.0", ">=6.2,<7")
     (True, False)
     """
     have = _numbers(version)
-    for sign, limit in _LIMIT.findall(limits):
-        want = _numbers(limit)
-        if sign == ">=" and have < want:
-            return False
-        if sign == "<" and have >= want:
-            return False
-    return True
+    return not any(
+        (sign == ">=" and have < _numbers(limit)) or (sign == "<" and have >= _numbers(limit))
+        for sign, limit in _LIMIT.findall(limits)
+    )
 
 
 def _packages() -> Iterator[Fact]:
     try:
         requirements = metadata.requires("annomodels") or []
     except metadata.PackageNotFoundError:
-        yield Fact(
-            "installation",
-            "not installed",
-            "annomodels is running from a folder and is not installed: pip install annomodels",
-        )
+        what = "annomodels runs from a folder and is not installed: pip install annomodels"
+        yield Fact("installation", "not installed", what)
         return
     for text in sorted(requirements, key=lambda text: ("extra" in text, text.lower())):
-        found = _REQUIREMENT.match(text)
-        if found:
+        if found := _REQUIREMENT.match(text):
             name, limits, marker = found.groups()
             extra = _EXTRA.search(marker or "")
             if not extra or extra[1] not in _ONLY_FOR_WORK_ON_IT:
@@ -122,7 +115,8 @@ def _package(name: str, limits: str, extra: str) -> Fact:
     try:
         importlib.import_module(_MODULES.get(name, name))
     except Exception as error:  # whatever a broken package raises is what we are looking for
-        return Fact(title, version, f"cannot be imported: {error}", not extra)
+        remedy = f"cannot be imported ({error}): pip install --force-reinstall '{name}{limits}'"
+        return Fact(title, version, remedy, not extra)
     return Fact(title, version)
 
 
@@ -133,19 +127,13 @@ def _cache() -> Fact:
     except ImportError as error:
         return Fact(name, "unknown", f"numba cannot be imported: {error}", True)
     if not compiling.CACHED:
-        remedy = "code is compiled again in every run; set NUMBA_CACHE_DIR to a writable folder"
-        return Fact(name, "none", remedy)
+        remedy = "code is compiled in every run: export NUMBA_CACHE_DIR=~/.cache/annomodels"
+        return Fact(name, "cannot be written", remedy)
     own = Path(compiling.__file__).parent / "__pycache__"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
     n = sum(1 for _ in folder.rglob("*.nbi")) if folder.is_dir() else 0
     state = f"{n} functions" if n else "empty: the first fit compiles for a few seconds"
     return Fact(name, f"{state} in {folder}")
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _numbers(version: str) -> tuple[int, ...]:

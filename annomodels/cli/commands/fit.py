@@ -10,8 +10,12 @@ from annomodels.cli.options import (
     Sampling,
     common_options,
     examples,
+    force_option,
+    json_option,
+    option,
     read_options,
     sample_options,
+    stream_options,
 )
 
 
@@ -24,26 +28,17 @@ from annomodels.cli.options import (
     ),
 )
 @data_argument
-@click.option("-o", "--output", metavar="FILE", required=True, help="Where to save the fit (.nc).")
-@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
-@click.option("--json", "as_json", is_flag=True, help="Write the verdict as JSON.")
-@click.option(
-    "--prior-from",
-    "earlier",
+@option(
+    "-o --output", "File for the fit (.nc); with --stream, a folder.", metavar="FILE", required=True
+)
+@force_option
+@json_option
+@option(
+    "--prior-from earlier",
+    "Earlier fit whose estimates of classes and coders are the prior; its model is used.",
     metavar="FIT",
-    help="Start from what an earlier fit learnt about classes and coders; its model is used.",
 )
-@click.option(
-    "--stream",
-    is_flag=True,
-    help="Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV "
-    "file, a folder or a pattern, FILE becomes a folder.",
-)
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    help="With --stream: keep the sorted labels, so that the next fit need not sort again.",
-)
+@stream_options
 @sample_options
 @read_options
 @common_options
@@ -69,12 +64,12 @@ def command(
 
     if stream:
         from annomodels.cli.jobs import Job
-        from annomodels.cli.streaming import stream_fit
+        from annomodels.cli.streaming import stream as fit_stream
 
         if earlier is not None:
             raise click.UsageError("--prior-from and --stream cannot both be used.")
         job = Job(data, reading, sampling, force, cache=cache)
-        ctx.exit(stream_fit(job, output, as_json=as_json))
+        ctx.exit(fit_stream(job, output, whole=False, as_json=as_json))
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     check_file(output, force)

@@ -21,14 +21,12 @@ def command(data: str | None, writing: Writing) -> None:
     """
     import pandas as pd
 
-    from annomodels.cli.places import check_writing
     from annomodels.cli.tables import emit
     from annomodels.io.assembly import chosen
     from annomodels.io.formats import FORMATS
     from annomodels.io.source import Options, Source
     from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
-    check_writing(writing)
     known = FORMATS if data is None else [chosen("auto", Source(data), Options())]
     rows = [
         {

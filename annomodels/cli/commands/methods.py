@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples
+from annomodels.cli.options import (
+    OUTPUT,
+    Writing,
+    common_options,
+    examples,
+    force_option,
+    option,
+)
 
 FORMS = ("md", "tex", "bib", "json")
 
@@ -20,16 +27,15 @@ FORMS = ("md", "tex", "bib", "json")
     ),
 )
 @click.argument("fit")
-@click.option("-o", "--output", metavar="FILE", help="Write here instead of to stdout.")
-@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    help="Markdown, LaTeX (natbib, booktabs), or the BibTeX entries [default: by the ending of "
-    "FILE, else md].",
+@option("-o --output", "File to write to [default: stdout].", metavar="FILE")
+@force_option
+@option(
+    "--format form",
+    "Markdown, LaTeX (natbib, booktabs), or the BibTeX entries [default: by the ending of FILE, "
+    "else md].",
+    FORMS,
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@option("--json as_json", "The same as --format json.", bool, section=OUTPUT)
 @common_options
 def command(fit: str, output: str | None, force: bool, form: str | None, as_json: bool) -> None:
     """Write the methods section of FIT, ready to paste, with every source that it cites.
@@ -37,7 +43,6 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     Data, agreement, model, inference and results with their intervals, and a table of the
     agreement coefficients.
     """
-    from annomodels.cli.places import check_writing
     from annomodels.cli.tables import emit_text, loaded, to_json
     from annomodels.reporting.methods import bibtex, methods, methods_latex
 
@@ -45,8 +50,7 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
         raise click.UsageError(f"--json and --format {form} cannot both be used.")
     ending = Path(output or "").suffix.removeprefix(".").lower()
     chosen = "json" if as_json else form or (ending if ending in FORMS else "md")
-    writing = Writing(chosen, output, force)
-    check_writing(writing)
+    writing = Writing(chosen, output, force).check()
     found = loaded(fit)
     told = str(found.tree.attrs.get("command", ""))
     if chosen == "json":

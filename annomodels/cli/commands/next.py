@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, split_words, write_options
+from annomodels.cli.options import (
+    COUNT,
+    Writing,
+    common_options,
+    examples,
+    option,
+    split_words,
+    write_options,
+)
+
+if TYPE_CHECKING:
+    from annomodels.summaries.next.gains import By
 
 
 @click.command(
@@ -16,78 +29,43 @@ from annomodels.cli.options import Writing, common_options, examples, split_word
     ),
 )
 @click.argument("fit")
-@click.option(
-    "--budget",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    help="Most labels to ask for.",
-)
-@click.option(
+@option("--budget", "Maximum number of labels to ask for.", COUNT, 100)
+@option(
     "--by",
-    type=click.Choice(["gold", "bits"]),
-    default="gold",
-    show_default=True,
-    help="What labels should reduce: expected wrong gold labels, or uncertainty about the truth.",
+    "What labels should reduce: expected wrong gold labels, or uncertainty about the true labels.",
+    ("gold", "bits"),
+    "gold",
 )
-@click.option(
+@option(
     "--coders",
+    "Coders who are available: ana,ben [default: all who are good enough, and new ones].",
     callback=split_words,
-    help="Coders who are available: ana,ben [default: all who are good enough, and new ones].",
 )
-@click.option(
-    "--per-item",
-    type=click.IntRange(min=1),
-    default=5,
-    show_default=True,
-    help="Most labels of one item.",
-)
-@click.option(
-    "--per-coder",
-    type=click.IntRange(min=1),
-    help="Most labels to ask of one coder [default: as many as the busiest has given].",
-)
-@click.option(
-    "--stop",
-    type=click.FloatRange(min=0),
-    default=0.01,
-    show_default=True,
-    help="Gain per label below which labels do not pay.",
-)
-@click.option("--whom", is_flag=True, help="One row per coder instead: whom to ask, whom to train.")
+@option("--per-item", "Maximum number of further labels per item.", COUNT, 5)
+@option("--per-coder", "Maximum number of labels per coder [default: that of the busiest].", COUNT)
+@option("--stop", "Gain per label below which labels do not pay.", click.FloatRange(min=0), 0.01)
+@option("--whom", "One row per coder instead: whom to ask, whom to train.", bool)
 @write_options
 @common_options
 def command(
     fit: str,
     budget: int,
-    by: str,
+    by: By,
     coders: tuple[str, ...] | None,
-    per_item: int,
-    per_coder: int | None,
-    stop: float,
     whom: bool,
     writing: Writing,
+    **limits: Any,
 ) -> None:
-    """Say which items of FIT to label next, by whom, and when to stop."""
-    from typing import cast
-
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit, loaded
+    """Choose the items of FIT to label next, and the coders to ask."""
+    from annomodels.cli.tables import emit, loaded, show
     from annomodels.data.names import label_text
-    from annomodels.summaries.next.gains import By
     from annomodels.summaries.next.next_labels import WHOM
 
-    check_writing(writing)
     found = loaded(fit)
     names = {label_text(name): name for name in found.data.coders}
     chosen = None if coders is None else [names.get(word, word) for word in coders]
-    asked = found.next(
-        budget, cast(By, by), coders=chosen, per_item=per_item, per_coder=per_coder, stop=stop
-    )
+    asked = found.next(budget, by, coders=chosen, **limits)
     if whom:
-        emit(asked.coders, writing, "Whom to ask", WHOM)
+        emit(asked.coders, writing, "Whom to ask", WHOM, notes=asked.notes)
     else:
-        emit(asked.table, writing, asked.title, asked.columns)
-    for text in asked.notes:
-        note(f"note: {text}")
+        show(asked, writing)

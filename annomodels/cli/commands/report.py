@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.options import common_options, examples
+from annomodels.cli.options import (
+    anonymise_option,
+    audit_option,
+    common_options,
+    drawn_option,
+    examples,
+    force_option,
+    json_option,
+    known_option,
+    option,
+    target_option,
+)
 
 
 @click.command(
@@ -16,37 +27,19 @@ from annomodels.cli.options import common_options, examples
     ),
 )
 @click.argument("fit")
-@click.option("-o", "--output", metavar="FILE", required=True, help="Where to write the page.")
-@click.option("--force", is_flag=True, help="Overwrite FILE if it exists.")
-@click.option("--anonymise", is_flag=True, help="Leave the names of coders out.")
-@click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
-@click.option(
-    "--compare",
-    "others",
+@option("-o --output", "File for the page.", metavar="FILE", required=True)
+@force_option
+@anonymise_option
+@target_option
+@option(
+    "--compare others...",
+    "Fit of another model to the same data, to compare with; may be repeated.",
     metavar="FIT",
-    multiple=True,
-    help="A fit of another model to the same data, to compare with; may be repeated.",
 )
-@click.option(
-    "--known",
-    metavar="FILE",
-    help="Truth of some items (item,truth), held back from the fit, to test the gold labels.",
-)
-@click.option(
-    "--audit",
-    "audited",
-    metavar="FILE",
-    multiple=True,
-    help="Items that somebody judged (item,label), drawn by `annomodels audit`: the page shows the "
-    "audited numbers; may be repeated.",
-)
-@click.option(
-    "--drawn",
-    metavar="HOW",
-    help="How the items of --audit were drawn: the file that `annomodels audit` kept, 'random' or "
-    "'chosen' [default: audit.json beside FIT, else chosen].",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write path and verdict as JSON.")
+@known_option
+@audit_option
+@drawn_option
+@json_option
 @common_options
 def command(
     fit: str,

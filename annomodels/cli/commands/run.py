@@ -6,12 +6,25 @@ import click
 
 from annomodels.cli.loading import data_argument, several
 from annomodels.cli.options import (
+    OUTPUT,
     Reading,
     Sampling,
+    anonymise_option,
+    audit_option,
     common_options,
+    drawn_option,
+    every_question_option,
     examples,
+    force_option,
+    json_option,
+    known_option,
+    option,
     read_options,
     sample_options,
+    spreadsheet_option,
+    stream_options,
+    target_option,
+    threshold_option,
 )
 
 
@@ -29,58 +42,19 @@ from annomodels.cli.options import (
     ),
 )
 @data_argument
-@click.option("-o", "--output", metavar="FOLDER", required=True, help="Folder for the outputs.")
-@click.option("--force", is_flag=True, help="Overwrite outputs that exist in FOLDER.")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    help="Leave gold labels empty whose probability is below this.",
-)
-@click.option("--target", type=click.FloatRange(0, 1), help="Accuracy a coder should reach.")
-@click.option(
-    "--known",
-    metavar="FILE",
-    help="Truth of some items (item,truth), held back from the fit, "
-    "to test the gold labels in the report.",
-)
-@click.option(
-    "--audit",
-    "audited",
-    metavar="FILE",
-    multiple=True,
-    help="Items that somebody judged (item,label), drawn by `annomodels audit`: puts the numbers "
-    "right; may be repeated for several rounds.",
-)
-@click.option(
-    "--drawn",
-    metavar="HOW",
-    help="How the items of --audit were drawn: the file that `annomodels audit` kept, 'random' or "
-    "'chosen' [default: audit.json in FOLDER, else chosen].",
-)
-@click.option("--anonymise", is_flag=True, help="Leave the names of coders out of all outputs.")
-@click.option(
-    "--spreadsheet",
-    is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would read as formulas.",
-)
-@click.option("--no-report", is_flag=True, help="Do not draw report.html.")
-@click.option(
-    "--every-question",
-    is_flag=True,
-    help="Analyse each question of DATA in a folder of its own, and link them from index.html.",
-)
-@click.option(
-    "--stream",
-    is_flag=True,
-    help="For more labels than fit into memory: DATA is a Parquet, CSV or TSV file, a folder or a "
-    "pattern, fitted block by block; the report says what can be known so.",
-)
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    help="With --stream: keep the sorted labels, so that the next run need not sort again.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Write verdict and files as JSON.")
+@option("-o --output", "Folder for the outputs.", metavar="FOLDER", required=True)
+@force_option
+@threshold_option
+@target_option
+@known_option
+@audit_option
+@drawn_option
+@anonymise_option
+@spreadsheet_option
+@option("--no-report", "Do not draw report.html.", bool, section=OUTPUT)
+@every_question_option
+@stream_options
+@json_option
 @sample_options
 @read_options
 @common_options
@@ -105,17 +79,16 @@ def command(
     reading: Reading,
     sampling: Sampling,
 ) -> None:
-    """Do the main job: check DATA, compute agreement, fit, and write a folder of outputs.
+    """Check DATA, compute agreement, fit, and write a folder of outputs.
 
     The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, fit.nc and
-    methods.md. On stdout stand the path of the report and the verdict on the inference. Several
-    questions are never mixed: choose one (--question), or take each by itself (--every-question, or
-    --question more than once or with a pattern such as 'stage_*'), with a table, a methods text and
-    a page over all; what cannot be analysed is named with the reason.
-    With --audit the folder also gets estimate.csv, gold.csv has the labels that were judged, and
-    the page shows the audited numbers first; fit.nc stays the fit that was audited.
-    With --stream the gold standard is gold.parquet, P(truth) is in truth/, about.json holds the
-    verdict, and there are no items.csv and agreement.csv, which need the labels in memory.
+    methods.md. The command prints the path of the report and the verdict on the inference. Several
+    questions are never mixed: choose one (--question), or analyze each (--every-question, or
+    --question with a pattern such as 'stage_*') in a separate folder, linked from index.html.
+    With --audit the folder also gets estimate.csv, gold.csv has the audited labels, and the page
+    shows the audited numbers first; fit.nc is the fit before the audit.
+    With --stream the gold labels are in gold.parquet, P(truth) in truth/ and the verdict in
+    about.json; items.csv and agreement.csv need the labels in memory.
     """
     from annomodels.cli.jobs import Job, Outcome, each_question, one_question
     from annomodels.cli.session import say
@@ -135,9 +108,11 @@ def command(
             raise click.UsageError(
                 "--audit needs P(truth) in memory: fit without --stream, or a part of the labels."
             )
-        from annomodels.cli.streaming import stream_run
+        from annomodels.cli.streaming import stream as run_stream
 
-        ctx.exit(stream_run(job, output, every_question=every_question, as_json=as_json))
+        ctx.exit(
+            run_stream(job, output, whole=True, as_json=as_json, every_question=every_question)
+        )
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     outcomes: list[Outcome]

@@ -1,11 +1,22 @@
-"""``annomodels simulate``: made-up data for planning and for trying things out."""
+"""``annomodels simulate``: simulated data for planning and for trying things out."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from annomodels.cli.assumptions import Assumptions, assumption_options
-from annomodels.cli.options import Writing, common_options, examples, write_options
+from annomodels.cli.assumptions import assumption_options, numbers_from, one_number
+from annomodels.cli.options import (
+    Writing,
+    common_options,
+    examples,
+    option,
+    write_options,
+)
+
+if TYPE_CHECKING:
+    from annomodels.planning.crowds import Workload
 
 
 @click.command(
@@ -16,61 +27,46 @@ from annomodels.cli.options import Writing, common_options, examples, write_opti
         "annomodels simulate | annomodels check -",
     ),
 )
-@click.option(
+@option(
     "--labels-per-item",
-    metavar="N[-M]",
+    "Labels per item: a number, or the fewest and the most (2-6).",
     default="5",
-    show_default=True,
-    help="Labels of each item: a number, or the fewest and the most (2-6).",
+    metavar="N[-M]",
 )
-@click.option(
+@option(
     "--workload",
-    type=click.Choice(["even", "long-tailed"]),
-    default="even",
-    show_default=True,
-    help="Whether all coders do the same amount, or a few do most.",
+    "Distribution of the work: all coders do the same amount, or a few do most.",
+    ("even", "long-tailed"),
+    "even",
 )
-@click.option(
-    "--gold",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Number of items with known gold in the table.",
-)
-@click.option("--truth", metavar="FILE", help="Write the truth of each item here.")
+@option("--gold", "Number of items with known gold in the table.", click.IntRange(min=0), 0)
+@option("--truth", "File for the true label of each item.", metavar="FILE")
 @assumption_options
 @write_options
 @common_options
 def command(
     labels_per_item: str,
-    workload: str,
+    workload: Workload,
     gold: int,
     truth: str | None,
-    assumptions: Assumptions,
+    assumptions: dict[str, Any],
     writing: Writing,
 ) -> None:
-    """Make up labels of coders and items as you assume them to be."""
-    from typing import cast
-
-    from annomodels.cli.assumptions import numbers_from
-    from annomodels.cli.options import Writing as Place
-    from annomodels.cli.places import check_file, check_writing
+    """Simulate labels of coders and items with the properties that you assume."""
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
-    from annomodels.planning.crowds import Workload
     from annomodels.planning.simulate import simulate
 
-    check_writing(writing)
-    if truth is not None:
-        check_file(truth, writing.force)
+    answers = Writing("", truth, writing.force).check()
     fewest, most = numbers_from(labels_per_item)
+    sizes = {name: one_number(assumptions[name], f"--{name}") for name in ("items", "coders")}
     made = simulate(
         labels_per_item=fewest if fewest == most else (fewest, most),
-        workload=cast(Workload, workload),
+        workload=workload,
         gold=gold,
-        **assumptions.options(),
+        **assumptions | sizes,
     )
     emit(made.to_frame(), writing)
     if truth is not None:
-        emit(made.truth_frame(), Place("", truth, writing.force))
-    note(f"Made up {made!r}.")
+        emit(made.truth_frame(), answers)
+    note(f"Simulated {made!r}.")

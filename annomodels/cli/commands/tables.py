@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, write_options
+from annomodels.cli.options import (
+    Writing,
+    common_options,
+    examples,
+    option,
+    spreadsheet_option,
+    target_option,
+    threshold_option,
+    write_options,
+)
 
 TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
@@ -23,33 +32,22 @@ TO = (
     ),
 )
 @click.argument("fit")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    help="Leave the label empty where its probability is below this.",
-)
-@click.option("--soft", is_flag=True, help="Add the probability of each label: p_<label>.")
-@click.option(
+@threshold_option
+@option("--soft", "Add the probability of each label: p_<label>.", bool)
+@option(
     "--to",
-    type=click.Choice(TO),
-    help="Write what this tool imports: predictions, examples to review, suggestions, tests; "
-    "or a Parquet table.",
+    "Tool that imports the file (predictions, examples to review, suggestions, tests), or parquet.",
+    TO,
 )
-@click.option("--question", default="label", help="Name of the question in that tool.")
-@click.option(
-    "--spreadsheet",
-    is_flag=True,
-    help="Put an apostrophe before texts that a spreadsheet would read as formulas (with --to).",
-)
-@click.option(
+@option("--question", "Name of the question in that tool.", default="label")
+@spreadsheet_option
+@option(
     "--why",
-    is_flag=True,
-    help="Explain the labels instead: the log-odds that each coder contributed, for the items "
-    "whose label overturns a majority.",
+    "Explain the labels instead: how much each coder contributed (log-odds), for the items whose "
+    "label overturns a majority.",
+    bool,
 )
-@click.option(
-    "--item", "items", multiple=True, metavar="NAME", help="With --why: this item; may be repeated."
-)
+@option("--item items...", "With --why: explain this item; may be repeated.", metavar="NAME")
 @write_options
 @common_options
 def gold(
@@ -63,45 +61,36 @@ def gold(
     items: tuple[str, ...],
     writing: Writing,
 ) -> None:
-    """Give the gold label of each item of FIT with its probability, votes and why."""
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.tables import gold_back, gold_of, gold_table, show
+    """List the gold label of each item of FIT with its probability and votes."""
+    from annomodels.cli.tables import gold_back, gold_of, gold_table, loaded, show
 
     if items and not why:
-        raise click.UsageError("--item belongs to --why.")
+        raise click.UsageError("--item goes with --why.")
     if why and (to is not None or soft or threshold is not None):
         raise click.UsageError("--why makes its own table: leave out --to, --soft, --threshold.")
-    check_writing(writing)
+    found = loaded(fit)
     if why:
-        show(fit, lambda loaded: loaded.why(items or None), writing)
-        return
-    if to is not None:
-        gold_back(fit, to, threshold, question, writing, spreadsheet)
-        return
-    show(
-        fit,
-        lambda loaded: gold_of(loaded, threshold),
-        writing,
-        lambda summary: gold_table(summary, threshold, soft),
-    )
+        show(found.why(items or None), writing)
+    elif to is not None:
+        gold_back(found, to, threshold, question, writing, spreadsheet)
+    else:
+        summary = gold_of(found, threshold)
+        show(summary, writing, gold_table(summary, threshold, soft))
 
 
 @click.command("coders", epilog=examples("annomodels coders fit.nc --target .8 -o coders.csv"))
 @click.argument("fit")
-@click.option(
-    "--target",
-    type=click.FloatRange(0, 1),
-    help="Accuracy a coder should reach; adds the probability of being below it.",
-)
+@target_option
 @write_options
 @common_options
 def coders(fit: str, target: float | None, writing: Writing) -> None:
-    """Give the quality of each coder of FIT with 95 % intervals."""
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.tables import show
+    """Rate each coder of FIT, with 95 % intervals.
 
-    check_writing(writing)
-    show(fit, lambda loaded: loaded.coders(target=target), writing)
+    With a target the table has the probability that the coder is below it.
+    """
+    from annomodels.cli.tables import loaded, show
+
+    show(loaded(fit).coders(target=target), writing)
 
 
 @click.command("items", epilog=examples("annomodels items fit.nc -o items.csv"))
@@ -109,22 +98,17 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
 @write_options
 @common_options
 def items(fit: str, writing: Writing) -> None:
-    """Say of each item of FIT whether it is easy, hard, contested or in need of labels."""
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.tables import form_for, show
+    """Sort the items of FIT into easy, hard, contested and in need of labels.
 
-    check_writing(writing)
-    drawn = form_for(writing) == "table"  # for people, who want the most urgent first
-    show(
-        fit,
-        lambda loaded: loaded.items(),
-        writing,
-        lambda summary: (
-            summary.table.sort_values("entropy", ascending=False, kind="stable")
-            if drawn and "entropy" in summary.table
-            else summary.table
-        ),
-    )
+    A drawn table begins with the most urgent item; files keep the order of the data.
+    """
+    from annomodels.cli.tables import form_for, loaded, show
+
+    summary = loaded(fit).items()
+    table = summary.table
+    if form_for(writing) == "table" and "entropy" in table:
+        table = table.sort_values("entropy", ascending=False, kind="stable")
+    show(summary, writing, table)
 
 
 @click.command(
@@ -132,17 +116,15 @@ def items(fit: str, writing: Writing) -> None:
     epilog=examples("annomodels labels fit.nc", "annomodels labels fit.nc --pairs -o pairs.csv"),
 )
 @click.argument("fit")
-@click.option("--pairs", is_flag=True, help="One row for each pair of labels, not for each label.")
+@option("--pairs", "One row per pair of labels instead of per label.", bool)
 @write_options
 @common_options
 def labels(fit: str, pairs: bool, writing: Writing) -> None:
-    """Say of each label of FIT how frequent it is, how well it is used, what it is confused with.
+    """Show how frequent, how well used and how often confused each label of FIT is.
 
-    The last columns say what counting a label and the one that it is most confused with as one
-    label would do to alpha and to the accuracy of the crowd.
+    The last columns show how alpha and the accuracy of the crowd would change if a label and the
+    one that it is most confused with were counted as one.
     """
-    from annomodels.cli.places import check_writing
-    from annomodels.cli.tables import show
+    from annomodels.cli.tables import loaded, show
 
-    check_writing(writing)
-    show(fit, lambda loaded: loaded.labels(pairs=pairs), writing)
+    show(loaded(fit).labels(pairs=pairs), writing)

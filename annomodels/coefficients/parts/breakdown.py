@@ -1,4 +1,18 @@
-"""The verb: agreement by label, item, coder, pair of coders or group."""
+r"""Agreement by label, item, coder, pair of coders or group: the verb, and a function for each way.
+
+**Labels.** Specific agreement is the share of the labels k whose partner on the same item is k too,
+:math:`2 n_{kk} / (2 n_{kk} + \sum_{l \ne k} n_{kl})` (Cicchetti & Feinstein 1990). The coefficient
+after all other labels are merged is, with K, Fleiss' kappa of a category (Fleiss 1971).
+
+**Items.** value is the agreement of the item's pairs of labels (Fleiss 1971's :math:`P_i`), share
+its part of :math:`D_o`, influence the coefficient less the coefficient without the item, further
+the probability that two further coders agree: its r labels are a sample from its own distribution
+of labels, with one label's weight on that of all items (Ferguson 1973, doi:10.1214/aos/1176342360).
+
+**Coders.** The pairs of a coder are that coder's label against every other label of the same item,
+weighted as the convention weighs the item; so the observed disagreement of all coders, weighted by
+their labels, is that of the data. The coefficient is that of two coders: the coder and the others.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +20,39 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Literal, get_args
 
+import numpy as np
+from scipy import sparse
+
 from annomodels.coefficients.agreement import Convention, Resample
-from annomodels.coefficients.metrics import DistanceLike
-from annomodels.coefficients.parts.coders import by_coder
+from annomodels.coefficients.counts import Counts
+from annomodels.coefficients.distances import DistanceLike
+from annomodels.coefficients.evaluation import Statistics
+from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.intervals import share_above
+from annomodels.coefficients.parts.grouped import (
+    Entries,
+    Grouped,
+    coder_parts,
+    item_parts,
+    label_counts,
+    make_without,
+    without_each_item,
+)
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
-from annomodels.coefficients.parts.items import by_item
-from annomodels.coefficients.parts.labels import by_label
-from annomodels.coefficients.parts.pairs import by_pair
 from annomodels.coefficients.parts.results import Breakdown
-from annomodels.coefficients.parts.setup import set_up
-from annomodels.coefficients.rows import Duplicates
+from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
+from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned, spans
+from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
+from annomodels.coefficients.rows import Duplicates, Rows, within_items
+from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
-from annomodels.errors import NotApplicable, valid_seed
+from annomodels.data.names import quoted
+from annomodels.errors import NotApplicable, Option, valid_seed
+from annomodels.types import Floats, Ints
+
+FEW = 10  # items, below which a coder is not compared with others
+MOST_CELLS = 1_000_000
+MOST_MEETINGS, MOST_PAIRS, MOST_DRAWN = 50_000_000, 200_000, 20_000
 
 By = Literal["label", "item", "coder", "pair", "group"]
 
@@ -113,3 +148,344 @@ def breakdown(
         return by_group_of_items(setup, draws, valid_seed(seed), undefined, positive)
     way = {"label": by_label, "item": by_item, "coder": by_coder, "pair": by_pair}[chosen]
     return way(setup, draws, valid_seed(seed))
+
+
+def _touching(tables: Tables) -> tuple[Floats, Floats]:
+    """Weight of the pairs k-k and of all pairs with a k, each [..., label]."""
+    k, p = tables.n_labels, np.arange(len(tables.first))
+    equal = tables.first == tables.second
+    other = p[~equal]
+
+    def gathered(row: Ints, place: Ints) -> Floats:
+        matrix = sparse.csr_array((np.ones(len(row)), (row, place)), (k, len(p)))
+        flat = np.asarray(matrix @ tables.together.reshape(-1, len(p)).T).T
+        return flat.reshape(*tables.together.shape[:-1], k)
+
+    both = gathered(tables.first[equal], p[equal])
+    ends = np.concatenate([tables.first[other], tables.second[other]])
+    return both, both + gathered(ends, np.concatenate([other, other]))
+
+
+def specific_agreement(tables: Tables) -> Floats:
+    """Share of the partners of a label that are the same label, shape [..., label]."""
+    both, touching = _touching(tables)
+    return over(both, (both + touching) / 2)
+
+
+def one_against_rest(tables: Tables) -> Tables:
+    """Tables of two labels - the rest, the label - for every label, shape [..., label, ...]."""
+    both, touching = _touching(tables)
+    rest = tables.together.sum(-1, keepdims=True) - touching
+
+    def halves(weights: Floats) -> Floats:
+        return np.stack([weights.sum(-1, keepdims=True) - weights, weights], axis=-1)
+
+    return Tables(
+        first=np.array([0, 0, 1]),
+        second=np.array([0, 1, 1]),
+        together=np.stack([np.maximum(rest, 0.0), touching - both, both], axis=-1),
+        pooled=halves(tables.pooled),
+        left=np.moveaxis(halves(tables.left), -2, -3),
+        right=np.moveaxis(halves(tables.right), -2, -3),
+        sign=tables.sign,
+        n=np.asarray(tables.n)[..., None],
+    )
+
+
+def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
+    """Break agreement down by label."""
+    refuse_unfit(setup)
+    entry = setup.request.coefficient
+    if entry.each_pair or not setup.nominal:
+        raise NotApplicable(
+            f"{setup.title} cannot be taken apart by label: a label against the rest is nominal "
+            "and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
+            'distance="nominal".'
+        )
+    tables_of = setup.tables()
+
+    def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
+        tables = tables_of(weights)
+        each = evaluate_with(entry.expectation, one_against_rest(tables))
+        whole = evaluate_with(entry.expectation, tables).value
+        return {"value": each, "specific": specific_agreement(tables), "whole": whole}
+
+    rows, k = setup.rows, setup.rows.n_labels
+    some = tables_of(setup.sample.point)
+    width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
+    work = 4 * len(setup.sample.rows.item)
+    point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
+    used = used_items(rows, setup.request.convention)
+    n_items = int(used.sum())
+    given: Ints = np.bincount(rows.label[used[rows.item]], minlength=k)
+    each = Evaluated(*np.broadcast_arrays(*point["value"]))
+    columns, values = measured(setup, each, np.full(k, n_items), found.get("value"))
+    low, high = spans(found.get("specific") if n_items > 1 else None, point["specific"])
+    before = {
+        "n": given,
+        "share": given / max(int(given.sum()), 1),
+        "specific": point["specific"],
+        "specific_low": low,
+        "specific_high": high,
+    }
+    why = [_rare(note, n) for note, n in zip(columns.pop("note"), given.tolist(), strict=True)]
+    return finish(
+        setup,
+        "each label against the rest",
+        {"label": list(setup.data.labels)},
+        {**before, **columns, "note": why},
+        {"value": values, "specific": found.get("specific"), "whole": found.get("whole")},
+        [("all labels", float(point["whole"]), found.get("whole"), n_items)],
+        notes,
+    )
+
+
+def _rare(note: str, n: int) -> str:
+    """Note that a label is rare."""
+    if n == 0:
+        return "Nobody gave it to an item with two labels or more."
+    if not note and n < RARE:
+        return f"It occurs {n} time(s); below about {RARE} the interval is too short."
+    return note
+
+
+def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
+    """Break agreement down by item."""
+    refuse_unfit(setup)
+    rows, request = setup.rows, setup.request
+    parts, ones = item_parts(setup), np.ones(rows.n_items)
+    apart = parts.apart @ ones
+    d = over(apart, parts.total @ ones)
+    whole = float("nan")
+    if not before(request.coefficient, rows, request.convention):
+        whole = float(Statistics(rows, [request]).evaluate(ones)[0].value)
+    made = planned(draws, rows.n_items, 8 * len(rows.item))
+    further = None
+    if made and len(rows.item) <= MOST_CELLS:
+        further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
+    mean = np.full(len(d), np.nan) if further is None else further.mean(0)
+    low, high = spans(further, mean)
+    left = without_each_item(setup, Counts(rows, setup.convention))
+    columns = {
+        "n": rows.per_item,
+        "value": 1 - d if setup.nominal else d,
+        "share": apart / (apart.sum() or 1.0),
+        "influence": whole - left,
+        "further": mean,
+        "low": low,
+        "high": high,
+        "note": [_item_note(n, value) for n, value in zip(rows.per_item, left, strict=True)],
+    }
+    word = "agreement" if setup.nominal else "disagreement"
+    notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
+    notes.append(
+        f"value is the {word} of the item's labels, influence what the item adds to {setup.title}."
+    )
+    if further is not None:
+        notes.append(
+            f"further, low and high: {word} of two further coders on the item, if its labels are "
+            "a sample from its own distribution of labels."
+        )
+    return finish(
+        setup,
+        "each item",
+        {"item": list(setup.data.items)},
+        columns,
+        {"further": further},
+        [("all items", whole, None, int((rows.per_item >= 2).sum()))],
+        notes + draws_note(draws, made),
+        "further",
+    )
+
+
+def _item_note(n: int, without: float) -> str:
+    if n < 2:
+        return "One label shows no agreement."
+    return REASONS["no_variation"] if np.isnan(without) else ""
+
+
+def _further(setup: Setup, draws: int, seed: int) -> Floats:
+    """Draws of the agreement (or disagreement) of two further coders, shape [draw, item]."""
+    rows, distance = setup.rows, setup.request.distance
+    item, label, times, starts = label_counts(rows)
+    pooled = np.asarray(setup.counts().pooled @ setup.sample.point, dtype=float)
+    share = pooled / (pooled.sum() or 1.0)
+    a, b = within_items(item, rows.n_items)
+    a, b = a[a < b], b[a < b]
+    between = distance.pairs(label[a], label[b], pooled)
+    # distance.reach gives the mean distance of each label to the labels of all items
+    to_all = distance.reach(share, pooled)
+    typical = float(distance.form(share, share, pooled))
+    rng = np.random.default_rng(seed)
+    r = rows.per_item.astype(float)
+    out = np.empty((draws, rows.n_items))
+    for draw in range(draws):
+        own = rng.standard_gamma(times)
+        own /= np.add.reduceat(own, starts[:-1])[item]
+        new = rng.beta(1.0, r)
+        inside = 2 * np.bincount(item[a], own[a] * own[b] * between, minlength=rows.n_items)
+        across = np.bincount(item, own * to_all[label], minlength=rows.n_items)
+        out[draw] = (1 - new) ** 2 * inside + 2 * new * (1 - new) * across + new**2 * typical
+    return 1 - out if setup.nominal else out
+
+
+def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
+    """Break agreement down by coder."""
+    entry, rows = setup.request.coefficient, setup.rows
+    if entry.each_pair:
+        raise NotApplicable(
+            f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
+            "multi_kappa."
+        )
+    sides, without = coder_parts(setup), make_without(setup)
+    whole = Statistics(setup.sample.rows, [setup.request])
+    fits = before(entry, rows, setup.request.convention) in ("", "no_complete_items")
+
+    def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
+        found: dict[str, Floats | Evaluated] = {"value": sides.evaluate(weights)}
+        if fits:
+            found["whole"] = all_data = whole.evaluate(weights)[0].value
+            if without is not None:
+                found["difference"] = without.evaluate(weights) - all_data[..., None]
+        return found
+
+    more = (0, 0) if without is None else (without.work, without.width)
+    work, width = sides.work + more[0], sides.width + whole.width + more[1]
+    point, found, notes = drawn(setup, measure, draws, seed, 2 * rows.n_coders, work, width)
+    used = used_items(rows, setup.request.convention)
+    n = np.bincount(rows.coder[used[rows.item]], minlength=rows.n_coders)
+    columns, values = measured(setup, point["value"], n, found.get("value"))
+    nan = np.full(rows.n_coders, np.nan)
+    left_out = nan if without is None else without.evaluate(setup.sample.point)
+    all_value = float(point.get("whole", np.nan))
+    difference, change = point.get("difference", nan), found.get("difference")
+    if change is not None:
+        change = np.where(np.isnan(left_out), np.nan, change)
+    low, high = spans(change, difference)
+    if without is None:
+        notes.append(_why_not_without(setup))
+    after = {
+        "without": left_out,
+        "difference": difference,
+        "difference_low": low,
+        "difference_high": high,
+        "p_better_without": nan if change is None else share_above(change, 0.0),
+        "note": _coder_notes(setup, columns.pop("note"), n),
+    }
+    return finish(
+        setup,
+        "each coder against the others, and the data without the coder",
+        {"coder": list(setup.data.coders)},
+        {"n": n, **columns, **after},
+        {"value": values, "difference": change, "whole": found.get("whole")},
+        [("all coders", all_value, found.get("whole"), int(used.sum()))],
+        notes,
+    )
+
+
+def constant_labels(rows: Rows) -> Ints:
+    """Label of each coder who used one label only, else -1, shape [coder]."""
+    cell = np.unique(rows.coder * rows.n_labels + rows.label)
+    coder, label = np.divmod(cell, rows.n_labels)
+    only = np.bincount(coder, minlength=rows.n_coders) == 1
+    out = np.full(rows.n_coders, -1, dtype=np.int64)
+    out[coder] = label
+    return np.where(only, out, -1)
+
+
+def _coder_notes(setup: Setup, notes: list[str], n: Ints) -> list[str]:
+    """Note coders who used one label only or share few items."""
+    constant = constant_labels(setup.rows).tolist()
+    found = []
+    for note, label, count in zip(notes, constant, n.tolist(), strict=True):
+        if count == 0:
+            note = "Shares no item with another coder."
+        elif not note and label >= 0:
+            note = f"Used {quoted(setup.data.labels[label])} only."
+        found.append(note or (f"Shares {count} item(s) only." if count < FEW else ""))
+    return found
+
+
+def _why_not_without(setup: Setup) -> str:
+    """Explain why the data without a coder are not evaluated."""
+    if setup.rows.n_coders < 3:
+        return "There are only two coders: without one of them there is no agreement to show."
+    return (
+        f"{setup.title} without each coder would take too long for {setup.rows.n_coders:,} coders. "
+        "alpha, k, s and ac1 are quick."
+    )
+
+
+def shared_items(rows: Rows, convention: str) -> tuple[Ints, Ints, Ints]:
+    """Positions of every two labels of an item by different coders, and the code of the coders."""
+    per_item = rows.per_item.astype(np.int64)
+    size = int((per_item * (per_item - 1) // 2).sum())
+    if size > MOST_MEETINGS:
+        raise NotApplicable(
+            f"The items hold {size:,} pairs of labels (at most {MOST_MEETINGS:,} here). "
+            f"Take {Option('by', 'coder')}, or fewer items."
+        )
+    a, b = within_items(rows.item, rows.n_items)
+    keep = (rows.coder[a] != rows.coder[b]) & used_items(rows, convention)[rows.item[a]]
+    a, b = a[keep], b[keep]
+    swap = rows.coder[a] > rows.coder[b]
+    a, b = np.where(swap, b, a), np.where(swap, a, b)
+    return a, b, rows.coder[a] * rows.n_coders + rows.coder[b]
+
+
+def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
+    """Break agreement down by pair of coders, those that share most items first."""
+    rows, names = setup.sample.rows, setup.data.coders
+    a, b, code = shared_items(rows, setup.request.convention)
+    known, where = np.unique(code, return_inverse=True)
+    times = setup.sample.point[rows.item[a]]
+    n = np.bincount(where, weights=times, minlength=len(known)).round().astype(np.int64)
+    sharing = int((n > 0).sum())
+    if not sharing:
+        raise NotApplicable("No two coders labelled the same item, so there is no pair to show.")
+    order = np.lexsort((known, -n))[: min(sharing, MOST_PAIRS)]
+    place = np.full(len(known), -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    size, n = len(order), n[order]
+    every, top = (_parts(setup, place[where], a, b, m) for m in (size, min(size, MOST_DRAWN)))
+    _, found, notes = drawn(
+        setup, lambda w: {"value": top.evaluate(w)}, draws, seed, top.n_parts, top.work, top.width
+    )
+    values = found.get("value")
+    if values is not None:  # pairs that share few items have no draws
+        values = np.pad(values, ((0, 0), (0, size - top.n_parts)), constant_values=np.nan)
+    point = every.evaluate(setup.sample.point)
+    columns, values = measured(setup, point, n, values)
+    if sharing > size:
+        notes.append(
+            f"{sharing:,} pairs of coders share items; the {size:,} that share most are shown."
+        )
+    if found and top.n_parts < size:
+        notes.append(f"The {top.n_parts:,} pairs that share most have intervals.")
+    alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - sharing
+    if alone:
+        notes.append(f"{alone:,} pairs of coders have no item in common and are left out.")
+    whole = None
+    if values is not None and top.n_parts == size:
+        whole = over(np.nansum(values, axis=1), (~np.isnan(values)).sum(1))
+    mean = over(np.nansum(point.value), (~np.isnan(point.value)).sum())
+    one, other = np.divmod(known[order], rows.n_coders)
+    return finish(
+        setup,
+        "each pair of coders",
+        {"coder_a": [names[j] for j in one], "coder_b": [names[j] for j in other]},
+        {"n": n, **columns},
+        {"value": None if values is None else values[:, : top.n_parts], "whole": whole},
+        [("mean over the pairs", float(mean), whole, size)],
+        notes,
+    )
+
+
+def _parts(setup: Setup, part: Ints, a: Ints, b: Ints, size: int) -> Grouped:
+    """Take the first pairs of coders; `part` is the place of each two labels' coders."""
+    rows = setup.sample.rows
+    kept = (part >= 0) & (part < size)
+    a, b, part = a[kept], b[kept], part[kept]
+    item, ones = rows.item[a], np.ones(len(a))
+    entries = Entries(item, rows.label[a], rows.label[b], ones)
+    return Grouped(setup, rows, entries, part, size, (2 * ones, part, item))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
 from annomodels.coefficients.intervals import Drawn
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
@@ -219,8 +219,7 @@ def _units(one: Setup, two: Setup, places: list[Ints], n_items: int) -> Ints | N
         return None
     unit: list[Hashable] = [None] * n_items
     for setup, place in zip((two, one), places[::-1], strict=True):
-        assert setup.data.group is not None
-        for at, group in zip(place.tolist(), setup.data.group.tolist(), strict=True):
+        for at, group in zip(place.tolist(), np.array(setup.data.group).tolist(), strict=True):
             unit[at] = setup.data.groups[group]
     code = {name: n for n, name in enumerate(dict.fromkeys(unit))}
     return np.array([code[name] for name in unit], dtype=np.int64)

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
-from annomodels.coefficients.metrics import DistanceLike
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.parts import sentences as say
-from annomodels.coefficients.parts.coders import by_coder, constant_labels
+from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
-from annomodels.coefficients.parts.labels import by_label
-from annomodels.coefficients.parts.paradox import prevalence, why_so_low
 from annomodels.coefficients.parts.results import Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
@@ -153,12 +151,12 @@ def _diagnosis(
     if "group" in columns:
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
     items = item_table(setup)
-    found = prevalence(setup)
+    found = say.prevalence(setup)
     counted = np.bincount(setup.rows.label, minlength=data.n_labels)
     shares = dict(zip(data.labels, counted / counted.sum(), strict=True))
     sentences = [
         *say.about_agreement(asked),
-        *why_so_low(setup, found, float(asked["value"]), float(asked["expected"])),
+        *say.why_so_low(setup, found, float(asked["value"]), float(asked["expected"])),
         *say.about_overlap(links, data.coders, data.n_items),
         *say.about_label_pairs(pairs, data.n_labels),
         *say.about_labels(label, setup.title),
@@ -222,19 +220,9 @@ def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
     import xarray as xr
 
     row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
-    none = pd.DataFrame()
-    return Diagnosis(
-        f"Where disagreement comes from: {setup.title} · {setup.data!r}",
-        (
-            *say.about_agreement(row),
-            *say.about_overlap(links, setup.data.coders, setup.data.n_items),
-        ),
-        pd.DataFrame([row]),
-        none,
-        None,
-        none,
-        none,
-        None,
-        links.components,
-        xr.Dataset(),
-    )
+    none, title = pd.DataFrame(), f"Where disagreement comes from: {setup.title} · {setup.data!r}"
+    about = say.about_overlap(links, setup.data.coders, setup.data.n_items)
+    said = (*say.about_agreement(row), *about)
+    found = pd.DataFrame([row])
+    tables = (found, none, None, none, none, None, links.components)
+    return Diagnosis(title, said, *tables, xr.Dataset())

@@ -5,21 +5,29 @@ coder (against all others), a pair of coders, a group of items or an item. All s
 of a part are linear in the weights of the items, so all parts share the draws. The coefficient of a
 part is that of two coders with the margins of the two sides; with two coders in all it is the usual
 coefficient.
+
+**Without an item or a coder.** Taking coder j out changes only the items that j labelled. If the
+coefficient is a function of pooled counts, the counts without j are those of the data less a sparse
+matrix [coder, item] times the weights of the items; otherwise the data are counted for each coder.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from annomodels.coefficients.counts import sparse_sum
-from annomodels.coefficients.formulas import evaluate_observed
+from annomodels.coefficients.counts import Counts, sparse_sum
+from annomodels.coefficients.evaluation import Statistics
+from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
 from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.reasons import used_items
-from annomodels.coefficients.rows import Rows, ranges
+from annomodels.coefficients.reasons import before, used_items
+from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges, restrict
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.types import Floats, Ints
 
@@ -61,16 +69,16 @@ class Grouped:
     n_parts: int
     labels: tuple[Floats, Ints, Ints] | None = None  # numbers of labels, with their part and item
 
-    def _sum(self, values: Floats, row: Ints, height: int) -> Any:
+    def _sum(self, values: Floats, row: Ints, height: int) -> sparse.csc_array:
         return sparse_sum(values, row, self.entries.item, (height, self.rows.n_items))
 
     @cached_property
-    def total(self) -> Any:
+    def total(self) -> sparse.csc_array:
         """Weight of the pairs, sparse [part, item]."""
         return self._sum(self.entries.weight, self.part, self.n_parts)
 
     @cached_property
-    def apart(self) -> Any:
+    def apart(self) -> sparse.csc_array:
         """Weighted distance of the pairs under the classical label shares, sparse [part, item]."""
         pooled = np.ones(self.rows.n_labels)
         if self.setup.moving:
@@ -79,21 +87,21 @@ class Grouped:
         return self._sum(self.entries.weight * d, self.part, self.n_parts)
 
     @cached_property
-    def left(self) -> Any:
+    def left(self) -> sparse.csc_array:
         """Weight of each label on the one side, sparse [part * label, item]."""
         return self._side(self.entries.first)
 
     @cached_property
-    def right(self) -> Any:
+    def right(self) -> sparse.csc_array:
         """Weight of each label on the other side, sparse [part * label, item]."""
         return self._side(self.entries.second)
 
-    def _side(self, label: Ints) -> Any:
+    def _side(self, label: Ints) -> sparse.csc_array:
         k = self.rows.n_labels
         return self._sum(self.entries.weight, self.part * k + label, self.n_parts * k)
 
     @cached_property
-    def cells(self) -> tuple[Any, Ints, Ints, Ints]:
+    def cells(self) -> tuple[sparse.csc_array, Ints, Ints, Ints]:
         """Weight of each label pair of a part [cell, item], its labels, and where a part begins."""
         k, e = self.rows.n_labels, self.entries
         code, where = np.unique((self.part * k + e.first) * k + e.second, return_inverse=True)
@@ -102,7 +110,7 @@ class Grouped:
         return self._sum(e.weight, where, len(code)), *np.divmod(pair, k), starts
 
     @cached_property
-    def n(self) -> Any:
+    def n(self) -> sparse.csc_array:
         """Number of labels, sparse [part, item]."""
         assert self.labels is not None
         return sparse_sum(*self.labels, (self.n_parts, self.rows.n_items))
@@ -201,3 +209,165 @@ def group_parts(setup: Setup) -> Grouped:
     return Grouped(
         setup, rows, entries, group[entries.item].astype(np.int64), len(setup.data.groups)
     )
+
+
+BLOCK = 2_000_000
+MOST_NUMBERS = 2_000_000_000
+MOST_ROWS = 20_000_000
+
+
+def without_each_item(setup: Setup, counts: Counts) -> Floats:
+    """Return the coefficient without each item [item], NaN if it is undefined."""
+    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
+    entry, n = setup.request.coefficient, int(counts.together.shape[1])
+    out = np.full(n, np.nan)
+    width = counts.width(entry.by_coder) + (n if entry.by_coder else 0)
+    entries = int(counts.coders.nnz) if entry.by_coder else 1
+    if entry.each_pair or n * max(width, entries) > MOST_NUMBERS:
+        return out
+    full = counts.tables(np.ones(n), by_coder=False)
+    columns = [matrix.tocsc() for matrix in (counts.together, counts.pooled)]
+    step = max(1, BLOCK // width)
+    for start in range(0, n, step):
+        piece = slice(start, min(start + step, n))
+        if entry.by_coder:
+            weights = np.ones((piece.stop - start, n))
+            weights[np.arange(piece.stop - start), np.arange(start, piece.stop)] = 0.0
+            tables = counts.tables(weights)
+        else:
+            lost = (matrix[:, piece].toarray().T for matrix in columns)
+            together, pooled = map(_less, (full.together, full.pooled), lost)
+            tables = _bare(full, together, pooled, full.n - counts.n[piece])
+        found = evaluate_with(entry.expectation, tables, setup.request.distance)
+        out[piece] = found.value
+    return out
+
+
+def _less(whole: Floats, lost: Floats) -> Floats:
+    """Subtract; 0 where what is left is rounding."""
+    left = whole - lost
+    return np.where(left > 1e-9 * np.abs(whole), left, 0.0)
+
+
+def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
+    """Tables of the same label pairs without distributions of single coders."""
+    none = np.zeros((*pooled.shape[:-1], 0, 0))
+    return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
+
+
+def make_without(setup: Setup) -> OneByOne | Less | None:
+    """Choose the way; None where a coefficient without a coder means nothing or takes too long."""
+    entry, rows = setup.request.coefficient, setup.sample.rows
+    convention = setup.request.convention
+    reason = before(entry, setup.rows, convention)
+    if rows.n_coders < 3 or reason not in ("", "no_complete_items"):
+        return None
+    quick = not entry.by_coder and not rows.repeated and convention not in ("listwise", "pairwise")
+    if quick and convention in CONVENTIONS:
+        return Less(setup)
+    if rows.n_coders * len(rows.item) > MOST_ROWS:
+        return None
+    return OneByOne(setup)
+
+
+class OneByOne:
+    """The data without each coder, counted again for each."""
+
+    def __init__(self, setup: Setup) -> None:
+        rows = setup.sample.rows
+        self.parts = []
+        for coder in range(rows.n_coders):
+            others = restrict(rows, rows.coder != coder)
+            self.parts.append(Statistics(others, [setup.request]))
+        self.width = max(part.width for part in self.parts)
+        self.work = 4 * len(rows.item) * rows.n_coders
+
+    def evaluate(self, weights: Floats) -> Floats:
+        """Coefficient without each coder, [..., item] -> [..., coder]."""
+        return np.stack([part.evaluate(weights)[0].value for part in self.parts], axis=-1)
+
+
+class Less:
+    """The counts of the data less what each coder adds."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup, self.counts = setup, setup.counts()
+        rows = setup.sample.rows
+        self.size = rows.n_coders
+        # the items of each coder once more, with all their labels and without the coder's
+        at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
+        every = dataclasses.replace(
+            rows,
+            item=owner,
+            coder=rows.coder[at],
+            label=rows.label[at],
+            n_items=len(rows.item),
+            times=np.ones(len(rows.item)),
+            unit=None,
+        )
+        others = restrict(every, at != owner)
+        sides = ((1.0, Counts(every, setup.convention)), (-1.0, Counts(others, setup.convention)))
+
+        def change(of: Callable[[Counts], sparse.csc_array], height: int = 1) -> sparse.csc_array:
+            """Return the part of a statistic [row, item] that goes with each coder."""
+            both = [sign * sparse.coo_array(of(counts)) for sign, counts in sides]
+            row, item = (np.concatenate([x.coords[n] for x in both]) for n in (0, 1))
+            values = np.concatenate([x.data for x in both])
+            shape = (self.size * height, rows.n_items)
+            return sparse_sum(values, rows.coder[item] * height + row, rows.item[item], shape)
+
+        self.labels = change(lambda counts: counts.pooled, rows.n_labels)
+        self.n = change(lambda counts: counts.n[None, :])
+        self.pairs, self.apart = None, None
+        if setup.moving:
+            self.pairs = change(self._placed, len(self.counts.first))
+        else:
+            distance, ones = setup.request.distance, np.ones(rows.n_labels)
+            self.apart = change(
+                lambda x: (x.together.T @ distance.pairs(x.first, x.second, ones))[None, :]
+            )
+        self.total = change(lambda counts: counts.together.sum(0)[None, :])
+
+    def _placed(self, counts: Counts) -> sparse.coo_array:
+        """Weights of label pairs, in the order of the pairs of all data."""
+        found = sparse.coo_array(counts.together)
+        k = counts.n_labels
+        codes = self.counts.first * k + self.counts.second
+        place = np.searchsorted(codes, counts.first * k + counts.second)
+        shape = (len(codes), found.shape[1])
+        return sparse.coo_array((found.data, (place[found.coords[0]], found.coords[1])), shape)
+
+    @property
+    def width(self) -> int:
+        """Numbers held for each draw."""
+        pairs = 0 if self.pairs is None else len(self.counts.first)
+        return self.size * (5 * int(self.counts.pooled.shape[0]) + 3 * pairs + 6)
+
+    @property
+    def work(self) -> int:
+        """Entries of the matrices."""
+        last = [x for x in (self.pairs, self.apart) if x is not None]
+        return sum(int(x.nnz) for x in (self.total, self.n, self.labels, *last))
+
+    def evaluate(self, weights: Floats) -> Floats:
+        """Coefficient without each coder, [..., item] -> [..., coder]."""
+        full = self.counts.tables(weights, by_coder=False)
+        distance = self.setup.request.distance
+        expectation = self.setup.request.coefficient.expectation
+        batch = weights.shape[:-1]
+
+        def less(matrix: sparse.csc_array, whole: Floats) -> Floats:
+            lost = (matrix @ weights.T).T.reshape(*batch, self.size, -1)
+            return _less(whole[..., None, :], lost)
+
+        pairs = np.zeros((*batch, self.size, 0))
+        if self.pairs is not None:
+            pairs = less(self.pairs, full.together)
+        n = less(self.n, np.asarray(full.n)[..., None])[..., 0]
+        tables = _bare(full, pairs, less(self.labels, full.pooled), n)
+        if self.apart is None:
+            return evaluate_with(expectation, tables, distance).value
+        d = distance.pairs(full.first, full.second, full.pooled)
+        apart = less(self.apart, (full.together @ d)[..., None])[..., 0]
+        total = less(self.total, full.together.sum(-1, keepdims=True))[..., 0]
+        return evaluate_observed(expectation, tables, distance, over(apart, total)).value

@@ -31,7 +31,7 @@ from annomodels.coefficients.rows import Rows, collapse, prepare, restrict
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Bools, Floats
 
 Undefined = float | str
@@ -72,7 +72,7 @@ def by_group_of_items(
     if data.group is None:
         raise NotApplicable(
             "The data have no groups. Name the column of the documents or batches when they are "
-            'read: group="document".'
+            f"read: {Option('group', 'document')}."
         )
     marked = _positive(setup, undefined, positive)
     made = planned(draws, len(data.groups), 4 * len(data))
@@ -93,9 +93,8 @@ def by_group_of_items(
     whole = None
     if drawn is not None:
         free = np.where(ruled, np.nan, value)
-        spread = dict(
-            zip(("value", "low", "high"), between_groups(free, _errors(drawn)), strict=True)
-        )
+        value_of, low, high = between_groups(free, _errors(drawn))
+        spread = {"value": value_of, "low": low, "high": high}
         overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
         if np.isfinite(value).any():
             # the mean over these groups, with draws of their items, to compare a group with

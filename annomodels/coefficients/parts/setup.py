@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
 from annomodels.coefficients.counts import Counts, count_pairs
-from annomodels.coefficients.distances import Ordinal
+from annomodels.coefficients.distances import DistanceLike, Ordinal
 from annomodels.coefficients.formulas import EXPECTED
-from annomodels.coefficients.metrics import DistanceLike
 from annomodels.coefficients.reasons import UNFIT, before, explain
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
@@ -25,7 +24,7 @@ from annomodels.coefficients.rows import Convention as Weighing
 from annomodels.coefficients.tables import Tables
 from annomodels.coefficients.weights import Sample, make_sample
 from annomodels.data.annotations import Annotations
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Floats
 
 
@@ -60,8 +59,8 @@ class Setup:
         """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
-                'With missing="pairwise" every pair of coders is separate. Take by="pair", or '
-                f"one of {', '.join(CONVENTIONS)}."
+                'With missing="pairwise" every pair of coders is separate. Take '
+                f"{Option('by', 'pair')}, or one of {', '.join(CONVENTIONS)}."
             )
         return CONVENTIONS[self.request.convention]
 

@@ -23,6 +23,7 @@ from annomodels.coefficients.parts.results import SHARES
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import over
+from annomodels.data.alike import components
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -51,20 +52,16 @@ def overlap(rows: Rows) -> Overlap:
     ones = np.ones(len(rows.item))
     given = sparse.csr_array((ones, (rows.coder, rows.item)), (n_coders, n_items))
     given.data[:] = 1.0
-    size = n_coders + n_items
-    edges = sparse.coo_array((ones, (rows.coder, rows.item + n_coders)), (size, size))
-    _, found = sparse.csgraph.connected_components(edges, directed=False)
-    of_coder, of_item = found[:n_coders], found[n_coders:]
-    k = int(found.max()) + 1
-    sizes = {
-        "coders": np.bincount(of_coder, minlength=k),
-        "items": np.bincount(of_item, minlength=k),
-        "labels": np.bincount(of_coder[rows.coder], minlength=k),
-    }
+    part = np.arange(n_coders)
+    known = components(rows.item, rows.coder)
+    part[: len(known)] = known
+    of_coder = np.unique(part, return_inverse=True)[1]
+    first = rows.coder[rows.starts[rows.per_item > 0]]
+    members = {"coders": of_coder, "items": of_coder[first], "labels": of_coder[rows.coder]}
+    k = int(of_coder.max()) + 1
+    sizes = {name: np.bincount(x, minlength=k) for name, x in members.items()}
     order = np.argsort(-sizes["labels"], kind="stable")
-    table = pd.DataFrame(
-        {"component": np.arange(1, k + 1), **{n: x[order] for n, x in sizes.items()}}
-    )
+    table = pd.DataFrame({"component": np.arange(k) + 1} | {n: x[order] for n, x in sizes.items()})
     per_item = np.asarray(given.sum(0)).reshape(-1)
     together = given @ given.T if (per_item**2).sum() <= MOST_PATHS else None
     return Overlap(

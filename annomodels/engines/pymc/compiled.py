@@ -22,7 +22,7 @@ _ONE_AT_A_TIME = threading.RLock()
 
 
 def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False) -> Any:
-    """Give what nutpie samples from, compiled only if no model of the same graph was before.
+    """Return what nutpie samples from, compiled only if no model of the same graph was before.
 
     Numbers of the data are values of variables (:func:`~annomodels.models.observed.observed`), so
     that another model of the same kind, with the same priors, labels and number of coders, takes
@@ -52,7 +52,7 @@ def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False)
 
 
 def kept(key: Hashable, make: Callable[[], Any]) -> Any:
-    """Give the code that is kept under a key, made and kept if there is none.
+    """Return the code that is kept under a key, made and kept if there is none.
 
     Parameters
     ----------
@@ -166,12 +166,12 @@ def holders(pymc_model: Any) -> dict[str, Any]:
 
 
 def data_values(pymc_model: Any) -> dict[str, Any]:
-    """Give the values of everything in a model that holds a value, by name."""
+    """Return the values of everything in a model that holds a value, by name."""
     return {name: held.get_value(borrow=True) for name, held in holders(pymc_model).items()}
 
 
 def _finished(code: Any, pymc_model: Any, start: Mapping[str, Any], jitter: bool) -> Any:
-    """Give the code the data of a model, its names and where its chains begin."""
+    """Return the code the data of a model, its names and where its chains begin."""
     import pandas as pd
 
     values = data_values(pymc_model)

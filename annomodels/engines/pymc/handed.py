@@ -52,7 +52,7 @@ def with_data(model: Model, data: Annotations) -> Any:
 
 
 def draws_for(model: Model, data: Annotations, tree: xr.DataTree) -> xr.DataTree:
-    """Give the draws of a fit under the names of the free variables of its PyMC model.
+    """Return the draws of a fit under the names of the free variables of its PyMC model.
 
     Parameters
     ----------

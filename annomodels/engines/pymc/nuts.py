@@ -11,7 +11,6 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.checkpoint import require_no_checkpoint
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
 from annomodels.engines.kept import Kept, canonical_order
@@ -70,7 +69,6 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
             f"The {model.title} model has neither confusion matrices nor states, so that P(truth) "
             "is not known: derive it from ConfusionModel, or give it n_states and states."
         )
-    require_no_checkpoint(model.title, "nuts", settings)
     coords = coords_of(model, data, "truth", "label", "coder")
     if settings.executor is None:
         posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
@@ -139,7 +137,7 @@ def _stepped(
 
 
 def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
-    """Give what nutpie samples from; nothing is compiled but loops that are kept on disk.
+    """Return what nutpie samples from; nothing is compiled but loops that are kept on disk.
 
     Parameters
     ----------
@@ -356,7 +354,7 @@ def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> flo
 
 
 def state_of(values: dict[str, AnyArray]) -> State:
-    """Give the parameters of one draw as the kernels hold them."""
+    """Return the parameters of one draw as the kernels hold them."""
     confusion = values["confusion"]
     if confusion.ndim == 2:
         confusion = confusion[None]

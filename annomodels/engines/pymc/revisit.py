@@ -93,7 +93,7 @@ def _order(values: dict[str, AnyArray], volume: AnyArray) -> AnyArray:
 
 
 def _reordered(model: Model, values: dict[str, AnyArray], back: AnyArray) -> dict[str, AnyArray]:
-    """Give the classes another order in every variable that speaks of them."""
+    """Return the classes another order in every variable that speaks of them."""
     dims = model.dims(len(back))
     out = dict(values)
     for name, array in values.items():

@@ -18,7 +18,7 @@ Point = dict[str, AnyArray]
 
 
 def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
-    """Give the step methods of a model, compiled only if no model of the same graph was before.
+    """Return the step methods of a model, compiled only if no model of the same graph was before.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Steps:
         return point
 
     def chain(self, point: Point, target_accept: float, seed: int, warmup: int, draws: int) -> Any:
-        """Give step methods for one chain that have learned nothing yet.
+        """Return step methods for one chain that have learned nothing yet.
 
         Parameters
         ----------
@@ -158,11 +158,11 @@ class Steps:
         return steps
 
     def values(self, point: Point) -> dict[str, AnyArray]:
-        """Give the variables of the model, by name, at a point."""
+        """Return the variables of the model, by name, at a point."""
         return dict(zip(self._names, self._values(point), strict=True))
 
     def log_density(self, point: Point) -> float:
-        """Give the log density of the unconstrained variables at a point."""
+        """Return the log density of the unconstrained variables at a point."""
         flat = np.concatenate([np.ravel(point[variable.name]) for variable in self._smooth])
         return float(self._density([flat], extra_vars=point)[0])
 

@@ -109,7 +109,7 @@ class LabelsOnDisk(Protocol):
     def sources(
         self, shared: bool = False, scratch: str = "", answering: bool = False
     ) -> FileSource:
-        """Give the blocks."""
+        """Return the blocks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class FileSource:
         }
 
     def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
-        """Give P(truth) of the items of each block, as it was written."""
+        """Return P(truth) of the items of each block, as it was written."""
         written: TruthOnDisk = fields["on_disk"]
         for table in read_truths(written.folder, written.blocks):
             names = [name for name in table.column_names if name.startswith("p_")]
@@ -178,7 +178,7 @@ class FileSource:
 
 
 def opened(data: LabelsOnDisk, model: Model) -> FileSource:
-    """Give the blocks of a scan, with a new folder for P(truth) and for what is summed meanwhile.
+    """Return the blocks of a scan, with a new folder for P(truth) and for what is summed meanwhile.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def truth_path(folder: Path, number: int) -> Path:
 
 
 def read_truths(folder: Path, n_blocks: int) -> Iterator[Any]:
-    """Give the tables of all blocks, in the order of the items."""
+    """Return the tables of all blocks, in the order of the items."""
     import pyarrow.parquet as pq
 
     for number in range(n_blocks):

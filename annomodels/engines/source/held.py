@@ -50,11 +50,11 @@ class Block:
         self.memory: dict[str, Any] = {}
 
     def open(self) -> tuple[tuple[AnyArray, ...], AnyArray]:
-        """Give what a pass begins with, and the weights of the items; may read a file."""
+        """Return what a pass begins with, and the weights of the items; may read a file."""
         return _opened(self.partition.open()) if self.held is None else self.held
 
     def sums_of(self, chain: int, stage: int, length: int) -> ItemSums:
-        """Give the sums of a chain, new ones where a new stage begins."""
+        """Return the sums of a chain, new ones where a new stage begins."""
         sums = self.sums.get(chain)
         if sums is None or sums.stage != stage:
             sums = ItemSums(self.n_items, self.n_labels, stage, length, self.scratch)

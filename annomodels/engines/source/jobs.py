@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.kept import Kept, total_gaps
+from annomodels.engines.kept import total_gaps
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import State
-from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray, Floats, Ints
 
 # log prevalence [truth], log confusion [row, label, truth]; then, maybe, both without logarithm
@@ -65,7 +64,7 @@ class Batch:
 
 
 def parameters_of(state: State, here: bool) -> Parameters:
-    """Give the parameters of a state as they are sent.
+    """Return the parameters of a state as they are sent.
 
     Parameters
     ----------
@@ -182,19 +181,6 @@ def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats
     return np.log(np.maximum(np.asarray(prevalence, dtype=float), tiny)), log_rows
 
 
-def recount(codes: Encoded, kept: Kept) -> None:
-    """Sum the class probabilities of all kept draws anew, in the batches they were kept in."""
-    from annomodels.kernels.passes import chances, truth_pass
-
-    draws = zip(kept.arrays["prevalence"][: kept.n], kept.arrays["confusion"], strict=False)
-    for prevalence, confusion in draws:
-        given = chances(*kernel_parameters(prevalence, confusion))
-        truth_pass(*codes.arrays, given, 0, codes.n_patterns, kept.batch, kept.entropy)
-        kept.book[1] += 1
-        if kept.book[1] >= kept.book[4]:
-            kept.close_batch()
-
-
 def items(
     block: Block,
     chains: int,
@@ -204,7 +190,7 @@ def items(
     batches: Sequence[Batch],
     finish: Finish,
 ) -> tuple[Any, Floats] | None:
-    """Give what `n` draws of all chains say of the items, or what `finish` makes of it, and gaps.
+    """Return what `n` draws of all chains say of the items, or what `finish` makes of it, and gaps.
 
     Nothing where the sums are not complete, even with these batches.
     """

@@ -41,7 +41,7 @@ class Partition(Protocol):
         """Number of labels."""
 
     def open(self) -> Encoded:
-        """Give the codes of its items, not collapsed, numbered from 0; may read a file."""
+        """Return the codes of its items, not collapsed, numbered from 0; may read a file."""
 
 
 class Source(Protocol):
@@ -73,7 +73,7 @@ class Source(Protocol):
 
     @property
     def has_gold(self) -> bool:
-        """Whether the truth of any item is known."""
+        """Return True if the truth of any item is known."""
 
     @property
     def fingerprint(self) -> str:
@@ -87,7 +87,7 @@ class Source(Protocol):
         """Fields of a result that concern items, from what came back of each partition."""
 
     def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
-        """Give P(truth) of the items of each partition, from the fields of a result."""
+        """Return P(truth) of the items of each partition, from the fields of a result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class MemoryPartition:
         return len(self.codes.row)
 
     def open(self) -> Encoded:
-        """Give the codes."""
+        """Return the codes."""
         return self.codes
 
 
@@ -166,7 +166,7 @@ class MemorySource:
 
     @property
     def has_gold(self) -> bool:
-        """Whether the truth of any item is known."""
+        """Return True if the truth of any item is known."""
         return bool((self.whole.gold >= 0).any())
 
     def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
@@ -182,13 +182,13 @@ class MemorySource:
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
 
     def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
-        """Give P(truth) of the items of each partition."""
+        """Return P(truth) of the items of each partition."""
         for part in self.partitions:
             yield fields["p_truth"][part.first : part.first + part.n_items]
 
 
 def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:
-    """Give what opens all partitions, one after the other."""
+    """Return what opens all partitions, one after the other."""
     return lambda: (partition.open() for partition in source.partitions)
 
 

@@ -51,7 +51,7 @@ class Spread:
 
     @property
     def complete(self) -> bool:
-        """Whether all places have been sent their partitions."""
+        """Return True if all places have been sent their partitions."""
         return self.alone or len(self.sent) == len(self.places)
 
     def sum(self, job: Callable[..., Any], *arguments: Any, counted: bool = False) -> Any:
@@ -147,7 +147,7 @@ class Spread:
 
 
 def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
-    """Give each place a run of partitions with about as many labels.
+    """Assign each place a run of partitions with about as many labels.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class Layer:
     tilt: Floats
 
     def part(self, chosen: Any) -> tuple[Floats, Floats, Floats]:
-        """Give some of the draws."""
+        """Return some of the draws."""
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
 
@@ -76,7 +76,7 @@ class AlikePartition:
 
     @property
     def streamed(self) -> bool:
-        """Whether it is opened anew for every pass."""
+        """Return True if it is opened anew for every pass."""
         return getattr(self.whole, "streamed", False)
 
     @property
@@ -85,7 +85,7 @@ class AlikePartition:
         return getattr(self.whole, "scratch", "")
 
     def open(self) -> Encoded:
-        """Give the codes of its items, each label by the coder that represents its own."""
+        """Return the codes of its items, each label by the coder that represents its own."""
         codes = self.whole.open()
         if self.copies:
             item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
@@ -136,7 +136,7 @@ class AlikeSource:
 
     @property
     def has_gold(self) -> bool:
-        """Whether the truth of any item is known."""
+        """Return True if the truth of any item is known."""
         return self.whole.has_gold
 
     @property
@@ -154,7 +154,7 @@ class AlikeSource:
         return self.whole.gathered(parts)
 
     def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
-        """Give P(truth) of the items of each partition."""
+        """Return P(truth) of the items of each partition."""
         return self.whole.believed(fields)
 
 
@@ -179,12 +179,12 @@ def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
 
 
 def _partition(block: Block) -> Any:
-    """Give the partition of a block with all coders."""
+    """Return the partition of a block with all coders."""
     return getattr(block.partition, "whole", block.partition)
 
 
 def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
-    """Give what a pass over all coders begins with, and their number."""
+    """Return what a pass over all coders begins with, and their number."""
     whole = _partition(block)
     if whole is block.partition:
         return block.open()[0], block.n_rows
@@ -218,7 +218,7 @@ def mixed(block: Block, stack: Stack, weights: Floats) -> tuple[Floats, Ints]:
 
 
 def _sayings(block: Block, arrays: tuple[AnyArray, ...], stack: Stack) -> Floats:
-    """Give the shares of the votes, and P(truth) of the members, [1 + member, item, truth]."""
+    """Return the shares of the votes, and P(truth) of the members, [1 + member, item, truth]."""
     (starts, cell, _), k = arrays, block.n_labels
     item = np.repeat(np.arange(block.n_items), np.diff(starts))
     votes = np.bincount(item * k + (cell % k).astype(np.int64), minlength=block.n_items * k)

@@ -88,6 +88,6 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
 
 
 def means_of(block: Block, chains: int, stage: Hashable, n: int) -> tuple[StateMeans, Floats]:
-    """Give what the draws say of the items, and the distances of the chains."""
+    """Return what the draws say of the items, and the distances of the chains."""
     found = state_means(block, chains, stage, n)
     return found, found.gaps

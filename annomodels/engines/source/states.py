@@ -274,7 +274,7 @@ def _sums_of(block: Block, keeping: Keeping, n: int, states: int, values: int) -
 
 
 def sums_held(block: Block, chain: int, stage: Hashable) -> StateSums | None:
-    """Give the sums of a stage of a chain, where they are here."""
+    """Return the sums of a stage of a chain, where they are here."""
     held: list[StateSums] = block.memory.get("states", {}).get(chain, [])
     return next((sums for sums in held if sums.stage == stage), None)
 

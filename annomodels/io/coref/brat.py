@@ -10,7 +10,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import components
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Note, Option, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 
@@ -68,7 +68,10 @@ class _Reading:
         starts = {bisect_left(self.starts, place) for place in [0, *breaks]}
         sentences = tuple(sorted(start for start in starts if start < len(self.tokens)))
         notes = tuple(
-            f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used."
+            Note(
+                f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used.",
+                f"unused {self.coder} {kind}",
+            )
             for kind, times in sorted(self.unused.items())
         )
         layers = {self.coder: layer}
@@ -77,13 +80,14 @@ class _Reading:
         document = Document(unnamed, self.tokens, sentences, None, layers, notes)
         return Part(document, self.source, unlinked=self._unlinked())
 
-    def _said(self) -> list[str]:
+    def _said(self) -> list[Note]:
         """Say which labels were taken for chains, and which were not."""
         names = chain_labels(self.labels.values())
         others = sorted(set(self.labels.values()) - names)
         marked = {self.marks.kept(one) for one, label in self.labels.items() if label in names}
         said = f"{self.coder}: {counted(len(marked), 'mention')} in {counted(len(names), 'chain')}."
-        return [f"{said} Labels that name no chain: {some(others)}." if others else said]
+        text = f"{said} Labels that name no chain: {some(others)}." if others else said
+        return [Note(text, f"chains {self.coder} {others}")]
 
     def _unlinked(self) -> Problem | None:
         """Say that no relation links mentions, so that each would be a chain of its own."""
@@ -92,7 +96,7 @@ class _Reading:
         named = sorted(chain_labels(self.labels.values()))
         if self.by_label:
             what = f"No two mentions have the same label ({some(named)}), so there is no chain."
-            return Problem(what, self.source, "Leave out chain_from='label'.")
+            return Problem(what, self.source, f"Leave out {Option('chain_from', 'label')}.")
         mentions = counted(len(self.marks.markables), "mention")
         what = (
             f"No relation of coreference was found among {mentions}, so every mention would be a "
@@ -104,8 +108,8 @@ class _Reading:
         kind = min(self.unused, default="Coref")
         remedy = (
             f"If the label of a mention names its chain (the labels are {some(named)}), say "
-            "chain_from='label'. If a relation means coreference, name it: "
-            f"relations=[{kind!r}]. For marked stretches without chains, use "
+            f"{Option('chain_from', 'label')}. If a relation means coreference, name it: "
+            f"{Option('relations', [kind])}. For marked stretches without chains, use "
             "annomodels agree --units exact."
         )
         return Problem(what, self.source, remedy)

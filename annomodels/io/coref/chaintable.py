@@ -10,7 +10,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Note, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.tables.delimited import TextRows
@@ -27,8 +27,8 @@ def read_chain_table(
 ) -> list[Part]:
     """Documents of a table; an item is document#sentence:first-end, `end` not included."""
     source = files.where(name)
-    text = TextRows(files.text(name, options.encoding), source)
-    table = from_records(text, lambda: text.lines, source, text.delimiter)
+    lines = TextRows(files.text(name, options.encoding), source)
+    table = from_records(lines, lambda: lines.lines, source, lines.delimiter)
     columns = table.columns
     what = "chain" if "chain" in columns else "label"
     missing = [column for column in ("item", what) if column not in columns]
@@ -60,7 +60,8 @@ def read_chain_table(
     parts = []
     for document, by_coder in rows.items():
         again = repeated[document]
-        notes = (f"{counted(again, 'repeated row')} of a coder left out.",) if again else ()
+        text = f"{counted(again, 'repeated row')} of a coder left out."
+        notes = (Note(text, "repeated rows"),) if again else ()
         parts.append(_Reading(source, document, by_coder, problems).part(what, notes))
     if problems:
         raise AnnotationError(problems)

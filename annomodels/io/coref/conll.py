@@ -6,7 +6,7 @@ import re
 
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part, crossings
 
@@ -125,7 +125,7 @@ class _Reading:
                 what = f"The bracket ({cluster} is never closed."
                 self._problem(what, line, f"Close it with {cluster}), or remove it.")
         named = [(s, f"({c}", f"{self.source}, line {n}") for _, c, s, n in self._spans]
-        remedy = 'Check the brackets, or say crossing="keep" if mentions may overlap.'
+        remedy = f"Check the brackets, or say {Option('crossing', 'keep')} if mentions may overlap."
         self.problems += crossings(named, self.options.crossing, remedy)
         name, self._document = self._document, None
         if not self.problems:

@@ -11,7 +11,7 @@ from annomodels.data.document import Document
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Judgment, Layer
 from annomodels.data.validation import SHOWN, counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Note, Problem, Verb
 
 Crossing = Literal["error", "keep"]
 ChainFrom = Literal["relations", "label"]
@@ -88,7 +88,8 @@ class Marks:
         notes = []
         if self.repeated:
             what = counted(self.repeated, "mention")
-            notes.append(f"{coder}: {what} on words that were already marked; the first is kept.")
+            text = f"{coder}: {what} on words that were already marked; the first is kept."
+            notes.append(Note(text, f"repeated {coder}"))
         return Layer(
             coder,
             self.markables,
@@ -156,10 +157,12 @@ def aligned(parts: Iterable[Part]) -> list[Document]:
         document = replace(part.document, layers=layers[name])
         apart = len(document.keys) - len(document.shared())
         if apart:
-            notes.append(
-                f"{apart:,} of {len(document.keys):,} mentions were not marked by all coders; "
-                "see unaligned()."
+            unaligned = Verb("unaligned()", "unaligned.csv of -o FOLDER")
+            text = (
+                f"{apart:,} of {len(document.keys):,} mentions were not marked by all coders; see "
+                f"{unaligned}."
             )
+            notes.append(Note(text, "unaligned"))
         out.append(replace(document, notes=(*document.notes, *notes)))
     return out
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.io.archives import Members
 from annomodels.io.coref.brat import WORD
 from annomodels.io.coref.parts import Marks, Options, Part
@@ -58,11 +58,11 @@ def _chains(spans: Spans, options: Options) -> list[Mark]:
     wanted = [layer for layer in layers if not options.relations or layer in options.relations]
     if not layers:
         what = "There are spans in it, but no chains."
-        remedy = "Give it to annomodels.read with units=."
+        remedy = f"Give it to {Verb('am.read', 'annomodels run')} with {Option('units')}."
         raise AnnotationError(Problem(what, spans.source, remedy))
     if len(wanted) != 1:
         what = f"There are chains of {counted(len(layers), 'layer')}: {some(layers)}."
-        remedy = "Name one with relations=."
+        remedy = f"Name one with {Option('relations')}."
         raise AnnotationError(Problem(what, spans.source, remedy))
     chosen = {
         (mark.document, mark.coder, mark.start, mark.end, mark.chain): mark

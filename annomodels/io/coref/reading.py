@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from annomodels.data.document import Document
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
@@ -176,12 +176,12 @@ def read(
     [Document t: 3 words, 2 coders, 2 mentions]
     """
     if crossing not in ("error", "keep"):
-        what = f"crossing={crossing!r} is unknown."
+        what = f"{Option('crossing', crossing)} is unknown."
         raise AnnotationError(Problem(what, remedy="Use 'error' or 'keep'."))
     if isinstance(relations, str):
         relations = [relations]
     if chain_from not in ("relations", "label"):
-        what = f"chain_from={chain_from!r} is unknown."
+        what = f"{Option('chain_from', chain_from)} is unknown."
         raise AnnotationError(Problem(what, remedy="Use 'relations' or 'label'."))
     options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}), chain_from)
     parts: list[Part] = []
@@ -288,7 +288,7 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
     if not units:
         titles = ", ".join(f"{f.name} ({f.title})" for f in (*FORMATS, PROJECT))
         what = "The format was not recognised."
-        raise AnnotationError(Problem(what, str(path), f"Say format=...: {titles}."))
+        raise AnnotationError(Problem(what, str(path), f"Say {Option('format', ...)}: {titles}."))
     return units
 
 

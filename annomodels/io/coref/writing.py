@@ -13,7 +13,7 @@ from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import PHRASE
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.coref.parts import crossings
 from annomodels.io.writing import atomic_path
 
@@ -78,7 +78,9 @@ def write(
     form = ENDINGS.get(Path(path).suffix) if format == "auto" else format
     if form not in WRITTEN:
         ways = " or ".join(map(repr, WRITTEN))
-        raise NotApplicable(f"format={format!r} for {str(path)!r} is not known. Use {ways}.")
+        raise NotApplicable(
+            f"{Option('format', format)} for {str(path)!r} is not known. Use {ways}."
+        )
     text, notes = to_text(corpus, form, coder, singletons=singletons)
     with atomic_path(path, force) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")

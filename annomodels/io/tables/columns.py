@@ -24,7 +24,7 @@ from annomodels.data.validation import (
     some,
     variants,
 )
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.options import Options
 from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
@@ -84,7 +84,7 @@ def choose(
     )
     if problems or missed:
         found = [*problems, *missed]
-        more = f" Or name it with {by}=." if by else ""
+        more = f" Or name it with {Option(by)}." if by else ""
         return Columns(problems=[replace(one, remedy=one.remedy + more) for one in found])
     columns = parts[question]()
     columns.question = str(question)
@@ -171,15 +171,15 @@ def _not_found(
     what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
     what += ", ".join(repr(name[:60]) for name in header[:30])
     what += f" and {len(header) - 30} more" if len(header) > 30 else ""
-    options = ", ".join(f"{role}=..." for role in missing)
+    options = ", ".join(str(Option(role, ...)) for role in missing)
     free = [name for name in header if name not in chosen.values() and name not in taken]
     if len(missing) == 1 and len(free) == 1:
-        options = f"{missing[0]}={free[0]!r}"
+        options = str(Option(missing[0], free[0]))
     remedy = f"Name them with {options}."
     if len(missing) == 1:
         remedy = remedy.replace("them", "it")
     if not chosen or set(chosen) == {"item"}:
-        remedy += " If the table has one column for each coder, say format='wide'."
+        remedy += f" If the table has one column for each coder, say {Option('format', 'wide')}."
     return Problem(what[0].upper() + what[1:] + ".", source, remedy)
 
 
@@ -299,7 +299,10 @@ def finished(
     problems = list(columns.problems)
     if not problems and not len(columns.labels):
         what = "No cell contains a label."
-        remedy = "Check the label column, and which texts mean a missing label (missing=...)."
+        remedy = (
+            "Check the label column, and which texts mean a missing label "
+            f"({Option('missing', ...)})."
+        )
         problems.append(Problem(what, source, remedy))
     if problems:
         raise AnnotationError(problems)
@@ -344,7 +347,7 @@ def finished(
     except AnnotationError as error:
         found = no_labels_undeclared(classes, labels or ())
         codes = {"options": (("missing", found),)} if found else {}
-        more = f" If {some(found)} means that there is no label: missing={list(found)!r}."
+        more = f" If {some(found)} means that there is no label: {Option('missing', list(found))}."
         problems += [
             replace(one, remedy=one.remedy + more * bool(found), **codes)  # type: ignore[arg-type]
             for one in error.problems

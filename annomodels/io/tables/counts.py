@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from annomodels.data.validation import some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.tables.table import Table
 
 _ROWS = 2_000  # rows that are looked at
@@ -53,7 +53,7 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
         return Problem(what, source, remedy)
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
-        f"If they are labels of coders, say format={form!r}. If they are counts, give the "
+        f"If they are labels of coders, say {Option('format', form)}. If they are counts, give the "
         "individual labels as item, coder, label: counts do not say who gave which."
     )
     return Problem(what, source, remedy)

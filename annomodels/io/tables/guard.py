@@ -15,7 +15,7 @@ from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.columns import ALIASES, Columns
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.tables.table import Table
@@ -96,7 +96,7 @@ def repeated_problem(
         f"{repeats:,} of {n:,} labels repeat ({repeats / n:.0%}): several rows hold a label of the "
         "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
-    keep = "If repeats are meant, say repeats='keep'."
+    keep = f"If repeats are meant, say {Option('repeats', 'keep')}."
     remedy = f"No column that is left makes the rows unique. {keep}"
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:
@@ -104,7 +104,7 @@ def repeated_problem(
         options = (("item", str(key)),)
         left = "" if not found.repeats else f"{found.repeats:.1%} would still repeat"
         makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
-        name = f"Name the item by several columns: item={str(key)!r}, {makes}."
+        name = f"Name the item by several columns: {Option('item', str(key))}, {makes}."
         # who named several columns already may well mean what repeats
         remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
     where = f"{source}, column {item!r}" if item else source
@@ -266,8 +266,8 @@ def _coders_apart(data: Annotations) -> list[Problem]:
     )
     first, other = ([label_text(data.labels[k]) for k in labels] for _, labels in groups[:2])
     remedy = (
-        f"If they mean the same, recode them with map= (such as {other[0]} to {first[0]}). If all "
-        "are labels of one set, declare it with labels=[...]."
+        f"If they mean the same, recode them with {Option('map')} (such as {other[0]} to "
+        f"{first[0]}). If all are labels of one set, declare it with {Option('labels', [...])}."
     )
     return [Problem(what, data.source, remedy)]
 
@@ -300,8 +300,8 @@ def _items_apart(data: Annotations) -> list[Problem]:
         f"that no other item has ({'; '.join(which)})."
     )
     remedy = (
-        "If these are different questions, as in a survey, they are not items of one: analyse each "
-        "by itself (question=, or the column that holds it). If all are labels of one set, "
-        "declare it with labels=[...]."
+        "If these are different questions, as in a survey, they are not items of one: analyse "
+        f"each by itself ({Option('question')}, or the column that holds it). If all are labels of "
+        f"one set, declare it with {Option('labels', [...])}."
     )
     return [Problem(what, data.source, remedy)]

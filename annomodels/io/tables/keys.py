@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import is_blank
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 
 Names = str | Sequence[str]
 _QUOTED = re.compile(r'[,"\r\n]')
@@ -58,7 +58,7 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
         given: object = item
         names = list(item) if isinstance(given, (list, tuple)) else []
         if not names or not all(isinstance(name, str) for name in cast("list[object]", names)):
-            what = f"item={item!r} is not a name, nor several."
+            what = f"{Option('item', item)} is not a name, nor several."
             remedy = "Give the name of a column as text, or a list of such names."
             raise AnnotationError(Problem(what, remedy=remedy))
     names = list(dict.fromkeys(names))

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from annomodels.data.validation import check_hashable, counted, some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import (
     Columns,
@@ -199,7 +199,7 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
     if not gold:
         notes += [
-            f"Column {name!r} may contain known gold: use gold={name!r} to use it."
+            f"Column {name!r} may contain known gold: use {Option('gold', name)} to use it."
             for name in left
             if name.strip().casefold() in GOLD_WORDS
         ]
@@ -218,7 +218,7 @@ def _no_header(table: Table) -> list[Problem]:
         return []
     what = "The first row looks like data, not like names of columns."
     remedy = (
-        "Name the columns in their order: columns=['item', 'coder', 'label']; "
+        f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; "
         "or put such a row above it."
     )
     return [Problem(what, f"{table.source}, row 1", remedy)]

@@ -6,7 +6,7 @@ from collections import Counter
 
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import all_numbers, at_rows, counted
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched
 from annomodels.io.tables.counts import Counts, counts_problem, looks_like_counts
@@ -50,7 +50,10 @@ def read_matrix(source: Source, options: Options) -> Columns:
         return Columns(problems=[Problem(what, source.name, "Give rows of labels.")])
     if any(value is not None for value in (*options.roles.values(), *options.extra.values())):
         what = "A matrix without a header has no column names."
-        remedy = "Leave out item=, coder=, label=, gold=, group= and text=, or add a header."
+        remedy = (
+            f"Leave out {Option('item')}, {Option('coder')}, {Option('label')}, "
+            f"{Option('gold')}, {Option('group')} and {Option('text')}, or add a header."
+        )
         return Columns(problems=[Problem(what, source.name, remedy)])
     width = len(filled[0])
     ragged = [n for n, record in enumerate(records) if any(record) and len(record) != width]
@@ -87,7 +90,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if len(rows[0]) > 2 and rows[0] in (names[1:], names[:-1]):
         what = f"The first row ({', '.join(rows[0][:6])}) could be labels or names of coders."
         remedy = (
-            "If they are labels, say format='matrix'; if they are names, "
+            f"If they are labels, say {Option('format', 'matrix')}; if they are names, "
             "put a first column with the items before them."
         )
         return Problem(what, f"{source}, row 1", remedy)
@@ -99,8 +102,8 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
         remedy = (
-            "Name the columns in their order: columns=['item', 'coder', 'label']; "
-            "or say format='matrix' if the "
+            f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; "
+            f"or say {Option('format', 'matrix')} if the "
             "rows are items and the columns coders."
         )
         return Problem(what, source, remedy)

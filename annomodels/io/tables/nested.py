@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from annomodels.data.validation import some
+from annomodels.errors import Option
 from annomodels.io.objects import at, is_list_of, parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
@@ -54,13 +55,13 @@ def read_nested(source: Source, options: Options) -> Columns:
     if layout is None:
         found.problem(
             "No field holds labels by coder.",
-            "Name the fields of coders and labels with coder= and label=.",
+            f"Name the fields of coders and labels with {Option('coder')} and {Option('label')}.",
         )
         return found.columns()
     if layout.shape == "spans":
         found.problem(
             f"It holds marked stretches of text ({some(layout.labels)}), not labels of items.",
-            "Say what the items are: units='exact' or 'overlap'.",
+            f"Say what the items are: {Option('units', 'exact')} or 'overlap'.",
         )
         return found.columns()
     name = _item_field(source, options, layout)

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 
 # The ends of names of columns that say something about an item, a coder or a session.
 _NO_LABELS = re.compile(
@@ -183,7 +183,13 @@ def question_column(
     if name is not None or asked is None:
         return name, []
     what = f"There is no column 'question' to look for {asked!r}."
-    return None, [Problem(what, source, "Leave out question=, or name it: question_column=.")]
+    return None, [
+        Problem(
+            what,
+            source,
+            f"Leave out {Option('question')}, or name it: {Option('question_column')}.",
+        )
+    ]
 
 
 def suitable(
@@ -197,7 +203,7 @@ def suitable(
     if kept:
         return kept, [f"Taken for no questions: {listed(sure)}."], []
     what = f"None of {counted(len(counts), 'column')} holds labels to compare: {listed(sure)}."
-    remedy = "If one of them is a question all the same, name it with question=."
+    remedy = f"If one of them is a question all the same, name it with {Option('question')}."
     return {}, [], [Problem(what, where, remedy)]
 
 
@@ -212,7 +218,7 @@ def choose_question(
         which = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
         what = f"The table holds {counted(len(names), 'question')}: {which}."
         remedy = (
-            f"Choose one with question={names[0]!r}; annomodels run and "
+            f"Choose one with {Option('question', names[0])}; annomodels run and "
             "agree analyse each separately with --every-question."
         )
         return None, [Problem(what, where, remedy, tuple(map(str, names)))]

@@ -8,6 +8,7 @@ from typing import Any
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_RATING, all_numbers, same_numbers, some
+from annomodels.errors import Option
 
 # texts, in lower case, with which programs and people write that there is no label
 NO_LABEL = {
@@ -47,7 +48,9 @@ def unused(
     if not absent:
         return []
     known = some(sorted({label_text(label) for label in labels}))
-    return [f"Given with {name}=, but no cell holds it: {some(absent)}. The labels are {known}."]
+    return [
+        f"Given with {Option(name)}, but no cell holds it: {some(absent)}. The labels are {known}."
+    ]
 
 
 def remarks_on(
@@ -61,7 +64,8 @@ def remarks_on(
     if scale == "nominal" and len(counts) > LONGEST_RATING and all_numbers(counts):
         notes.append(
             f"The labels are {len(counts):,} different numbers, each a class without an order: if "
-            "their distances count, say scale='interval', and if their order does, scale='ordinal'."
+            f"their distances count, say {Option('scale', 'interval')}, and if their order does, "
+            f"{Option('scale', 'ordinal')}."
         )
     return notes + same_numbers(Counter(i for i in items if isinstance(i, str)), "item")
 
@@ -88,7 +92,7 @@ def _no_labels(counts: Counter[str], word: str, of: str) -> list[str]:
     them = "it" if len(found) == 1 else "them"
     return [
         f"Read as a {word}, but perhaps a sign that there is none: {named}. "
-        f"missing={found!r} leaves {them} out."
+        f"{Option('missing', found)} leaves {them} out."
     ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annomodels.data.validation import all_numbers, at_rows, check_hashable, counted, some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.tables.delimited import DELIMITERS
 from annomodels.io.tables.keys import Key, key_cells
 
@@ -87,7 +87,7 @@ def from_records(
         remedy = "Give every column its own name."
         if all_numbers(header):
             what = f"The first row holds only numbers: {some(header)}."
-            remedy = NAME_THEM
+            remedy = name_them()
         table.problems.append(Problem(what, where, remedy))
     for place, (name, column) in enumerate(zip(header, cells, strict=True)):
         if name or not place:
@@ -154,10 +154,12 @@ def stripped(header: Sequence[str]) -> list[str]:
     return names if len(set(names)) == len(set(header)) else list(header)
 
 
-NAME_THEM = (
-    "If the file has no header, name its columns in their order: columns=['item', 'coder', "
-    "'label']. Else give every column its own name."
-)
+def name_them() -> str:
+    """Say how columns are named."""
+    return (
+        "If the file has no header, name its columns in their order: "
+        f"{Option('columns', ['item', 'coder', 'label'])}. Else give every column its own name."
+    )
 
 
 def _mended(
@@ -202,7 +204,7 @@ def _one_column(name: str, source: str) -> Problem:
     what = f"There is only one column, {name[:60]!r}."
     remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
     if len(name.split()) > 1:
-        remedy += " If spaces separate the cells, say delimiter=' '."
+        remedy += f" If spaces separate the cells, say {Option('delimiter', ' ')}."
     return Problem(what, source, remedy)
 
 

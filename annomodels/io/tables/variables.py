@@ -9,7 +9,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from annomodels.data.validation import some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.tables.questions import Unsuitable, unsuitable
 from annomodels.io.tables.table import Table
 
@@ -78,9 +78,9 @@ def several(grid: Grid, source: str) -> Problem:
     """Ask which variable is meant."""
     first = next(iter(grid.columns))
     remedy = (
-        f"Choose one with question={first!r}; annomodels run and agree "
+        f"Choose one with {Option('question', first)}; annomodels run and agree "
         "analyse each separately with --every-question. If all columns are coders, name them with "
-        "coder_columns=[...]."
+        f"{Option('coder_columns', [...])}."
     )
     return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, choose, matched, named_column
 from annomodels.io.tables.counts import counts_in, counts_problem
@@ -73,7 +73,7 @@ def read_wide(source: Source, options: Options) -> Columns:
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             what = f"A wide table has no {role} column: each further column is a coder."
-            remedy = f"Leave out {role}=, or say format='long'."
+            remedy = f"Leave out {Option(role)}, or say {Option('format', 'long')}."
             problems.append(Problem(what, table.source, remedy))
     coders = {name: name for name in _coders(table, options, item)}
     names = {} if grid is None else _named_beside(table, grid)
@@ -104,7 +104,7 @@ def read_wide(source: Source, options: Options) -> Columns:
         first = next(iter(grid.columns))
         columns.notes.append(
             f"Every column is read as a coder. Are they {grid}? Then choose one with "
-            f"question={first!r}."
+            f"{Option('question', first)}."
         )
     return columns
 
@@ -223,9 +223,10 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             why = f"Column {name!r} shares no label with the other columns; is it a coder?"
         if why:
             remedy = (
-                f"Say gold={name!r}, text={name!r} or group={name!r} if it is that; "
-                "else list the coders with coder_columns=[...] or say format='wide'; or name "
-                "item=, coder= and label= if the table has one row for each label."
+                f"Say {Option('gold', name)}, {Option('text', name)} or {Option('group', name)} if "
+                f"it is that; else list the coders with {Option('coder_columns', [...])} or say "
+                f"{Option('format', 'wide')}; or name {Option('item')}, {Option('coder')} and "
+                f"{Option('label')} if the table has one row for each label."
             )
             problems.append(Problem(why, f"{table.source}, column {name!r}", remedy))
     if len(problems) > 2:  # the columns do not look like coders at all
@@ -234,7 +235,10 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             "each coder."
         )
         where = f"{table.source}, columns {some(table.header)}"
-        remedy = "Name the columns with item=..., coder=..., label=..., or say format='wide'."
+        remedy = (
+            f"Name the columns with {Option('item', ...)}, {Option('coder', ...)}, "
+            f"{Option('label', ...)}, or say {Option('format', 'wide')}."
+        )
         return [Problem(what, where, remedy)]
     return problems
 
@@ -247,7 +251,8 @@ def _survey(table: Table, item: str) -> Problem:
     remedy = (
         "A survey of opinions has no agreement of coders. If its columns are items, give a table "
         "with item (the column), coder (the respondent), label; if its rows are, name the column "
-        "of the items with item=... and those of the coders with coder_columns=[...]."
+        f"of the items with {Option('item', ...)} and those of the coders with "
+        f"{Option('coder_columns', [...])}."
     )
     return Problem(what, table.source, remedy)
 

@@ -11,7 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from annomodels.data.validation import counted, is_missing, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import open_zip
 from annomodels.io.border import guarded, needs
 from annomodels.io.objects import cell_text
@@ -30,7 +30,7 @@ def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]
     filled = [name for name, rows in sheets.items() if any(any(row) for row in rows)]
     if sheet is None and len(filled) > 1:
         what = f"{counted(len(filled), 'sheet')} of the workbook have cells: {some(filled)}."
-        remedy, options = f"Choose one with sheet={filled[0]!r}.", (("sheet", filled[0]),)
+        remedy, options = f"Choose one with {Option('sheet', filled[0])}.", (("sheet", filled[0]),)
         raise AnnotationError(Problem(what, source, remedy, options=options))
     if sheet is not None and sheet not in sheets:
         what = f"There is no sheet {sheet!r}."

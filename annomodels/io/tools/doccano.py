@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from annomodels.errors import AnnotationError
+from annomodels.errors import AnnotationError, Option
 from annomodels.io.objects import at
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
@@ -84,7 +84,7 @@ def read_doccano(source: Source, options: Options) -> Columns:
         if "entities" in record or (isinstance(labels, list) and any(map(_is_place, labels))):
             found.problem(
                 "It holds marked stretches of text, not labels of items.",
-                "Say what the items are: units='exact', 'token' or 'overlap'.",
+                f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
             )
             break
         found.text(item, record.get(options.text or "text"))

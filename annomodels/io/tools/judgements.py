@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from annomodels.data.validation import at_rows, counted, is_blank, some
-from annomodels.errors import Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, choose, named_column
 from annomodels.io.tables.questions import unsuitable
@@ -246,10 +246,13 @@ class Judgements:
         joiner = next((j for j in _JOINERS if not any(j in name for name in used)), None)
         if joiner is None:
             what = "Judgements hold several labels, and no sign is free to join them with."
-            return str, [Problem(what, self.source.name, "Read them as sets: sets=True.")]
+            return str, [
+                Problem(what, self.source.name, f"Read them as sets: {Option('sets', True)}.")
+            ]
         self.note(
             f"{counted(several, 'judgement')} with several labels, read as one label such as "
-            f"{joiner.join(sorted(next(n for n in labels if len(n) > 1)))!r}; sets=True gives sets."
+            f"{joiner.join(sorted(next(n for n in labels if len(n) > 1)))!r}; "
+            f"{Option('sets', True)} gives sets."
         )
         return lambda names: joiner.join(sorted(names)), []
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
@@ -49,7 +49,7 @@ def read_label_studio(source: Source, options: Options) -> Columns:
         named = ", ".join(sorted(spans.texts))
         found.problem(
             f"It holds marked stretches of text ({named}), not labels of items.",
-            "Say what the items are: units='exact', 'token' or 'overlap'.",
+            f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
         )
     elif spans.texts:
         named = ", ".join(sorted(spans.texts))
@@ -139,7 +139,7 @@ def _add_results(
             found.problem(
                 f"Question {question!r} is answered more than once in one annotation: it is asked "
                 "of regions, not of items.",
-                "Choose another with question=..., or export the regions as a table.",
+                f"Choose another with {Option('question', ...)}, or export the regions as a table.",
             )
         elif annotation.get("ground_truth") is True:
             found.gold(item, question, values[0])

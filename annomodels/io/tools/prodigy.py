@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annomodels.data.validation import counted, some
+from annomodels.errors import Option
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import SpanBuilder, Spans
@@ -80,7 +81,7 @@ def read_prodigy(source: Source, options: Options) -> Columns:
         elif "spans" in record:
             found.problem(
                 "It holds marked stretches of text, not labels of items.",
-                "Say what the items are: units='exact', 'token' or 'overlap'.",
+                f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
             )
             break
         else:

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import combinations
 
 from annomodels.data.validation import counted, some
+from annomodels.errors import Option
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
@@ -51,7 +52,7 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
     coder = options.coder or "ResponseId"
     found.require(names, coder, "coder")
     if options.item is not None:
-        found.problem("The questions are the items here.", "Leave out item=.")
+        found.problem("The questions are the items here.", f"Leave out {Option('item')}.")
     if found.problems:
         return found.columns()
     body = [
@@ -166,7 +167,8 @@ def _refuse_mixture(
     if odd and len(items) > 1:
         found.problem(
             f"These questions share no answer with the others: {', '.join(odd[:5])}.",
-            "Read questions of one kind: question='Q1' takes the columns Q1, Q1_1, Q1_2 and so on.",
+            f"Read questions of one kind: {Option('question', 'Q1')} takes the columns Q1, Q1_1, "
+            "Q1_2 and so on.",
         )
 
 
@@ -192,8 +194,8 @@ def _refuse_survey(
                 f"of their own, and not like items that share their labels: {a!r} has "
                 f"{some(sorted(one))}, {b!r} {some(sorted(other))}.",
                 "A survey of opinions has no agreement of coders. If some of its questions are "
-                f"items to be labelled, choose these: question={stem!r} takes "
+                f"items to be labelled, choose these: {Option('question', stem)} takes "
                 f"the columns {stem}, {stem}_1, {stem}_2 and so on, and a pattern such as "
-                f"question='{stem[:1]}*' all whose names fit.",
+                f"{Option('question', f'{stem[:1]}*')} all whose names fit.",
             )
             return

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.counts import counts_in, counts_problem
@@ -115,8 +115,8 @@ def _marked(source: Source, options: Options) -> Said:
         f"The cells of {listed} hold marked text, with tags inside such as {tag}, and no column "
         "holds labels: marks inside cells are not read.",
         "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and say what "
-        "the items are with units=...; or give a table with a row for each mark: item (the text "
-        "and the place), coder, label.",
+        f"the items are with {Option('units', ...)}; or give a table with a row for each mark: "
+        "item (the text and the place), coder, label.",
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from annomodels.errors import Option
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
@@ -148,7 +149,7 @@ def read_rows(form: Rows, source: Source, options: Options) -> Columns:
                 if isinstance(label, list) and any(isinstance(part, dict) for part in label):
                     found.problem(
                         f"Column {column!r} holds marked stretches of text or regions.",
-                        "Export as JSON, and say what the items are: units='exact'.",
+                        f"Export as JSON, and say what the items are: {Option('units', 'exact')}.",
                     )
                     return found.columns()
                 number = cells.get(form.number, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from annomodels.errors import AnnotationError
+from annomodels.errors import AnnotationError, Option
 from annomodels.io.objects import at, json_value, parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns
@@ -33,7 +33,9 @@ def read_sagemaker(source: Source, options: Options) -> Columns:
     """Columns of the answers; the item is the number of the object."""
     found = Judgements(source, options)
     if options.item is not None:
-        found.problem("Ground Truth names objects by their number only.", "Leave out item=.")
+        found.problem(
+            "Ground Truth names objects by their number only.", f"Leave out {Option('item')}."
+        )
         return found.columns()
     if source.inside is not None:
         _folder(source, found)

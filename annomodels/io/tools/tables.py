@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annomodels.data.validation import some
+from annomodels.errors import Option
 from annomodels.io.source import Source
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.judgements import Judgements
@@ -62,7 +63,7 @@ def answer_columns(
     if not varying:
         found.problem(
             "No column varies within the items, so it cannot be seen which one holds the labels.",
-            f"Name it with label=. The columns are {some(candidates)}.",
+            f"Name it with {Option('label')}. The columns are {some(candidates)}.",
         )
     return varying
 

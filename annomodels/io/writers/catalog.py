@@ -77,7 +77,7 @@ def write(
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
-    r"""Write judgements in a layout that another program reads.
+    r"""Write labels in a layout that another program reads.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def write_gold(
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
-    """Write gold labels so that a labelling tool imports them.
+    """Write gold labels so that a labeling tool imports them.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ SMALLEST = 1e-12
 
 @dataclass(frozen=True)
 class BetaBinomialByItem(Model):
-    r"""Two labels; an item's labels are tosses of a coin of its own, whoever tosses it.
+    r"""Two labels; each item has a probability of the second one, the same for all coders.
 
     .. math::
 
@@ -75,7 +75,7 @@ class BetaBinomialByItem(Model):
 
     @classmethod
     def carpenter(cls) -> BetaBinomialByItem:
-        """Give the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
+        """Return the priors of Carpenter (2008): means uniform, concentrations Pareto(1.5).
 
         Examples
         --------
@@ -173,7 +173,7 @@ class BetaBinomialByItem(Model):
         return {**values, "prevalence": prevalence, "confusion": confusion[0]}
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in."""
+        """Return the number of states an item may be in."""
         return n_labels * self.nodes
 
     def states(self, values: dict[str, Floats]) -> States:
@@ -203,7 +203,7 @@ class BetaBinomialByItem(Model):
         return self.finish(values)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class and a probability of being labelled the second label "
             "of its own; coders are alike.",

@@ -213,7 +213,7 @@ def _value(cell: Any) -> Any:
 
 
 def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covariates:
-    """Give columns with the terms that they have for the coders, or the items, of some data.
+    """Return columns with the terms that they have for the coders, or the items, of some data.
 
     Rows of coders whom the data do not have are refused; those of further items are left out.
 

@@ -85,7 +85,7 @@ class GradedResponse(Model):
 
     @property
     def coders(self) -> CoderScale:
-        """How coders use the scale."""
+        """Parameters of the coders on the scale."""
         return CoderScale(
             self.shift_scale,
             self.typical,
@@ -110,7 +110,7 @@ class GradedResponse(Model):
         return CODER_PARAMETERS
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in."""
+        """Return the number of states an item may be in."""
         return self.nodes
 
     def _truth(self, prevalence: Any, xp: Any) -> Any:
@@ -185,7 +185,7 @@ class GradedResponse(Model):
         return States(share, emission, truth, {"position": np.broadcast_to(points, shape)})
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has a place on a scale, standard normal; its true class is the stretch "
             "between two cut-points that the place lies in. Every coder sees the place shifted "

@@ -33,7 +33,7 @@ PARAMETERS = (
 
 @dataclass(frozen=True)
 class ItemDifficulty(Model):
-    r"""Every item has logits of its own, drawn around those of its class; coders are alike.
+    r"""Every item has logits drawn around those of its class; coders are alike.
 
     .. math::
 
@@ -101,7 +101,7 @@ class ItemDifficulty(Model):
         return PARAMETERS
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in."""
+        """Return the number of states an item may be in."""
         return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
 
     def _log_emission(self, location: Any, spread: Any, n_labels: int, xp: Any) -> Any:
@@ -129,7 +129,7 @@ class ItemDifficulty(Model):
         return model
 
     def density(self, codes: Encoded) -> Density | None:
-        """Give the posterior in compiled loops; one that is derived from this model is another."""
+        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not ItemDifficulty:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
@@ -174,7 +174,7 @@ class ItemDifficulty(Model):
         return values["item_location"][None], values["item_spread"]
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class and logits of its own, normal around those of its "
             "class, relative to the last label; coders are alike.",

@@ -102,7 +102,7 @@ class LogisticRandomEffects(Regressed):
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
-        """Whether classes that have swapped their names still are parameters of the model."""
+        """Return True if parameters with swapped classes belong to the model, too."""
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
@@ -123,7 +123,7 @@ class LogisticRandomEffects(Regressed):
         return (*PARAMETERS, *self.effect_parameters)
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in."""
+        """Return the number of states an item may be in."""
         return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
 
     def _log_emission(self, logit: Any, spread: Any, n_rows: int, n_labels: int, xp: Any) -> Any:
@@ -164,7 +164,7 @@ class LogisticRandomEffects(Regressed):
         return model
 
     def density(self, codes: Encoded) -> Density | None:
-        """Give the posterior in compiled loops; one that is derived from this model is another."""
+        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not LogisticRandomEffects or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
@@ -217,7 +217,7 @@ class LogisticRandomEffects(Regressed):
         return values["coder_logit"], -values["item_spread"]
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class and an effect on the logits of all coders; every coder "
             "has logits for each class around a population that is estimated too. All logits are "

@@ -70,7 +70,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
     @property
     def swappable(self) -> bool:  # type: ignore[override]
-        """Whether classes that have swapped their names still are parameters of the model."""
+        """Return True if parameters with swapped classes belong to the model, too."""
         return self.coder_covariates is None
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
@@ -145,7 +145,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardised logits, and how far the population is from its centre."""
+        """Add the standardized logits, and the distance of the population from its center."""
         logits = np.log(np.maximum(values["confusion"], np.finfo(np.float32).tiny))
         logits -= logits.mean(axis=-1, keepdims=True)
         location = values["location"]
@@ -180,7 +180,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return State(np.log(prevalence), np.ascontiguousarray(rows), population)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; every coder has a confusion matrix whose rows are "
             "softmax of normal logits around a population that is estimated too.",

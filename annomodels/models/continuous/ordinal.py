@@ -71,7 +71,7 @@ class Ordinal(ConfusionModel):
 
     @property
     def coders(self) -> CoderScale:
-        """How coders use the scale."""
+        """Parameters of the coders on the scale."""
         return CoderScale(
             self.shift_scale,
             self.typical,
@@ -135,7 +135,7 @@ class Ordinal(ConfusionModel):
         return State(np.log(prevalence), rows, {**drawn, "cuts": cuts})
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             "Every item has one true class; the classes lie one step apart on a scale. Every "
             "coder sees the place of the item shifted and blurred (logistic) and cuts the scale "

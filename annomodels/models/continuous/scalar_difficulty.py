@@ -126,7 +126,7 @@ class ScalarDifficulty(HardnessRegressed):
 
     @classmethod
     def carpenter(cls, difficulty: float | None = None) -> ScalarDifficulty:
-        """Give vague priors for two labels: the logistic model of Carpenter (2008) without bounds.
+        """Return vague priors for two labels: the model of Carpenter (2008) without bounds.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class ScalarDifficulty(HardnessRegressed):
         return values
 
     def density(self, codes: Encoded) -> Density | None:
-        """Give the posterior in compiled loops; one that is derived from this model is another."""
+        """Return the posterior in compiled loops, for this class but not for derived ones."""
         if type(self) is not ScalarDifficulty or self.coder_covariates is not None:
             return None
         from annomodels.models.continuous.difficulty_density import DifficultyDensity
@@ -314,7 +314,7 @@ class ScalarDifficulty(HardnessRegressed):
         return {**values, "prevalence": prevalence, "confusion": confusion}
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in."""
+        """Return the number of states an item may be in."""
         points = len(self.quadrature[0]) if self.item_covariates is None else self.n_points
         return n_labels * points
 
@@ -373,7 +373,7 @@ class ScalarDifficulty(HardnessRegressed):
         return self.finish(values)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         out = [
             "Every item has one true class and a difficulty; every coder has an ability for each "
             "class, drawn from a population that is estimated too. The log-odds of the right "

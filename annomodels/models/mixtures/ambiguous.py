@@ -65,7 +65,7 @@ class Ambiguous(StateModel):
     pairs: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: the classes, then each pair by share."""
+        """Return the states of the items: the classes, then each pair by share."""
         eye = np.eye(n_labels)
         pairs = list(combinations(range(n_labels), 2))
         n_shares, n_pairs = len(self.shares), len(pairs)
@@ -98,7 +98,7 @@ class Ambiguous(StateModel):
         )  # fmt: skip
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         shares = ", ".join(f"{u:g}" for u in self.shares)
         return [
             *self.coders.describe(),

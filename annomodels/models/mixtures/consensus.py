@@ -49,7 +49,7 @@ class Consensus(StateModel):
     error: Given = field(default_factory=lambda: Diagonal(20.0, 0.95))
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: the perceived classes."""
+        """Return the states of the items: the perceived classes."""
         eye = np.eye(n_labels)
         return Layout(
             names=tuple(str(k) for k in range(n_labels)),
@@ -60,7 +60,7 @@ class Consensus(StateModel):
         )
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             *self.coders.describe(),
             "What coders perceive may differ from the truth, for all of them alike; the crowd is "

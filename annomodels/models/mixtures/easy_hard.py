@@ -53,7 +53,7 @@ class EasyHardItems(StateModel):
     easy: Beta = field(default_factory=lambda: Beta(1.0, 1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: class by easy or hard."""
+        """Return the states of the items: class by easy or hard."""
         eye, none = np.eye(n_labels), np.zeros((n_labels, n_labels))
         classes = range(n_labels)
         choice = np.repeat([0, 1], n_labels)
@@ -68,7 +68,7 @@ class EasyHardItems(StateModel):
         )
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             *self.coders.describe(),
             "Some items are easy: all coders label them correctly. The confusion matrices speak of "

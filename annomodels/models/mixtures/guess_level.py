@@ -54,7 +54,7 @@ class GuessLevel(StateModel):
     guess: Proper = field(default_factory=lambda: Dirichlet(1.0))
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: class by level."""
+        """Return the states of the items: class by level."""
         n = len(self.levels)
         base = np.repeat(np.arange(n_labels), n)
         choice = np.tile(np.arange(n), n_labels)
@@ -72,7 +72,7 @@ class GuessLevel(StateModel):
         )
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         levels = ", ".join(f"{share:g}" for share in self.levels)
         return [
             *self.coders.describe(),

@@ -100,15 +100,15 @@ class KindsOfItems(KindPriors, StateModel):
         )
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in: the kinds of all classes."""
+        """Return the number of states an item may be in: the kinds of all classes."""
         return n_labels * self.kinds
 
     def perceived(self, labels: list[str]) -> list[str]:
-        """Give names to the kinds."""
+        """Name the kinds."""
         return [f"{label}/{m + 1}" for label in labels for m in range(self.kinds)]
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: class and kind."""
+        """Return the states of the items: class and kind."""
         names = tuple(self.perceived([str(k) for k in range(n_labels)]))
         stray = self.strays / (n_labels - 1)
         truth = np.where(np.eye(n_labels, dtype=bool), 1.0 - self.strays, stray)
@@ -135,5 +135,5 @@ class KindsOfItems(KindPriors, StateModel):
         self.coders.draw_beside(counts, sizes, known, state, key, iteration)
 
     def step_arguments(self, state: State) -> tuple[Any, ...] | None:
-        """Give what a Gibbs step draws from: many are taken in one call."""
+        """Return the arguments of a Gibbs step; one call takes many steps."""
         return self.coders.step_arguments(state)

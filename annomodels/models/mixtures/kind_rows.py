@@ -91,7 +91,7 @@ class KindPriors:
         return _levels(self.first, self.others, n_labels)
 
     def centre(self, n_labels: int) -> Floats:
-        """Give the expected mean row of every slot, shape [slot, label]."""
+        """Return the expected mean row of every slot, shape [slot, label]."""
         eye, out = np.eye(n_labels, dtype=bool), []
         for m in range(self.kinds):
             skill = (self.others if m else self.first)[1]
@@ -100,7 +100,7 @@ class KindPriors:
         return np.stack(out, axis=1).reshape(-1, n_labels)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         first, others = self.first, self.others
         alike = "one community" if self.communities == 1 else f"{self.communities} communities"
         shape, rate = self.concentration
@@ -156,7 +156,7 @@ def _bases(n_labels: int) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class KindRows(KindPriors, ConjugateModel):
-    """How coders label in :class:`annomodels.models.KindsOfItems`: a row for every kind.
+    """Coders of :class:`annomodels.models.KindsOfItems`: a row per kind.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class KindRows(KindPriors, ConjugateModel):
         return self.expand(DawidSkene(self.prevalence).start(counts, sizes))
 
     def expand(self, plain: State) -> State:
-        """Give each class of a Dawid-Skene state its kinds, which differ a little."""
+        """Expand each class of a Dawid-Skene state into kinds that differ slightly."""
         rows = np.exp(np.repeat(plain.log_confusion, self.kinds, axis=2))
         # the same way for all coders: what kinds are is that coders err together
         rows = rows * np.exp(np.random.default_rng(0).normal(0.0, JITTER, rows.shape[1:]))
@@ -247,7 +247,7 @@ class KindRows(KindPriors, ConjugateModel):
         )  # fmt: skip
 
     def step_arguments(self, state: State) -> tuple[float, Floats, Any]:
-        """Give what a Gibbs step draws from, as ``kernels.mixtures.item_kinds`` takes it."""
+        """Return the arguments of a Gibbs step, see ``kernels.mixtures.item_kinds``."""
         from annomodels.kernels.mixtures.item_kinds import Kinds
 
         held, k = state.population, state.log_confusion.shape[1]

@@ -186,7 +186,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         return {**out, "spammer": np.array(out["spammer"])}
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             *super().describe(),
             "A coder may be a spammer instead, who answers by a habit whatever the item; share of "
@@ -219,12 +219,12 @@ class Independent(StateModel):
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: the classes."""
+        """Return the states of the items: the classes."""
         eye = np.eye(n_labels)
         return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return self.coders.describe()
 
 

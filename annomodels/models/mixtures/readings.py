@@ -111,7 +111,7 @@ class Readings(StateModel):
         return replace(known, labels_per_item=float(np.median(np.diff(data.starts))))
 
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items: shares of the first reading and of the others."""
+        """Return the states of the items: shares of the first reading and of the others."""
         few = min(1.0, (FULL if self.labels_per_item is None else self.labels_per_item) / FULL)
         totals = tuple(total * few for total in self.concentrations)
         names, readings, first, weight = [], [], [], []
@@ -141,7 +141,7 @@ class Readings(StateModel):
         )
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         totals = " or ".join(f"{total:g}" for total in self.concentrations)
         prior = zip(self.pseudo_items, self.sharpness, strict=True)
         powers = ", ".join(f"{power:g} ({alpha:g})" for alpha, power in prior)

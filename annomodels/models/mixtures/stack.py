@@ -185,7 +185,7 @@ class Stack(HierarchicalDawidSkene):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
     def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
-        """Give the hierarchical model of its coders with the posterior of an earlier fit."""
+        """Return the hierarchical model of its coders with the posterior of an earlier fit."""
         return HierarchicalDawidSkene().learnt(earlier)
 
     @property
@@ -224,7 +224,7 @@ class Stack(HierarchicalDawidSkene):
         return max(LEAST_SHARE, min(1.0, LOOKS / looks))
 
     def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
-        """Whether a stack is what is fitted by default.
+        """Return True if a stack is what is fitted by default.
 
         It is not where labels are so many that members take the better part of an hour, or where
         rows of coders for dozens of classes take most of the work.
@@ -355,7 +355,7 @@ class Stack(HierarchicalDawidSkene):
         return pymc_model
 
     def describe(self) -> list[str]:
-        """Story and priors in sentences."""
+        """Assumptions and priors as text."""
         return [
             f"P(truth) is a mixture of the shares of the votes, which count {self.votes:.0%}, and "
             f"of {len(self.members)} models ({', '.join(self.names[1:])}), weighted by how well "

@@ -54,7 +54,7 @@ class StateModel(Model):
 
     @abstractmethod
     def layout(self, n_labels: int) -> Layout:
-        """Give the states of the items."""
+        """Return the states of the items."""
 
     # -- shared by all --------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ class StateModel(Model):
 
     @property
     def scattered(self) -> bool:
-        """Whether chains of Gibbs begin with items put into states at random."""
+        """Return True if chains of Gibbs begin with items put into states at random."""
         return False
 
     @property
@@ -150,12 +150,12 @@ class StateModel(Model):
         return replace(known, coders=self.coders.bound(data))  # type: ignore[type-var]
 
     def perceived(self, labels: list[str]) -> list[str]:
-        """Give names to what coders can perceive: the classes, if not told otherwise."""
+        """Name what coders can perceive: the classes, if not told otherwise."""
         return list(labels)
 
     @property
     def proper(self) -> bool:
-        """Whether all priors are proper, as sampling needs."""
+        """Return True if all priors are proper, as sampling needs."""
         return self.coders.proper
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
@@ -284,12 +284,12 @@ class StateModel(Model):
         return out
 
     def step_arguments(self, state: State) -> tuple[Any, ...] | None:
-        """Give what a Gibbs step draws from, where many can be taken in one call; else None."""
+        """Return what a Gibbs step draws from, where many can be taken in one call; else None."""
         del state
         return None
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in."""
+        """Return the number of states an item may be in."""
         return len(cached_layout(self, n_labels).base)
 
     def states(self, values: dict[str, Floats]) -> States:
@@ -312,7 +312,7 @@ class StateModel(Model):
         return States(share, emission, truth, numbers)
 
     def prior_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Give prevalence and confusion of what coders perceive their names in the PyMC model."""
+        """Return prevalence and confusion of what coders perceive their names in the PyMC model."""
         return {**values, **{name: values[own] for name, own in PERCEIVED.items()}}
 
     def log_prior_of(self, values: dict[str, Floats]) -> float:
@@ -348,5 +348,5 @@ def _observed_layout(layout: Layout) -> Any:
 
 @lru_cache(maxsize=64)
 def cached_layout(model: StateModel, n_labels: int) -> Layout:
-    """Give the layout of a model, built once for a number of labels."""
+    """Return the layout of a model, built once for a number of labels."""
     return model.layout(n_labels)

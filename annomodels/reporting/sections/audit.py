@@ -203,7 +203,7 @@ def needs(facts: Facts) -> Table:
 
 def _further(facts: Facts) -> list[str]:
     """Say how many further items make the interval half as wide."""
-    from annomodels.auditing.foresight import needed
+    from annomodels.auditing.estimator import needed
 
     found = said(facts)
     row = found.row("accuracy")

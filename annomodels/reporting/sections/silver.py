@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from annomodels.coref.links import silver as chains
+from annomodels.coref import links as chains
 from annomodels.coref.readings import words_of
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts

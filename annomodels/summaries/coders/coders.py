@@ -156,7 +156,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
 
 def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
-    """Give what the model says of each coder in one number, such as a shift, with intervals."""
+    """Return what the model says of each coder in one number, such as a shift, with intervals."""
     posterior = tree["posterior"].to_dataset()
     columns: dict[str, Floats] = {}
     declared = model_of(tree).parameters(data.n_labels)

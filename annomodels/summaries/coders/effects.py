@@ -90,7 +90,7 @@ class _Effects(NamedTuple):
 
 
 def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
-    """Give the coefficients by name."""
+    """Return the coefficients by name."""
     model = model_of(tree)
     posterior = tree["posterior"].to_dataset()
     found = {}

@@ -11,7 +11,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.models.mixtures.stack import stacking_weights
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
 from annomodels.summaries.foretold.shares import leaning, smoothed
@@ -72,9 +72,9 @@ def p_next(
     import xarray as xr
 
     if by not in ("item", "coder"):
-        raise NotApplicable(f"by={by!r} is unknown: give 'item' or 'coder'.")
+        raise NotApplicable(f"{Option('by', by)} is unknown: give 'item' or 'coder'.")
     if coders is not None and by == "item":
-        raise NotApplicable("coders= belongs to by='coder'.")
+        raise NotApplicable(f"{Option('coders')} belongs to {Option('by', 'coder')}.")
     every = np.arange(data.n_items), np.arange(data.n_coders)
     chosen = every[0] if items is None else places_of(data.items, items, "item")
     voices = every[1] if coders is None else places_of(data.coders, coders, "coder")
@@ -88,7 +88,7 @@ def p_next(
         if rows > MOST_ROWS:
             raise NotApplicable(
                 f"{len(chosen):,} items by {len(voices):,} coders are {rows:,} rows, more than "
-                f"{MOST_ROWS:,}: name some of them with items= or coders=."
+                f"{MOST_ROWS:,}: name some of them with {Option('items')} or {Option('coders')}."
             )
         item, coder = np.repeat(chosen, len(voices)), np.tile(voices, len(chosen))
         p, weights, who = said.of_coders(item, coder), said.weights[1], "a coder who is told"

@@ -99,19 +99,9 @@ def wrong_labels(
 
     Everything that says how many gold labels are wrong reads it. Of a stack the engine counted them
     on every draw, and after an audit the number is that of the estimate: replicated truths then
-    only say how these spread over the items.
+    only say how these spread over the items. Labels are compared with `known` truth, by name of
+    item, where the fit was not told it.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    known
-        Truth that the fit was not told, by name of item: labels of these items are right or wrong.
-
-    Examples
-    --------
     >>> from annomodels.summaries.examples import small_fit
     >>> found = wrong_labels(*small_fit())
     >>> found.n, round(found.gold, 3), found.gold_low, found.gold_high

@@ -114,8 +114,8 @@ def _notes(
     n = int((p.max(axis=1) >= limit).sum())
     ends = f" (95 % interval {w.gold_low:,.0f} to {w.gold_high:,.0f})"
     notes = [
-        f"Of {w.n:,} labels, {w.gold:,.1f} are expected to be wrong{' by the audit' * w.by_audit}"
-        f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.1f}."
+        f"Of {w.n:,} labels, {w.gold:,.0f} are expected to be wrong{' by the audit' * w.by_audit}"
+        f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.0f}."
         f"{'' if stack else f' {TOO_SURE}'}",
         f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]

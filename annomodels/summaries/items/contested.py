@@ -68,11 +68,6 @@ def contested(data: Annotations) -> Floats:
     view; the levels and shares of hard items on 340 others that differ in difficulty. See
     :doc:`/concepts` for the results on other crowds.
 
-    Parameters
-    ----------
-    data
-        The labels.
-
     References
     ----------
     M. J. Beal and Z. Ghahramani (2003). The variational Bayesian EM algorithm for incomplete data.
@@ -119,15 +114,6 @@ def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
 
     The longest list, from the largest P down, of which the mean of 1 - P is at most `false`.
 
-    Parameters
-    ----------
-    p
-        P(contested), shape [item].
-    able
-        Which items may be in the list, all by default.
-    false
-        Expected share of the list that is not contested.
-
     References
     ----------
     P. Mueller, G. Parmigiani and K. Rice (2006). FDR and Bayesian multiple comparisons rules.
@@ -173,7 +159,7 @@ class _Readers:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def cut(self, begin: int, end: int, step: int = 1) -> _Readers:
-        """Give some of the items."""
+        """Return some of the items."""
         chosen = np.arange(begin, end, step)
         n = np.diff(self.starts)[chosen]
         starts = np.concatenate([[0], np.cumsum(n)])
@@ -184,13 +170,13 @@ class _Readers:
         )  # fmt: skip
 
     def thinned(self, data: Annotations) -> _Readers:
-        """Give every m-th item, so that labels and rows stay within what is learnt from."""
+        """Return every m-th item, so that labels and rows stay within what is learnt from."""
         cells = data.n_coders * data.n_labels**2
         step = math.ceil(max(len(data) / MOST_LABELS, cells / MOST_CELLS))
         return self.cut(0, data.n_items, max(1, min(step, data.n_items)))
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Give the items in parts of as many labels."""
+        """Return the items in parts of as many labels."""
         n_items = len(self.starts) - 1
         edges = [0]
         while edges[-1] < n_items:

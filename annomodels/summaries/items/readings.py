@@ -104,7 +104,7 @@ def surprise(
 def _same_labels(
     data: Annotations, rng: np.random.Generator, kinds: Ints | None
 ) -> NDArray[np.intp]:
-    """Give items of a kind with the same labels of the same coders a number in common."""
+    """Return items of a kind with the same labels of the same coders a number in common."""
     size = data.n_coders * data.n_labels
     marks = rng.integers(0, 2**63, size=size, dtype=np.uint64)
     row = data.coder.astype(np.int64) * data.n_labels + data.label

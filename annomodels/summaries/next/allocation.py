@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_names
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.types import Bools, Floats, Ints
 
 
@@ -85,7 +85,7 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
 
 
 def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
-    """Whether a coder has labelled an item already, shape [item, coder] of those given.
+    """Return True if a coder has labelled an item already, shape [item, coder] of those given.
 
     >>> from annomodels.summaries.examples import small_fit
     >>> has_labelled(small_fit()[1], np.array([1]), np.array([0, 2])).tolist()
@@ -174,6 +174,6 @@ def _codes(data: Annotations, names: Sequence[Hashable]) -> Ints:
         text = ", ".join(missing[:5]) or "nobody"
         raise NotApplicable(
             f"These coders are not in the data: {text}. Name some of the {len(known)} coders, "
-            "or leave coders= out for all of them and new ones."
+            f"or leave {Option('coders')} out for all of them and new ones."
         )
     return np.array(sorted({known[name] for name in names}), dtype=np.int64)

@@ -90,7 +90,7 @@ def beliefs(
 
 
 def stack_beliefs(tree: xr.DataTree, count: int) -> Beliefs:
-    """Give what a stack says of items, as :func:`beliefs` gives it of a single model.
+    """Return what a stack says of items, as :func:`beliefs` gives it of a single model.
 
     Draws of how sure it may be are paired with coders' as if the two were independent.
     """
@@ -135,7 +135,7 @@ def only(data: Annotations, items: Ints) -> Annotations:
 
 
 def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
-    """Give all counts that m labels can have, [outcome, label], and log(m! / prod counts!).
+    """Return all counts that m labels can have, [outcome, label], and log(m! / prod counts!).
 
     >>> counts, ways = outcomes(2, 2)
     >>> counts.tolist(), np.exp(ways).round(6).tolist()

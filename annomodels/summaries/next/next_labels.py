@@ -11,7 +11,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
@@ -325,7 +325,7 @@ def _draws(data: Annotations, items: Ints, gained: Floats, chosen: Ints) -> xr.D
 
 def _check(budget: int, by: str, per_item: int, per_coder: int | None, stop: float) -> None:
     if by not in get_args(By):
-        raise NotApplicable(f"by={by!r} is unknown. Use one of {', '.join(get_args(By))}.")
+        raise NotApplicable(f"{Option('by', by)} is unknown. Use one of {', '.join(get_args(By))}.")
     smallest = min(budget, per_item, 1 if per_coder is None else per_coder)
     if smallest < 1:
         raise NotApplicable("Give a budget, per_item and per_coder of 1 label or more.")

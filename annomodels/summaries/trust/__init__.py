@@ -1,4 +1,4 @@
-"""Whether a fit can be believed: chains, data, what the model reproduces, held-out truth.
+"""Return True if a fit can be believed: chains, data, what the model reproduces, held-out truth.
 
 Imports draws and what coders are worth; knows nothing of further labels.
 """

@@ -156,7 +156,7 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
 
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
-    """Give the verdict that findings lead to; `well` is the sentence where none is bad."""
+    """Return the verdict that findings lead to; `well` is the sentence where none is bad."""
     import pandas as pd
 
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
@@ -201,13 +201,13 @@ def tested_on(
 
 
 def _all_well(findings: list[Finding]) -> str:
-    said = {finding.name: finding.value for finding in findings}
-    if "R-hat" not in said:  # of EM, which never is without a remark
+    said = {finding.code: finding.value for finding in findings}
+    if "r_hat" not in said:  # of EM, which never is without a remark
         return ""
-    looked = "use of labels" in said
+    looked = "use_of_labels" in said
     return (
-        f"The chains agree (R-hat at most {said['R-hat']:.3f}, at least "
-        f"{said['effective draws']:,.0f} effective draws)"
+        f"The chains agree (R-hat at most {said['r_hat']:.3f}, at least "
+        f"{said['effective_draws']:,.0f} effective draws)"
         f"{' and the model reproduces the labels' if looked else ''}."
     )
 

@@ -70,7 +70,7 @@ class Families:
     typical: float
 
     def effective(self, n_coders: int) -> float:
-        """Give the number of independent coders that tell as much of the truth as all of them.
+        """Return the number of independent coders that tell as much of the truth as all of them.
 
         A group of m counts as m / (1 + (m - 1) rho), with rho by how much its errors correlate
         beyond those of all pairs.

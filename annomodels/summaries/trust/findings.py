@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
@@ -56,6 +57,8 @@ class Finding:
         Stable name to look it up by; without one, `name` in snake case.
     values
         What was found, as plain data: names of coders, items and labels, and numbers.
+    remedy
+        Option or call that may solve it; its text is spelled for the front end that runs.
 
     Examples
     --------
@@ -73,13 +76,14 @@ class Finding:
     symptom: bool = False
     code: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    remedy: Option | Verb | None = None
 
     def __post_init__(self) -> None:
         if not self.code:
             object.__setattr__(self, "code", re.sub(r"\W+", "_", self.name.lower()).strip("_"))
 
     def row(self) -> tuple[str, float, float, bool, str]:
-        """Give the columns name, value, limit, ok and sentence."""
+        """Return the columns name, value, limit, ok and sentence."""
         return self.name, self.value, self.limit, not self.severity, self.sentence
 
 

@@ -1,4 +1,4 @@
-"""Whether the labels can tell what columns about items are worth."""
+"""Return True if the labels can tell what columns about items are worth."""
 
 from __future__ import annotations
 

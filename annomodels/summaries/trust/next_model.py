@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annomodels.errors import Verb
 from annomodels.models import MODELS
 
 if TYPE_CHECKING:
@@ -141,15 +142,17 @@ def next_model(
 
 
 def _said(name: str, because: str, model: str) -> NextModel:
+    fit = Verb(f'am.fit(data, "{name}")', f"annomodels fit DATA --model {name}")
     return NextModel(
         name,
         f"The model {model} does not reproduce the data. Try {name} next: it {because}. "
-        f'am.compare tells which predicts better; fit it with am.fit(data, "{name}").',
+        f"{Verb('am.compare', 'annomodels compare')} tells which predicts better; fit it with "
+        f"{fit}.",
     )
 
 
 def fitted_model(tree: xr.DataTree) -> str:
-    """Give the short name of the model that was fitted, empty where the tree does not say.
+    """Return the short name of the model that was fitted, empty where the tree does not say.
 
     Parameters
     ----------

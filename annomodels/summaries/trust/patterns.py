@@ -36,8 +36,9 @@ AGAINST, FEWEST_AGAINST, FLATTER, EVEN = 0.05, 3, 0.7, 1.1
 LABELS, TWICE = 3, 3.0
 # expected items of a pattern up to which it is rare, and times that models of coders are off
 RARE, APART = (0.03, 0.1, 0.3), 1.2
-# labels on settled items of each half, and share by which a coder falls
-HALF, FALL = 8, 0.1
+# labels on settled items of each half, and share by which a coder falls; of the expected changes of
+# labels from item to item, those below which items are sorted by their labels
+HALF, FALL, SORTED = 8, 0.1, 0.5
 
 
 def patterns(data: Annotations) -> list[Finding]:
@@ -105,7 +106,7 @@ def split_finding(found: Consensus) -> Finding:
 
 
 def _upper(x: Floats, n: Floats) -> int | None:
-    """Give the size of the group with the higher rates where two rates explain most."""
+    """Return the size of the group with the higher rates where two rates explain most."""
     best, most = None, -np.inf
     for upper in range(READERS, len(x) - READERS + 1):
         fit = 0.0
@@ -118,7 +119,7 @@ def _upper(x: Floats, n: Floats) -> int | None:
 
 
 def _as_good(counts: Ints, k: int, one: Ints, two: Ints) -> bool:
-    """Whether coders of both groups are about as good on the other classes."""
+    """Return True if coders of both groups are about as good on the other classes."""
     rest = np.delete(np.arange(counts.shape[1]), k)
     n = [max(int(counts[g][:, rest].sum()), 1) for g in (one, two)]
     right = [int(counts[g][:, rest, rest].sum()) / m for g, m in zip((one, two), n, strict=True)]
@@ -281,7 +282,7 @@ def twice_finding(found: Consensus) -> Finding:
 
 
 def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
-    """Give a number for the codes of each place, the sum of one per code, and these."""
+    """Return a number for the codes of each place, the sum of one per code, and these."""
     each = np.random.default_rng(0).integers(1, 2**62, int(code.max(initial=0)) + 1)[code]
     total = np.zeros(int(place.max(initial=-1)) + 1, dtype=np.int64)
     np.add.at(total, place, each)  # wraps around, as it may
@@ -298,6 +299,9 @@ def drift_finding(found: Consensus) -> Finding:
     from scipy.special import ndtr
 
     name, data = "falling accuracy", found.data
+    if _sorted_by_labels(data):
+        text = "Items are in the order of their labels, so no accuracy over time can be seen."
+        return Finding(name, 0, 0, text)
     order = np.argsort(data.coder, kind="stable")
     place = np.empty(len(data), dtype=np.int64)
     before = np.cumsum(data.per_coder) - data.per_coder
@@ -340,6 +344,15 @@ def drift_finding(found: Consensus) -> Finding:
     values = {"coders": [str(data.coders[j]) for j in who]}
     halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
     return Finding(name, len(who), 0, text, CHECK, values={**values, **halves})
+
+
+def _sorted_by_labels(data: Annotations) -> bool:
+    """Return whether items with the same labels follow each other more often than by chance."""
+    code = data.coder.astype(np.int64) * data.n_labels + data.label
+    pattern, _ = _hashed(data.item.astype(np.int64), code)
+    _, n = np.unique(pattern, return_counts=True)
+    expected = 1.0 - float(((n / len(pattern)) ** 2).sum())
+    return float((np.diff(pattern) != 0).mean()) < SORTED * expected if len(n) > 1 else False
 
 
 def _names(names: Sequence[Any], codes: Ints) -> str:

@@ -84,7 +84,7 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 
 def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
-    """Give the summary of :func:`predictive`, and the aspects of the data it rests on.
+    """Return the summary of :func:`predictive`, and the aspects of the data it rests on.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class Rows:
         self.draws: list[Floats] = []
 
     def table(self) -> pd.DataFrame:
-        """Give the rows as a table."""
+        """Return the rows as a table."""
         import pandas as pd
 
         columns = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]

@@ -14,6 +14,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN
+from annomodels.errors import Option, Verb
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority
 from annomodels.summaries.skills import skill
@@ -84,6 +85,8 @@ def repeats_finding(data: Annotations) -> Finding:
     >>> rows = [(i, j, "ab"[i % 2]) for i in range(20) for j in "xy"]
     >>> repeats_finding(Annotations.from_records(rows + rows)).sentence[:45]
     'Duplicated rows: 40 of 80 labels repeat an ea'
+    >>> print(repeats_finding(Annotations.from_records(rows + rows)).remedy)
+    data.without_repeats()
     """
     n = int(data.repeats)
     share = n / max(len(data), 1)
@@ -93,18 +96,19 @@ def repeats_finding(data: Annotations) -> Finding:
     again[1:] = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
     same = float((data.label[1:] == data.label[:-1])[again[1:]].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
+    once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
         f"Repeats: {where}, {same:.0%} of them the same label. The model counts each as one more "
-        "independent opinion, and P(truth) is then too sure. data.without_repeats() keeps the "
-        "first of each; repeats tell how steady a coder is, not what the truth is."
+        "independent opinion, so P(truth) is too high. Keep the first of each "
+        f"({once}); repeats tell how steady a coder is, not what the truth is."
     )
     if same >= TWICE:
         text = (
             f"Duplicated rows: {where}, nearly all with the same label, as where a file holds its "
-            "rows twice. The model counts each as one more independent opinion, and P(truth) is "
-            "then too sure. data.without_repeats() keeps the first of each."
+            "rows twice. The model counts each as one more independent opinion, so P(truth) is too "
+            f"high. Keep the first of each ({once})."
         )
-    return Finding("repeats", share, REPEATED, text, CHECK)
+    return Finding("repeats", share, REPEATED, text, CHECK, remedy=once)
 
 
 def one_label_finding(data: Annotations) -> Finding:
@@ -143,13 +147,14 @@ def one_label_finding(data: Annotations) -> Finding:
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
         text = f"{who} Their labels tell of an item only by being there."
         return Finding("coders of one label", share, SOME, text, CHECK)
+    abstention = Option("dont_know", ["abstain"])
     text = (
         f"{who} They look like labelling functions whose abstentions were left out: whether such a "
         "coder speaks is all that they tell, and without the items on which they abstained the "
         "model takes their label for a constant and may turn the classes around. Give the "
-        'abstentions too, as rows, and name them with dont_know=["abstain"].'
+        f"abstentions too, as rows, and name them with {abstention}."
     )
-    return Finding("coders of one label", share, SOME, text, FORBIDS)
+    return Finding("coders of one label", share, SOME, text, FORBIDS, remedy=abstention)
 
 
 def two_coders_finding(data: Annotations) -> Finding:
@@ -248,14 +253,15 @@ def single_labels_finding(data: Annotations) -> Finding:
     share, name = single_labels(data), "single labels"
     if share < MOSTLY or data.n_coders < 3:
         return Finding(name, share, MOSTLY, f"{share:.0%} of the labels are all that a coder gave.")
+    column = Option("coder")
     text = (
         f"Single labels: {share:.0%} of the labels are the only one of their coder "
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
         "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
         "do on average, and numbers of one of them are those of all. See that the coder column "
-        "(coder=) names people, not rows or sessions; or let the same coders label more items."
+        f"({column}) names people, not rows or sessions; or let the same coders label more items."
     )
-    return Finding(name, share, MOSTLY, text, CHECK)
+    return Finding(name, share, MOSTLY, text, CHECK, remedy=column)
 
 
 def seldom_finding(data: Annotations, alike: bool) -> Finding:

@@ -1,0 +1,640 @@
+r"""Units on a continuum: who marked which stretch of which text; Krippendorff's alpha of them.
+
+For a label, m coders and texts of the length L in all, an overlapping pair of units g, h of two
+coders adds the squared distances of their beginnings and of their ends, and a unit that lies in a
+gap of the other coder adds its squared length:
+
+.. math:: D_o = \frac{1}{m (m - 1) L^2} \sum_{a \ne b} \sum_{g \in a} \sum_{h \in b} \delta^2_{gh}
+
+The expected disagreement is that of N units of the lengths l thrown anywhere on the continuum,
+against each other and against the gaps of the lengths :math:`l_h`:
+
+.. math::
+
+    D_e = \frac{\frac 2 L \sum_g \Big[\frac{N - 1}{3} (2 l_g^3 - 3 l_g^2 + l_g)
+          + l_g^2 \sum_{h: l_h \ge l_g} (l_h - l_g + 1)\Big]}{m L (m L - 1) - \sum_g l_g (l_g - 1)}
+
+Both are sums over texts, so texts can be weighted. Source: Krippendorff 1995, On the reliability of
+unitizing continuous data, doi:10.2307/271061. The draws
+are a Bayesian bootstrap over texts.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annomodels.coefficients.entries import UNITIZING
+from annomodels.coefficients.result import Agreement
+from annomodels.coefficients.tables import over
+from annomodels.data.validation import counted, is_blank
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.types import Bools, Floats, Ints
+
+COLUMNS = ("text", "coder", "start", "end", "label")
+ByText = Mapping[Any, float] | float
+Done = Iterable[tuple[Any, Any]]
+SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Units:
+    """Stretches of texts, or of any other continuum, that coders marked and labeled.
+
+    A coder's units with the same label do not overlap; what lies between them are gaps. Units with
+    different labels may overlap: each label is a layer of its own. Build it with
+    :meth:`from_records` or :meth:`from_frame`.
+
+    Parameters
+    ----------
+    text, coder, label
+        Codes of each unit, shape [unit].
+    start, end
+        Where each unit begins and where it ends; the end is the first position after it, so that
+        end - start is its length, shape [unit].
+    texts, coders, labels
+        Names; code i stands for the i-th of them.
+    begin, length
+        Where each text begins and how long it is, shape [text].
+    active
+        Whether a coder worked on a text, units or not, shape [text, coder].
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> rows = [("t1", "ana", 0, 4, "quote"), ("t1", "ben", 1, 4, "quote")]
+    >>> am.coefficients.Units.from_records(rows, lengths={"t1": 20})
+    2 units in 1 text by 2 coders, 1 label
+    """
+
+    text: Ints
+    coder: Ints
+    start: Floats
+    end: Floats
+    label: Ints
+    texts: tuple[Hashable, ...]
+    coders: tuple[Hashable, ...]
+    labels: tuple[Hashable, ...]
+    begin: Floats
+    length: Floats
+    active: Bools
+
+    @classmethod
+    def from_records(
+        cls,
+        rows: Iterable[Sequence[Any]],
+        *,
+        lengths: ByText,
+        begins: ByText = 0,
+        coders: Sequence[Hashable] | None = None,
+        done: Done | None = None,
+    ) -> Units:
+        """Code rows of (text, coder, start, end, label).
+
+        Parameters
+        ----------
+        rows
+            One row for each unit; `end` is the first position after the unit. Positions count
+            characters, tokens, seconds, frames: whole numbers of the smallest step.
+        lengths
+            Length of each text, or of all of them. Texts named here count even without a unit.
+        begins, coders
+            Where each text begins; and all coders, if some marked nothing at all.
+        done
+            Pairs (text, coder) of who worked on which text; by default all coders on all texts.
+
+        Raises
+        ------
+        AnnotationError
+            With all problems at once: rows that are not of five cells, positions that are no
+            numbers, units without length or beyond their text, units of the same coder and label
+            that overlap, texts without a length, units by coders who did not work on the text.
+
+        Examples
+        --------
+        >>> rows = [(1, "X", 225, 295, "c"), (1, "Y", 220, 300, "c")]
+        >>> Units.from_records(rows, lengths=300, begins=150).n_coders
+        2
+        """
+        return cls._make(list(rows), lengths, begins, coders, done, "record")
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        lengths: ByText,
+        text: str | None = "text",
+        coder: str = "coder",
+        start: str = "start",
+        end: str = "end",
+        label: str | None = "label",
+        begins: ByText = 0,
+        coders: Sequence[Hashable] | None = None,
+        done: Done | None = None,
+    ) -> Units:
+        """Code a data frame of pandas, polars or anything else narwhals reads.
+
+        Parameters
+        ----------
+        frame
+            One row per unit.
+        lengths, begins, coders, done
+            As in :meth:`from_records`.
+        text, coder, start, end, label
+            Names of the columns; without `text` there is one text, without `label` one label.
+
+        Raises
+        ------
+        AnnotationError
+            When a column is missing, or with all problems of the rows at once.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"coder": ["X", "Y"], "start": [1, 2], "end": [9, 3]})
+        >>> Units.from_frame(frame, lengths=10, text=None, label=None)
+        2 units in 1 text by 2 coders, 1 label
+        """
+        import narwhals as nw
+
+        try:
+            table = nw.from_native(frame, eager_only=True)
+        except TypeError:
+            what = f"{type(frame).__name__} is not a data frame."
+            remedy = "Give a data frame of pandas or polars, or use Units.from_records."
+            raise AnnotationError(Problem(what, remedy=remedy)) from None
+        wanted = dict(zip(COLUMNS, (text, coder, start, end, label), strict=True))
+        missing = [name for name in wanted.values() if name and name not in table.columns]
+        if missing:
+            there = f"columns {', '.join(table.columns)}"
+            remedy = "Name the columns: text=..., coder=..., start=..., end=..., label=..."
+            wrong = [f"There is no column {name!r}." for name in missing]
+            raise AnnotationError([Problem(one, there, remedy) for one in wrong])
+        blank = ["all"] * len(table)
+        columns = [table[name].to_list() if name else blank for name in wanted.values()]
+        return cls._make(list(zip(*columns, strict=True)), lengths, begins, coders, done, "row")
+
+    @classmethod
+    def _make(
+        cls,
+        rows: list[Sequence[Any]],
+        lengths: ByText,
+        begins: ByText,
+        coders: Sequence[Hashable] | None,
+        done: Done | None,
+        what: str,
+    ) -> Units:
+        """Check and code; the names are sorted, so nothing depends on the order of rows."""
+        worked = None if done is None else _pairs(done)
+        units = _checked(rows, lengths, begins, coders, worked, what)
+        texts = _sorted(
+            {unit.text for unit in units}
+            | (set(lengths) if isinstance(lengths, Mapping) else set())
+            | {text for text, _ in worked or ()}
+        )
+        everyone = _sorted(
+            {unit.coder for unit in units} | set(coders or ()) | {c for _, c in worked or ()}
+        )
+        labels = _sorted({unit.label for unit in units})
+        place = [{name: n for n, name in enumerate(names)} for names in (texts, everyone, labels)]
+        units.sort(key=lambda u: (place[0][u.text], place[1][u.coder], place[2][u.label], u.start))
+        active = np.ones((len(texts), len(everyone)), dtype=bool)
+        if worked is not None:
+            pairs = [(text, coder) in worked for text in texts for coder in everyone]
+            active = np.array(pairs).reshape(active.shape)
+        return cls(
+            text=np.array([place[0][u.text] for u in units], dtype=np.int64),
+            coder=np.array([place[1][u.coder] for u in units], dtype=np.int64),
+            start=np.array([u.start for u in units], dtype=float),
+            end=np.array([u.end for u in units], dtype=float),
+            label=np.array([place[2][u.label] for u in units], dtype=np.int64),
+            texts=texts,
+            coders=everyone,
+            labels=labels,
+            begin=_of_texts(begins, texts),
+            length=_of_texts(lengths, texts),
+            active=active,
+        )
+
+    @property
+    def n_texts(self) -> int:
+        """Number of texts."""
+        return len(self.texts)
+
+    @property
+    def n_coders(self) -> int:
+        """Number of coders."""
+        return len(self.coders)
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.text)
+
+    def __repr__(self) -> str:
+        return (
+            f"{counted(self.n_units, 'unit')} in {counted(self.n_texts, 'text')} by "
+            f"{counted(self.n_coders, 'coder')}, {counted(len(self.labels), 'label')}"
+        )
+
+
+def _sorted(names: set[Hashable]) -> tuple[Hashable, ...]:
+    """Numbers by value, then words."""
+
+    def key(name: Hashable) -> tuple[bool, float, str]:
+        number = isinstance(name, (int, float)) and math.isfinite(name)
+        return (not number, float(name) if number else 0.0, str(name))  # type: ignore[arg-type]
+
+    return tuple(sorted(names, key=key))
+
+
+def _of_texts(given: ByText, texts: Sequence[Hashable]) -> Floats:
+    """Value of each text."""
+    if isinstance(given, Mapping):
+        return np.array([float(given.get(text, 0)) for text in texts])
+    return np.full(len(texts), float(given))
+
+
+class Unit(NamedTuple):
+    """A stretch of a text that a coder marked."""
+
+    text: Hashable
+    coder: Hashable
+    start: float
+    end: float
+    label: Hashable
+
+
+class _Problems:
+    """Problems of rows: the first of each kind, with the number of others; a remedy is a kind."""
+
+    def __init__(self) -> None:
+        self.first: dict[str, Problem] = {}
+        self.times: Counter[str] = Counter()
+
+    def add(self, what: str, where: str, remedy: str) -> None:
+        """Add a problem."""
+        self.first.setdefault(remedy, Problem(what, where, remedy))
+        self.times[remedy] += 1
+
+    def refuse(self) -> None:
+        """Raise what was found."""
+        found = [
+            one
+            if self.times[kind] == 1
+            else dataclasses.replace(one, what=f"{one.what} {self.times[kind]:,} of this kind.")
+            for kind, one in self.first.items()
+        ]
+        if found:
+            raise AnnotationError(found)
+
+
+def _checked(
+    rows: Sequence[Sequence[Any]],
+    lengths: ByText,
+    begins: ByText,
+    coders: Sequence[Hashable] | None,
+    done: set[tuple[Any, Any]] | None,
+    what: str,
+) -> list[Unit]:
+    """Read units, or raise every problem at once."""
+    found = _Problems()
+    if not rows and not isinstance(lengths, Mapping):
+        found.add("There is no unit.", "", "Give at least one unit.")
+    units = []
+    for number, row in enumerate(rows, 1):
+        read = _read(row, f"{what} {number}")
+        if isinstance(read, Problem):
+            found.add(read.what, read.where, read.remedy)
+        else:
+            units.append((number, read))
+    _check_spans(units, lengths, begins, what, found)
+    _check_overlaps(units, what, found)
+    if coders is not None:
+        unknown = sorted({str(u.coder) for _, u in units} - set(map(str, coders)))
+        if unknown:
+            names = ", ".join(unknown[:SHOWN])
+            wrong = f"Units by coders who are not declared: {names}."
+            declared = f"coders {', '.join(map(str, coders))}"
+            found.add(wrong, declared, "Name all coders, or leave coders= out.")
+    for number, u in units:
+        if done is not None and (u.text, u.coder) not in done:
+            wrong = f"Coder {u.coder!r} marked a unit in text {u.text!r} without working on it."
+            found.add(wrong, f"{what} {number}", "Add the pair (text, coder) to done=.")
+    found.refuse()
+    return [unit for _, unit in units]
+
+
+def _pairs(done: Iterable[Any]) -> set[tuple[Any, Any]]:
+    """Read who worked on which text."""
+    listed = list(done)
+    wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
+    if wrong:
+        remedy = "Name the text and the coder of everybody who worked on a text."
+        raise AnnotationError(Problem(f"{wrong[0]!r} is not a pair (text, coder).", "done", remedy))
+    return {(text, coder) for text, coder in listed}
+
+
+def _read(row: Sequence[Any], where: str) -> Unit | Problem:
+    """Read one unit, or say what is wrong with it."""
+    if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 5:
+        what = "A unit is not (text, coder, start, end, label)."
+        return Problem(what, f"{where}: {row!r}", "Give five cells for each unit.")
+    text, coder, start, end, label = row
+    for name, cell in (("text", text), ("coder", coder), ("label", label)):
+        if is_blank(cell):
+            return Problem(f"The {name} is empty.", where, "Fill it in, or drop the unit.")
+        if not isinstance(cell, Hashable):
+            what = f"The {name} {cell!r} is a collection."
+            return Problem(what, where, "Give a word or a number.")
+    first, last = _number(start), _number(end)
+    if not (math.isfinite(first) and math.isfinite(last)):
+        what = f"start {start!r} and end {end!r} are not both numbers."
+        return Problem(what, where, "Give positions as numbers.")
+    if last <= first:
+        remedy = "The end is the first position after the unit, so it is larger than the start."
+        return Problem(f"The unit from {first:g} to {last:g} has no length.", where, remedy)
+    return Unit(text, coder, first, last, label)
+
+
+def _number(value: Any) -> float:
+    """Return a number, NaN for anything else."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _check_spans(
+    units: list[tuple[int, Unit]], lengths: ByText, begins: ByText, what: str, found: _Problems
+) -> None:
+    """Note texts without a usable length, and units beyond their text."""
+    known = {}
+    listed = lengths if isinstance(lengths, Mapping) else ()
+    for text in dict.fromkeys([*(unit.text for _, unit in units), *listed]):
+        length = lengths.get(text) if isinstance(lengths, Mapping) else lengths
+        begin = begins.get(text, 0) if isinstance(begins, Mapping) else begins
+        first, size = _number(begin), _number(length)
+        if math.isfinite(first) and 0 < size < math.inf:
+            known[text] = (first, first + size)
+        else:
+            wrong = f"Text {text!r} has the length {length!r} and begins at {begin!r}."
+            remedy = "Give every text a positive length in the unit of the positions."
+            found.add(wrong, "lengths", remedy)
+    for number, unit in units:
+        first, last = known.get(unit.text, (-math.inf, math.inf))
+        if unit.start < first or unit.end > last:
+            wrong = (
+                f"The unit from {unit.start:g} to {unit.end:g} lies beyond text {unit.text!r}, "
+                f"which goes from {first:g} to {last:g}."
+            )
+            found.add(wrong, f"{what} {number}", "Fix the positions, or lengths= and begins=.")
+
+
+def _check_overlaps(units: list[tuple[int, Unit]], what: str, found: _Problems) -> None:
+    """Note units of the same text, coder and label that share a position."""
+    layers: dict[tuple[Hashable, ...], list[tuple[float, float, int]]] = {}
+    for number, u in units:
+        layers.setdefault((u.text, u.coder, u.label), []).append((u.start, u.end, number))
+    for (text, coder, label), layer in layers.items():
+        for (_, end, one), (start, _, other) in pairwise(sorted(layer)):
+            if start < end:
+                wrong = f"Two units of coder {coder!r} with the label {label!r} overlap in text "
+                remedy = "Units of the same coder and label do not overlap: join or cut them."
+                found.add(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy)
+
+
+BLOCK = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One label in all texts that two coders or more worked on."""
+
+    apart: Floats  # disagreement of each text, mean over its ordered pairs of coders [text]
+    unit_length: Floats  # length and text of each unit [unit]
+    unit_text: Ints
+    gap_length: Floats  # length and text of each gap, the longest first [gap]
+    gap_text: Ints
+    length: Floats  # length of each text, 0 where fewer than two coders worked on it [text]
+    coded: Floats  # length of each text times its coders [text]
+
+    def disagreement(self, weights: Floats) -> tuple[Floats, Floats]:
+        """Observed and expected disagreement under weights of the texts, [text] or [draw, text]."""
+        batch = np.atleast_2d(weights)
+        whole = batch @ self.length
+        d_o = (batch @ self.apart) / whole**2
+        size = max(1, BLOCK // (len(self.unit_length) + len(self.gap_length) + 1))
+        starts = range(0, len(batch), size)
+        d_e = np.concatenate([self._expected(batch[start : start + size]) for start in starts])
+        return d_o.reshape(weights.shape[:-1]), d_e.reshape(weights.shape[:-1])
+
+    def _expected(self, weights: Floats) -> Floats:
+        """Compute the expected disagreement, shape [draw]."""
+        length, w = self.unit_length, weights[:, self.unit_text]
+        n = w.sum(-1)
+        among = (n - 1) / 3 * (w @ (2 * length**3 - 3 * length**2 + length))
+        # Gaps stand with the longest first, so those that hold a unit come first.
+        holds = np.searchsorted(-self.gap_length, -length, side="right")
+        gaps = weights[:, self.gap_text]
+        zero = np.zeros((len(weights), 1))
+        number = np.concatenate([zero, np.cumsum(gaps, axis=-1)], axis=-1)[:, holds]
+        places = np.cumsum(gaps * (self.gap_length + 1), axis=-1)
+        places = np.concatenate([zero, places], axis=-1)[:, holds]
+        against = (w * length**2 * (places - number * length)).sum(-1)
+        coded = weights @ self.coded
+        pairs = coded * (coded - 1) - w @ (length * (length - 1))
+        return np.asarray(2 / (weights @ self.length) * (among + against) / pairs)
+
+
+def layer(units: Units, label: int) -> Layer:
+    """Collect what a label's disagreement is made of."""
+    mine = units.label == label
+    active = units.active.sum(1)
+    used = active >= 2
+    apart = np.zeros(units.n_texts)
+    gap_length, gap_text = [], []
+    for text in np.flatnonzero(used):
+        here = mine & (units.text == text)
+        spans = {
+            coder: (units.start[here & by], units.end[here & by])
+            for coder in np.flatnonzero(units.active[text])
+            for by in [units.coder == coder]
+        }
+        pairs = combinations(spans.values(), 2)
+        total = sum(_apart(one, other) for one, other in pairs)
+        apart[text] = 2 * total / (active[text] * (active[text] - 1))
+        first, last = units.begin[text], units.begin[text] + units.length[text]
+        for start, end in spans.values():
+            gaps = np.append(start, last) - np.insert(end, 0, first)
+            gaps = gaps[gaps > 0]
+            gap_length.append(gaps)
+            gap_text.append(np.full(len(gaps), text))
+    lengths = np.concatenate(gap_length) if gap_length else np.empty(0)
+    texts = np.concatenate(gap_text) if gap_text else np.empty(0, dtype=np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    mine &= used[units.text]
+    return Layer(
+        apart=apart,
+        unit_length=(units.end - units.start)[mine],
+        unit_text=units.text[mine],
+        gap_length=lengths[order],
+        gap_text=texts[order],
+        length=np.where(used, units.length, 0.0),
+        coded=np.where(used, units.length * active, 0.0),
+    )
+
+
+def _apart(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> float:
+    """Disagreement of the units of two coders; both are sorted and do not overlap themselves."""
+    (start, end), (other_start, other_end) = one, other
+    low = np.searchsorted(other_end, start, side="right")
+    high = np.searchsorted(other_start, end, side="left")
+    n = np.maximum(high - low, 0)
+    g = np.repeat(np.arange(len(start)), n)
+    h = np.arange(len(g)) - np.repeat(np.cumsum(n) - n, n) + np.repeat(low, n)
+    both = ((start[g] - other_start[h]) ** 2 + (end[g] - other_end[h]) ** 2).sum()
+    alone = n == 0
+    other_alone = np.ones(len(other_start), dtype=bool)
+    other_alone[h] = False
+    lonely = ((end - start)[alone] ** 2).sum()
+    return float(both + lonely + ((other_end - other_start)[other_alone] ** 2).sum())
+
+
+FEW_TEXTS = 10
+
+
+def alpha_u(
+    units: Units, label: Hashable | None = None, *, draws: int = 2000, seed: int = 0
+) -> Agreement:
+    r"""Krippendorff's alpha for unitizing: how far coders mark the same stretches of a continuum.
+
+    :math:`\alpha_U = 1 - D_o / D_e`; over several labels, observed and expected disagreement are
+    summed before they are compared. Beginnings and ends that are a little apart cost little,
+    units that the other coder did not mark at all cost their squared length.
+
+    Parameters
+    ----------
+    units
+        Who marked which stretch of which text.
+    label
+        A label; without it all labels.
+    draws
+        Number of draws of the sampling posterior (Bayesian bootstrap over texts), 0 for none.
+    seed
+        Seed of the draws; equal seeds give equal draws, whatever the label.
+
+    Returns
+    -------
+    Agreement
+        `n_items` is the number of texts that two coders worked on, `n_labels` that of units in
+        them. A single text gives a value without an interval.
+
+    Raises
+    ------
+    NotApplicable
+        When nobody used the label.
+
+    References
+    ----------
+    Krippendorff 1995, doi:10.2307/271061; 2004, Content Analysis, 2nd edition, section 11.6.
+
+    Examples
+    --------
+    Two coders of a tape (Krippendorff 2004, page 254):
+
+    >>> import annomodels as am
+    >>> rows = [("tape", "a", 225, 295, "c"), ("tape", "a", 370, 400, "c"),
+    ...         ("tape", "b", 220, 300, "c"), ("tape", "b", 355, 375, "c"),
+    ...         ("tape", "b", 400, 420, "c")]
+    >>> units = am.coefficients.Units.from_records(rows, lengths=300, begins=150)
+    >>> found = am.coefficients.alpha_u(units)
+    >>> round(found.observed, 4), round(found.expected, 4), round(found.value, 4)
+    (0.0144, 0.0532, 0.7286)
+    """
+    if not isinstance(units, Units):
+        raise NotApplicable(
+            "alpha_u takes units of a continuum: annomodels.coefficients.Units.from_records(...). "
+            "For labels of items use annomodels.agreement."
+        )
+    if label is not None and label not in units.labels:
+        known = ", ".join(map(repr, units.labels)) or "no label at all"
+        raise NotApplicable(f"Nobody used the label {label!r}. There is {known}.")
+    codes = range(len(units.labels)) if label is None else [units.labels.index(label)]
+    layers = [layer(units, code) for code in codes]
+    used = units.active.sum(1) >= 2
+    n_texts = int(used.sum())
+    reason, note = _reason(units, layers, n_texts)
+    value = d_o = d_e = math.nan
+    if not reason:
+        d_o, d_e = (float(x) for x in _sums(layers, np.ones(units.n_texts)))
+        if d_e > 0:
+            value = 1 - d_o / d_e
+        else:
+            reason, note = "zero_expected_disagreement", "Chance alone would not disagree: 0/0."
+    notes, drawn = [], None
+    if not reason and n_texts < 2:
+        reason, note = "too_few_items", "One text says nothing about others: no interval."
+    elif not reason and draws:
+        drawn = _draw(layers, used, draws, seed)
+        few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
+        notes.append(f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}")
+    if any((x != np.round(x)).any() for x in (units.start, units.end)):
+        notes.append(
+            "Positions are not whole numbers. Alpha for units counts steps of 1: "
+            "multiply the positions so that a step is the smallest difference that matters."
+        )
+    return Agreement(
+        name=UNITIZING.name,
+        title=UNITIZING.title if label is None else f"{UNITIZING.title}, {label}",
+        value=value,
+        observed=d_o,
+        expected=d_e,
+        kind="disagreement",
+        n_items=n_texts,
+        n_coders=units.n_coders,
+        n_labels=sum(len(one.unit_length) for one in layers),
+        convention="complete" if units.active.all() else "texts that two coders worked on",
+        note=note,
+        reason=reason,
+        distance="unitizing",
+        draws=drawn,
+        notes=tuple(notes),
+        words=("text", "unit"),
+    )
+
+
+def _reason(units: Units, layers: list[Layer], n_texts: int) -> tuple[str, str]:
+    """Return the reason for a missing value, as a code and a sentence."""
+    if units.n_coders < 2:
+        few = "only one coder" if units.n_coders else "no coder"
+        return "one_coder", f"There is {few}. Name all of them with coders=."
+    if not n_texts:
+        return "no_overlap", "No text was worked on by two coders."
+    if not any(len(one.unit_length) for one in layers):
+        return "no_variation", "Nobody marked a unit in a text that two coders worked on."
+    return "", ""
+
+
+def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
+    """Observed and expected disagreement, mean over the labels."""
+    found = [one.disagreement(weights) for one in layers]
+    observed, expected = (np.asarray(sum(column)) for column in zip(*found, strict=True))
+    return observed / len(layers), expected / len(layers)
+
+
+def _draw(layers: list[Layer], used: NDArray[np.bool_], draws: int, seed: int) -> Floats:
+    """Draws of alpha under random weights of the texts (Rubin 1981)."""
+    weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
+    weights *= used.sum() / weights.sum(-1, keepdims=True)
+    observed, expected = _sums(layers, weights)
+    return 1 - over(observed, expected)

@@ -1,0 +1,210 @@
+"""To a model of links and back: judgments as decisions on candidates, silver chains as a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from annomodels.coref.conditions import in_order
+from annomodels.coref.readings import key_name, to_mpa_frame
+from annomodels.data.candidates import Candidates, class_of
+from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.expressions import Key, Markable, Span
+from annomodels.data.layers import Layer
+from annomodels.data.validation import is_blank
+from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.summaries.links import joined
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.data.document import Corpus
+    from annomodels.fitting.fit import Fit
+
+COLUMNS = ("item", "coder", "label")
+
+
+def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates:
+    """Take the mentions of documents, or of a table, with their candidates, to fit a model to.
+
+    The candidates of a mention are the labels that its coders gave it; each coder of the mention
+    thereby decides on all of them. Give the result to :func:`annomodels.fit`.
+
+    Parameters
+    ----------
+    data
+        Documents as :func:`read` gives them, or a table with the columns `item`, `coder` and
+        `label`, one row per judgment; rows of one coder on one item are several readings. A label
+        is a class with its antecedent, `DN()` or `DO(3-4)`, see :func:`to_mpa_frame`.
+    always
+        Labels that are candidates of every mention, although no one gave them.
+
+    Returns
+    -------
+    Candidates
+        Names in an order that rows cannot change.
+
+    Raises
+    ------
+    AnnotationError
+        With every problem of the table at once.
+    NotApplicable
+        When `always` is a text and not a list of labels.
+
+    Examples
+    --------
+    >>> import pandas as pd, annomodels as am
+    >>> said = {"ana": ["DN()", "DO(1)", "DO(1)"], "ben": ["DN()", "DO(1)", "DO(2)"]}
+    >>> rows = [(f"t#{i}", who, x) for who, xs in said.items() for i, x in enumerate(xs, 1)]
+    >>> made = am.coref.pairs(pd.DataFrame(rows, columns=["item", "coder", "label"]))
+    >>> made
+    3 mentions × 2 coders · 4 candidates · 8 decisions
+    >>> am.fit(made, "single", draws=200, seed=1).mentions().table["silver"].tolist()[:2]
+    ['DN()', 'DO(1)']
+    """
+    if isinstance(always, str):
+        raise NotApplicable(f"always={always!r} should be a list of labels, [{always!r}].")
+    rows = _rows(data)
+    coders = sorted({coder for _, coder, _ in rows})
+    code = {name: j for j, name in enumerate(coders)}
+    said: dict[str, dict[int, set[str]]] = {}
+    for item, coder, label in rows:
+        said.setdefault(item, {}).setdefault(code[coder], set()).add(label)
+    items = sorted(said)
+    listed = [sorted({*always, *(x for given in said[i].values() for x in given)}) for i in items]
+    classes = sorted({class_of(label) for labels in listed for label in labels})
+    number = {name: h for h, name in enumerate(classes)}
+    labels: list[str] = []
+    firsts, starts, who, accepted, cls = [0], [0], [], [], []
+    for item, options in zip(items, listed, strict=True):
+        given = sorted(said[item].items())
+        for option in options:
+            who += [j for j, _ in given]
+            accepted += [int(option in readings) for _, readings in given]
+            starts.append(len(who))
+            cls.append(number[class_of(option)])
+        labels += options
+        firsts.append(len(labels))
+    names = tuple(items), tuple(coders), tuple(classes), tuple(labels)
+    codes = [np.array(values, dtype=np.int64) for values in (firsts, starts, who, accepted, cls)]
+    return Candidates(*names, *codes)
+
+
+def _rows(data: Any) -> list[tuple[str, str, str]]:
+    """Rows of item, coder and label as text."""
+    frame = data if hasattr(data, "columns") else to_mpa_frame(data)
+    missing = [name for name in COLUMNS if name not in list(frame.columns)]
+    if missing:
+        raise AnnotationError(
+            Problem(
+                f"The table has no column {' and no column '.join(missing)}.",
+                f"columns {', '.join(map(str, frame.columns))}",
+                "Give one row per judgment, with the columns item, coder and label.",
+            )
+        )
+    columns = [list(frame[name]) for name in COLUMNS]
+    problems = []
+    for name, cells in zip(COLUMNS, columns, strict=True):
+        empty = [n for n, cell in enumerate(cells, 1) if is_blank(cell)]
+        if empty:
+            where = f"row {', '.join(map(str, empty[:5]))}{' ...' if len(empty) > 5 else ''}"
+            remedy = "Fill it in, or drop the row."
+            problems.append(Problem(f"The column {name} is empty.", where, remedy))
+    if not columns[0]:
+        remedy = "Give one row per judgment."
+        problems.append(Problem("There are no judgments.", "", remedy))
+    if problems:
+        raise AnnotationError(problems)
+    return sorted({(str(i), str(j), str(k)) for i, j, k in zip(*columns, strict=True)})
+
+
+SILVER = "silver"
+
+
+def silver(fit: Fit, corpus: Corpus, at_least: float = 0.5) -> list[Document]:
+    """Silver chains as documents with one layer, "silver"; :func:`write` puts them in a file.
+
+    Parameters
+    ----------
+    fit
+        A fit of the mentions of these documents, see :func:`pairs`.
+    corpus
+        The documents that were fitted.
+    at_least
+        Smallest probability of a link.
+
+    Raises
+    ------
+    AnnotationError
+        When these are not the documents of the fit.
+    NotApplicable
+        When the fit is of something else than links.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> texts = am.coref.document("t", {who: [["a", "c"], ["b"]] for who in ("ana", "ben")})
+    >>> fit = am.fit(am.coref.pairs(texts), draws=200, seed=1)
+    >>> silver(fit, texts)[0].layers["silver"].groups == texts.layers["ana"].groups
+    True
+    """
+    links = _links(fit, at_least)
+    mentions = set(fit.data.items)
+    out = []
+    known: set[str] = set()
+    for document in documents_of(corpus):
+        named = dict(_named(document))
+        own = [name for name in named if name in mentions]
+        known.update(named)
+        linked = {name: links[name][0] for name in own if name in links}
+        used = {*own, *linked.values()}
+        markables = {
+            name: Markable(name, key[1], key[0]) for name, key in named.items() if name in used
+        }
+        layer = Layer(SILVER, markables, clusters=tuple(map(frozenset, joined(linked).values())))
+        out.append(document.with_layers({SILVER: layer}))
+    strange = sorted(mentions - known)
+    if strange:
+        what = f"{len(strange):,} mentions of the fit are in none of the documents: {strange[0]!r}."
+        remedy = "Give the documents that were fitted."
+        raise AnnotationError(Problem(what, remedy=remedy))
+    return out
+
+
+def link_probabilities(
+    fit: Fit, corpus: Corpus, column: Literal["p_link", "p_next"] = "p_link"
+) -> dict[tuple[str, Span], float]:
+    """Probability of the link of each mention that has one, by document and span.
+
+    Parameters
+    ----------
+    fit
+        A fit of the mentions of these documents, see :func:`pairs`.
+    corpus
+        The documents that were fitted.
+    column
+        "p_link", that the link is true, or "p_next", that one more reader makes it.
+    """
+    links = _links(fit, 0.0, column)
+    return {
+        (document.id, key[1]): links[name][1]
+        for document in documents_of(corpus)
+        for name, key in _named(document)
+        if name in links
+    }
+
+
+def _links(fit: Fit, at_least: float, column: str = "p_link") -> dict[str, tuple[str, float]]:
+    """Antecedent and probability of each linked mention, by names such as "text#3-4"."""
+    table = fit.links(at_least).table
+    pairs = zip(table["antecedent"], table[column], strict=True)
+    return dict(zip(table["item"], pairs, strict=True))
+
+
+def _named(document: Document) -> Iterator[tuple[str, Key]]:
+    """Names of mentions in tables, and keys."""
+    keys = {m.key for layer in document.layers.values() for m in layer.markables.values()}
+    for key in in_order(keys):
+        yield f"{document.id}#{key_name(key)}", key
