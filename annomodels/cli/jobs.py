@@ -147,7 +147,7 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
         return fit_data(labels, job.sampling, current().command, outputs=True)
     # the command may hold the name of a file of a person
     names = new_names(labels)
-    model = grouped_model(job.sampling, names) or regressed_model(job.sampling, names)
+    model = grouped_model(job.sampling, names) or regressed_model(job.sampling, labels, names)
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 

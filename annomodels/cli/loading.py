@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -251,8 +251,8 @@ def design_of(name: str) -> Path:
     return path.with_name(DESIGN) if path.name == "fit.nc" else path.with_suffix(".audit.json")
 
 
-def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
-    """Read the answers of several files as one."""
+def answers_from(paths: Sequence[str], items: Iterable[Any]) -> Mapping[str, str] | str:
+    """Read the answers of several files about items as one."""
     from annomodels.data.validation import counted, some
     from annomodels.io.mappings import truths_from
 
@@ -261,7 +261,7 @@ def answers_from(paths: Sequence[str]) -> Mapping[str, str] | str:
     found: dict[str, str] = {}
     twice: dict[str, None] = {}
     for path in paths:
-        for item, truth in truths_from(path).items():
+        for item, truth in truths_from(path, items).items():
             if found.setdefault(item, truth) != truth:
                 twice[item] = None
     if twice:
@@ -288,14 +288,14 @@ def check_answers(paths: Sequence[str], data: Annotations) -> None:
     """Look at the answers before a fit, so that a wrong file costs no time."""
     from annomodels.auditing.answers import read_answers
 
-    read_answers(data, answers_from(paths))
+    read_answers(data, answers_from(paths, data.items))
 
 
 def estimated(fit: Fit, paths: Sequence[str], how: Mapping[str, Any], **more: Any) -> Estimate:
     """Estimate, and say on stderr what a reader should know."""
     from annomodels.auditing.estimate import estimate
 
-    found = estimate(fit, answers_from(paths), **how, **more)
+    found = estimate(fit, answers_from(paths, fit.data.items), **how, **more)
     first, *rest = found.notes
     (note if found.by_design else warn)(first)
     for text in rest:

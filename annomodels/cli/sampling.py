@@ -59,7 +59,7 @@ def fit_data(
     options = sampling.options
     known = {name: options[name] for name in signature(default_model).parameters if name != "data"}
     usual = default_model(data, **{**known, "executor": sampling.dask or options["executor"]})
-    chosen = model or grouped_model(sampling) or regressed_model(sampling)
+    chosen = model or grouped_model(sampling) or regressed_model(sampling, data)
     believed = chosen or resolve(sampling.model or usual)
     if isinstance(data, Annotations):
         if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
@@ -187,7 +187,9 @@ def grouped_model(
     )
 
 
-def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) -> Model | None:
+def regressed_model(
+    sampling: Sampling, data: Annotations | Scanned, names: Mapping[str, str] | None = None
+) -> Model | None:
     """Return the model with the columns of the files that --covariates names; None without.
 
     `names` tells what coders of the files are called in the data, where that differs.
@@ -200,16 +202,11 @@ def regressed_model(sampling: Sampling, names: Mapping[str, str] | None = None) 
     if sampling.model is None or sampling.groups is not None:
         what = "--covariates goes with --model scalar-difficulty, for one."
         raise click.UsageError(what)
-    tables: dict[str, Any] = {}
-    for path in sampling.covariates:
-        key, rows = rows_about(path)
-        if key == "coder" and names is not None:
-            rows = [{**row, key: names.get(row[key], row[key])} for row in rows]
-        if tables.setdefault(f"{key}_covariates", rows) is not rows:
-            what = f"--covariates has two tables about {key}s. Join them."
-            raise click.UsageError(what)
+    found = rows_about(sampling.covariates, getattr(data, "items", ()))
+    for row in found.get("coder", ()):
+        row["coder"] = (names or {}).get(row["coder"], row["coder"])
     kind: Any = class_of(sampling.model)
-    model: Model = kind(**tables)
+    model: Model = kind(**{f"{key}_covariates": rows for key, rows in found.items()})
     return model
 
 

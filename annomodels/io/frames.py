@@ -9,6 +9,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.io.many import is_path
 from annomodels.io.reading import read, read_one, with_way_out
 from annomodels.io.source import Source
+from annomodels.io.tables.options import check_words
 from annomodels.io.tables.workbooks import frame_table
 
 
@@ -20,8 +21,6 @@ def annotations_of(data: Any) -> Annotations:
 def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
     """Read a data frame as :func:`annomodels.read` reads a table; the first row is 1."""
     default = read.__kwdefaults__ or {}
-    unknown = [name for name in said if name not in default]
-    if unknown:
-        raise TypeError(f"from_frame() got an unexpected keyword argument {unknown[0]!r}")
+    check_words("from_frame", said, default)
     source = Source.of_table(frame_table(frame))
     return with_way_out(source, {**default, **said}, read_one, "Annotations.from_frame")

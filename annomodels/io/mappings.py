@@ -19,7 +19,7 @@ from annomodels.io.border import decoded, guarded, name_of, raw_bytes
 from annomodels.io.objects import json_value
 from annomodels.io.source import Source
 from annomodels.io.tables.columns import Columns, matched, named_column
-from annomodels.io.tables.delimited import records_of
+from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
 from annomodels.io.tables.long import GOLD_WORDS
 from annomodels.io.tables.table import stripped
@@ -38,7 +38,7 @@ def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict
         if all(isinstance(name, str) for name in value.values()):
             return dict(value)
     else:
-        rows = [row for row in records_of(text, source, ",")[0] if any(row)]
+        rows = [row for row in TextRows(text, source, ",").rows if any(row)]
         if rows and all(len(row) == 2 for row in rows):
             return dict(rows)
     what = "This is not a table of coder names."
@@ -161,7 +161,8 @@ def _rows_of(path: str | os.PathLike[str]) -> _Rows:
     """Rows of a table: text with delimiters, or a sheet of Excel."""
     source = Source(path)
     with guarded(source.name):
-        rows = [(n, row) for n, row in zip(source.lines, source.records, strict=True) if any(row)]
+        cells = source.rows
+        rows = [(n, row) for n, row in zip(cells.lines, cells.rows, strict=True) if any(row)]
     if not rows:
         remedy = "Write a table with a header, one row for each item (CSV, TSV)."
         raise AnnotationError(Problem("The file is empty.", source.name, remedy))
@@ -273,11 +274,13 @@ def _name(path: str | os.PathLike[str]) -> Any:
     return ...
 
 
-def items_from(path: str | os.PathLike[str], item: Names | None = None) -> list[str]:
+def items_from(
+    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[Any] = ()
+) -> list[str]:
     """Items of a table, each once: its column with the item, or the only one that it has."""
     table = _rows_of(path)
     header = table.header
-    name = table.item(item)
+    name = table.item(item, frozenset(map(label_text, items)))
     if len(header) == 1:
         cells = [row[0] for _, row in table.rows][name is not None :]
     elif name is not None and all(part in header for part in parts_of(name)):
@@ -289,13 +292,19 @@ def items_from(path: str | os.PathLike[str], item: Names | None = None) -> list[
 
 
 def item_columns(
-    path: str | os.PathLike[str], columns: Sequence[str], item: Names | None = None
+    path: str | os.PathLike[str],
+    columns: Sequence[str],
+    item: Names | None = None,
+    items: Iterable[Any] = (),
 ) -> dict[str, dict[str, str]]:
-    """Cells of some columns of a table, by item; rows of an item may repeat if they agree."""
+    """Cells of some columns of a table, by item; rows of an item may repeat if they agree.
+
+    Without a name of its column the item is told by its word, or by the `items` that it names.
+    """
     table = _rows_of(path)
     header, source = table.header, table.source
     problems = [p for name in columns for p in named_column(header, name, "column", source)]
-    found = table.item(item)
+    found = table.item(item, frozenset(map(label_text, items)))
     if found is not None:
         problems += named_column(header, found, "item", source)
     else:
@@ -316,25 +325,44 @@ def item_columns(
     return out
 
 
-def rows_about(path: str | os.PathLike[str]) -> tuple[str, list[dict[str, Any]]]:
-    """Rows about coders or items from a table with a header: of whom they are, and the rows."""
-    table = _rows_of(path)
-    header = table.header
-    keys = [key for key in ("coder", "item") if key in header]
-    if len(keys) != 1 or len(set(header)) < len(header):
-        what = "This is not a table about coders or items."
-        if len(keys) == 2:
-            what = (
-                "The table holds a column coder and a column item, so of whom it is is not clear."
-            )
-        remedy = "Give a header with either coder or item in it, and one name for each column."
-        raise AnnotationError(Problem(what, table.source, remedy))
-    columns = {
-        name: table.cells(name) if name in keys else _numbers(table.cells(name)) for name in header
-    }
-    return keys[0], [
-        dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-    ]
+def rows_about(
+    paths: Sequence[str | os.PathLike[str]], items: Iterable[Any] = ()
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows about coders and items of tables with a header, by of whom they are.
+
+    Several tables about the same are joined; columns together may name the `items` of the data.
+    """
+    known = frozenset(map(label_text, items))
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for path in paths:
+        table = _rows_of(path)
+        header = table.header
+        keys: list[str] = [key for key in ("coder", "item") if key in header]
+        name = keys[0] if len(keys) == 1 else None
+        if known and not keys and (name := table.item(None, known)) is not None:
+            keys = ["item"]
+        if name is None or len(set(header)) < len(header):
+            what = "This is not a table about coders or items."
+            if len(keys) == 2:
+                what = (
+                    "The table holds a column coder and a column item, so of whom it is is not "
+                    "clear."
+                )
+            remedy = "Give a header with either coder or item in it, and one name per column."
+            raise AnnotationError(Problem(what, table.source, remedy))
+        rows = found.setdefault(keys[0], {})
+        columns = {n: _numbers(table.cells(n)) for n in header if n not in parts_of(name)}
+        twice = set(columns) & {n for row in rows.values() for n in row}
+        if twice:
+            what = f"Two tables about {keys[0]}s have the column {min(twice)!r}."
+            raise AnnotationError(Problem(what, table.source, "Leave it out of one of them."))
+        for n, key in enumerate(table.cells(name)):
+            rows.setdefault(key, {}).update((word, cells[n]) for word, cells in columns.items())
+    return {
+        key: [{key: name, **{n: row.get(n) for r in rows.values() for n in r}}
+              for name, row in rows.items()]
+        for key, rows in found.items()
+    }  # fmt: skip
 
 
 def _numbers(cells: Sequence[str]) -> Sequence[Any]:

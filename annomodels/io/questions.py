@@ -15,6 +15,7 @@ from annomodels.io.codebook import fits, is_pattern, unfit, unknown
 from annomodels.io.many import Paths
 from annomodels.io.reading import read, understood, with_way_out
 from annomodels.io.tables.guard import NotAsItSeems
+from annomodels.io.tables.options import check_words
 from annomodels.io.tables.questions import listed
 
 
@@ -93,7 +94,9 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
     by its name it says something of the item, the coder or the session
     """
     names = [question] if isinstance(question, str) else list(question)
-    said = {**(read.__kwdefaults__ or {}), **reading, "question": None}
+    default = read.__kwdefaults__ or {}
+    check_words("read_questions", reading, default)
+    said = {**default, **reading, "question": None}
     return with_way_out(path, said, lambda where, how: _each(where, how, names), "read_questions")
 
 

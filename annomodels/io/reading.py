@@ -17,6 +17,7 @@ from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
+from annomodels.io.tables.options import checked
 from annomodels.io.tables.remarks import Missing, unused
 from annomodels.io.tables.table import Table
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _TEXTS = ("encoding", "delimiter", "sheet")
 
 
+@checked
 def read(
     path: Paths,
     *,

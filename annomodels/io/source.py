@@ -14,7 +14,7 @@ from annomodels.io import objects
 from annomodels.io.border import STDIN, decoded, name_of, raw_bytes
 from annomodels.io.objects import from_objects, json_lines, json_value
 from annomodels.io.tables.columns import matched
-from annomodels.io.tables.delimited import below, records_of
+from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.keys import Key, Names, said_key
 from annomodels.io.tables.options import Options as Options
 from annomodels.io.tables.table import Table, from_records
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _JSON_ENDINGS = {".json", ".jsonl", ".ndjson", ".manifest"}
 _SAMPLE = 50  # records that decide on the format
+_MANY = 100_000  # rows of a table beside which its text takes much memory
 
 
 class Piped(str):
@@ -68,8 +69,7 @@ class Source:
         """Table that was put together, as a source."""
         source = cls(table.source, data=b"")
         source.name = table.source
-        made = {"table": table, "kind": "delimited", "text": "", "inside": None}
-        source.__dict__ |= {**made, "_rows": ([], [], ",")}
+        source.__dict__ |= {"table": table, "kind": "delimited", "text": "", "inside": None}
         return source
 
     def member(self, name: str) -> Source:
@@ -133,7 +133,10 @@ class Source:
     @cached_property
     def text(self) -> str:
         """Decoded text."""
-        return decoded(self.data, self.name, self._encoding)
+        text = decoded(self.data, self.name, self._encoding)
+        if self._file is not None:
+            del self.data
+        return text
 
     @cached_property
     def kind(self) -> str:
@@ -222,25 +225,15 @@ class Source:
         return tuple(dict.fromkeys((*self.header, *keys)))
 
     @cached_property
-    def _rows(self) -> tuple[list[list[str]], Sequence[int], str]:
-        skip = self._skip_rows
+    def rows(self) -> TextRows:
+        """Rows of cells of a text or a sheet, header and blank rows included."""
         if self.kind == "excel":
             from annomodels.io.tables.workbooks import excel_records
 
-            rows = excel_records(self.data, self.name, self._sheet)[skip:]
-            return rows, range(skip + 1, skip + 1 + len(rows)), ","
-        rows, lines, mark = records_of(below(self.text, skip), self.name, self._delimiter)
-        return rows, lines if not skip else [skip + line for line in lines], mark
-
-    @property
-    def records(self) -> list[list[str]]:
-        """Rows of cells of a text or a sheet, header and blank rows included; else nothing."""
-        return self._rows[0] if self.kind in ("delimited", "excel") else []
-
-    @property
-    def lines(self) -> Sequence[int]:
-        """Line in which each record begins."""
-        return self._rows[1]
+            cells = excel_records(self.data, self.name, self._sheet)
+            return TextRows.of(cells[self._skip_rows :], self._skip_rows)
+        text = self.text if self.kind == "delimited" else ""
+        return TextRows(text, self.name, self._delimiter, self._skip_rows)
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -259,7 +252,12 @@ class Source:
             from annomodels.io.tables.workbooks import parquet_table, spss_table
 
             return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
-        return from_records(*self._rows[:2], self.name, self._rows[2], self.columns)
+        rows = self.rows
+        table = from_records(rows, lambda: rows.lines, self.name, rows.delimiter, self.columns)
+        if self._file is not None and len(table) > _MANY:  # what can be read again is not kept
+            for view in ("data", "text", "rows"):
+                self.__dict__.pop(view, None)
+        return table
 
     def with_coder(self, who: str) -> str:
         """Column of the coders; where there is none, a new one that names the coder of all rows."""

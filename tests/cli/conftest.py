@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 
-from annomodels.cli.main import main
+from annomodels.cli.main import cli, main
 
 VOTES = """item,coder,label,page
 t1,ana,pos,p1
@@ -55,7 +59,31 @@ def call(
         code = main([str(word) for word in words])
         out, err = capsys.readouterr()
         assert "Traceback" not in err
+        if proposed := re.search(r"try: +annomodels (.*)\n +reads (.*)", err):
+            check_proposal(shlex.split(proposed[1]), proposed[2])
         return Done(code, out, err)
+
+    def check_proposal(words: list[str], gives: str) -> None:
+        """Run what a refusal proposes, as a check: it reads, with the counts that are stated."""
+        check = cli.get_command(click.Context(cli), "check")
+        assert check is not None
+        options = [p for p in check.params if isinstance(p, click.Option)]
+        takes = {flag: not p.is_flag for p in options for flag in p.opts}
+        kept, rest = ["check"], iter(words[1:])
+        for word in rest:
+            if not word.startswith("-") or word in takes:
+                kept += [word, next(rest)] if takes.get(word) else [word]
+            elif word in ("-o", "--output", "--model", "--draws", "--to"):
+                next(rest)
+        if "-" in kept:  # the input is used up
+            return
+        code = main([*kept, "--json"])
+        out, err = capsys.readouterr()
+        assert code in (0, 4), (kept, err)
+        if counts := re.match(r"([\d,]+) items? × ([\d,]+) coders?", gives):
+            found = json.loads(out)["checks"]
+            values = [str(found[name]["value"]).replace(",", "") for name in ("items", "coders")]
+            assert values == [n.replace(",", "") for n in counts.groups()], (kept, gives)
 
     return run
 

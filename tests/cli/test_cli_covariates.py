@@ -54,7 +54,7 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
     [
         (("--covariates", "{items}"), 2, "goes with --model scalar-difficulty"),
         (("--covariates", "{items}", "--model", "mace"), 2, "Mace takes no item_covariates"),
-        (("--covariates", "{items}", "--covariates", "{gaps}", *FIT), 2, "two tables about items"),
+        (("--covariates", "{items}", "--covariates", "{gaps}", *FIT), 3, "Two tables about items"),
         (("--covariates", "{gaps}", *FIT), 3, "The column 'length' is empty for 1 item"),
         (("--covariates", "{neither}", *FIT), 3, "not a table about coders or items"),
         (("--covariates", "{both}", *FIT), 3, "a column coder and a column item"),

@@ -16,6 +16,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import annomodels as am
+from annomodels.io import reading
+from annomodels.io.proposals import Proposal
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "coref"))
 
 VOTES = [("d1", "ana", "good"), ("d1", "ben", "good"), ("d2", "ana", "bad"), ("d2", "ben", "good")]
@@ -402,6 +406,23 @@ def lay_out(files: dict[str, bytes], folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder / next(iter(files)).split("/")[0]
+
+
+@pytest.fixture(autouse=True)
+def _proposals_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run what each refusal proposes, as it is printed: it reads, and gives what it says."""
+    own = reading.with_proposal
+
+    def checked(*args: Any) -> am.AnnotationError:
+        error = own(*args)
+        if isinstance(error.proposal, Proposal) and isinstance(error.proposal.path, (str, Path)):
+            call, _, gives = str(error.proposal).partition(" reads ")
+            if error.proposal.path != "-":
+                found = eval(call, {"annomodels": am})
+                assert repr(found).split("\n")[0].split(" · ")[:2] == gives.split(", ")[:2], call
+        return error
+
+    monkeypatch.setattr(reading, "with_proposal", checked)
 
 
 @pytest.fixture

@@ -120,6 +120,13 @@ def test_gold_may_be_a_mapping() -> None:
     assert data.gold.tolist() == [-1, 1]
 
 
+def test_unknown_keywords_are_told_which_there_are() -> None:
+    with pytest.raises(TypeError, match=r"has no keyword 'gold_column'. Did you mean .*gold"):
+        am.read("a.csv", gold_column="truth")
+    with pytest.raises(TypeError, match=r"read_questions.* has no keyword 'colour'"):
+        am.read_questions("a.csv", colour="red")
+
+
 def test_a_frame_is_read_as_a_file_is() -> None:
     wide = pd.DataFrame({"doc": ["d1", "d2", "d3"], "ana": list("xyx"), "ben": list("xyy")})
     assert Annotations.from_frame(wide).coders == ("ana", "ben")
@@ -133,7 +140,7 @@ def test_a_frame_is_read_as_a_file_is() -> None:
     )
     tone = Annotations.from_frame(sheet, question="tone", missing=["y"], map={"x": "X"})
     assert (tone.labels, tone.skips) == (("X",), 1)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+    with pytest.raises(TypeError, match=r"has no keyword 'colour'.* It has item, coder, label"):
         Annotations.from_frame(sheet, colour="red")
 
 

@@ -152,7 +152,7 @@ def test_a_file_is_parsed_once_however_many_questions_it_has(
 
         monkeypatch.setattr(module, name, counting)
 
-    count(sources, "records_of")
+    count(sources, "TextRows")
     for name in ("matched", "find_roles", "unused_columns", "ids_column"):
         count(long, name)
     looked = []
@@ -162,7 +162,7 @@ def test_a_file_is_parsed_once_however_many_questions_it_has(
         assert len(am.read_questions(sheet(tmp_path, **more))) == 3 + number
         looked.append(Counter(calls) - Counter({"ids_column": 3 + number}))  # one for each
     assert looked[0] == looked[1]  # the header is not gone through again for each question
-    assert looked[0]["records_of"] == 1
+    assert looked[0]["TextRows"] == 1
 
 
 def test_rows_with_a_column_of_questions_and_variables_of_coders(tmp_path: Path) -> None:

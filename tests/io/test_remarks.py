@@ -12,7 +12,7 @@ import pytest
 import annomodels as am
 from annomodels.auditing.answers import read_answers
 from annomodels.errors import AnnotationError
-from annomodels.io.mappings import item_columns, truths_from, truths_of
+from annomodels.io.mappings import item_columns, items_from, rows_about, truths_from, truths_of
 
 Write = Callable[..., Path]
 
@@ -173,6 +173,17 @@ def test_columns_about_items_of_several_columns(write: Write) -> None:
     found = item_columns(path, ["length", "system"], "prompt,system")
     assert found["length"] == {"q1,gpt": "10", "q1,llama": "20"}
     assert found["system"]["q1,llama"] == "llama"
+    known = ["q1,gpt", "q1,llama"]
+    assert item_columns(path, ["length"], items=known)["length"] == found["length"]
+    assert items_from(path, items=known) == known
+    coders = write("coder,years\na,1\nb,\n", "coders.csv")
+    more = write("system,prompt,genre\nllama,q1,x\n", "more.csv")
+    rows = rows_about([path, coders, more], known)
+    assert rows["coder"] == [{"coder": "a", "years": 1.0}, {"coder": "b", "years": None}]
+    assert rows["item"] == [
+        {"item": "q1,gpt", "length": 10.0, "genre": None},
+        {"item": "q1,llama", "length": 20.0, "genre": "x"},
+    ]
 
 
 def test_truths_by_another_identifier_name_the_column_to_read_by(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,7 +85,7 @@ def audit(
 
     found, place = load_fit(fit), design_of(fit)
     earlier = place if place.is_file() and not afresh else None
-    chosen = None if among is None else items_from(among)
+    chosen = None if among is None else items_from(among, items=found.data.items)
     drawn = draw(found, size, among=chosen, earlier=earlier, **how)
     emit(drawn.table, writing, "Items to judge")
     # after the table: a design of items that nobody got would spoil the next round
@@ -184,18 +185,19 @@ def estimate(
 
     limits = parse_gates(gates)
     how = {} if weights else drawn_from(drawn, fit)
-    about = _about(items, item, by, pairs, cluster)
+    loaded = load_fit(fit)
+    known = loaded.data.items
+    about = _about(items, item, by, pairs, cluster, known)
     if weights is not None:
         if drawn is not None:
             raise click.UsageError("--weights says how items were drawn: leave out --drawn.")
-        how["weights"] = _weights(paths, weights)
+        how["weights"] = _weights(paths, weights, known)
     if pairs is not None:
         left, right = (about[name] for name in pairs)
         how["pairs"] = {i: (left[i], right[i]) for i in left if i in right}
         how["wins"] = None if wins is None else tuple(wins)
     elif wins is not None:
         raise click.UsageError("--wins goes with --pairs.")
-    loaded = load_fit(fit)
     found = estimated(
         loaded,
         paths,
@@ -204,7 +206,7 @@ def estimate(
         clusters=None if cluster is None else about[cluster],
         seed=seed,
     )
-    names = {label_text(each) for each in loaded.data.items}
+    names = set(map(label_text, known))
     for name in by:
         if rest := len(names - about[name].keys()):
             note(
@@ -221,6 +223,7 @@ def _about(
     by: tuple[str, ...],
     pairs: tuple[str, ...] | None,
     cluster: str | None,
+    known: Iterable[Any],
 ) -> dict[str, Any]:
     """Read the columns that are asked for of the table of items."""
     from annomodels.io.mappings import item_columns
@@ -235,15 +238,15 @@ def _about(
             f"{', '.join(wanted)}: name the table with this column, one row for each item, with "
             "--items; it may be the file of the labels."
         )
-    return dict(item_columns(items, list(dict.fromkeys(wanted)), item))
+    return dict(item_columns(items, list(dict.fromkeys(wanted)), item, known))
 
 
-def _weights(paths: tuple[str, ...], column: str) -> dict[str, str]:
+def _weights(paths: tuple[str, ...], column: str, known: Iterable[Any]) -> dict[str, str]:
     from annomodels.io.mappings import item_columns
 
     found: dict[str, str] = {}
     for path in paths:
-        found |= item_columns(path, [column])[column]
+        found |= item_columns(path, [column], None, known)[column]
     return found
 
 

@@ -13,7 +13,7 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Note, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
-from annomodels.io.tables.delimited import records_of
+from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.table import from_records
 
 ITEM = re.compile(r"(.*)#(\d+:\d+-\d+)$")
@@ -27,8 +27,8 @@ def read_chain_table(
 ) -> list[Part]:
     """Documents of a table; an item is document#sentence:first-end, `end` not included."""
     source = files.where(name)
-    records, lines, delimiter = records_of(files.text(name, options.encoding), source, None)
-    table = from_records(records, lines, source, delimiter)
+    lines = TextRows(files.text(name, options.encoding), source)
+    table = from_records(lines, lambda: lines.lines, source, lines.delimiter)
     columns = table.columns
     what = "chain" if "chain" in columns else "label"
     missing = [column for column in ("item", what) if column not in columns]

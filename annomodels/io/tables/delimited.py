@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
+from itertools import islice
+from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.columns import matched
@@ -16,62 +19,140 @@ from annomodels.io.tables.columns import matched
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 SPACE = " "  # stands for any number of blanks and tabs
 LOOKED_AT = 200  # records that decide on the delimiter
+_ROWS = 1 << 16  # that are parsed at a time
+_PIECE = 1 << 20  # characters that are cut into lines at a time
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 
-
-def records_of(
-    text: str, source: str, delimiter: str | None = None
-) -> tuple[list[list[str]], Sequence[int], str]:
-    r"""Rows of cells, the line each begins in, and the delimiter; blank lines are empty rows."""
-    first = 0
-    if delimiter == SPACE:
-        return _by_blanks(text)
-    said = _SEP_LINE.match(text)  # Excel writes its delimiter into the first line
-    if said:
-        text, first, delimiter = text[said.end() :], 1, delimiter or said.group(1)
-    delimiter = delimiter or delimiter_of(text)
-    try:
-        rows, lines = _parse(text, delimiter, strict=True)
-    except csv.Error as error:
-        if delimiter != "\t":
-            raise AnnotationError(_unmatched(text, delimiter, source, first, error)) from error
-        rows, lines = _parse(text, delimiter, quoting=csv.QUOTE_NONE)  # tools write bare quotes
-    return rows, range(first + 1, first + 1 + len(rows)) if lines is None else lines, delimiter
+Row = list[str]
 
 
-def below(text: str, rows: int) -> str:
-    r"""Text without its first rows."""
-    for _ in range(rows):
-        end = _LINE_END.search(text)
-        text = text[end.end() :] if end else ""
-    return text
+class TextRows:
+    """Rows of cells of a text, in parts; blank lines are empty rows, and each row has its line."""
 
+    def __init__(self, text: str, source: str, delimiter: str | None = None, skip: int = 0) -> None:
+        for _ in range(skip):
+            end = _LINE_END.search(text)
+            text = text[end.end() :] if end else ""
+        said = None if delimiter == SPACE else _SEP_LINE.match(text)
+        if said:  # Excel writes its delimiter into the first line
+            text, delimiter = text[said.end() :], delimiter or said.group(1)
+        self.source = source
+        self.delimiter = delimiter or delimiter_of(text)
+        self._text = text
+        self._first = skip + bool(said)
+        self._size: tuple[int, int] | None = None  # rows and lines, once all were read
+        self._quotes: dict[str, Any] = {"strict": True}
+        if self.delimiter == "\t" and '"' in text and not self._closes():
+            self._quotes = {"quoting": csv.QUOTE_NONE}  # tools write bare quotes
 
-def _by_blanks(text: str) -> tuple[list[list[str]], Sequence[int], str]:
-    """Rows of cells with any number of blanks and tabs between them."""
-    lines = _LINE_END.split(text)
-    if lines and not lines[-1].strip():
-        lines.pop()
-    if '"' not in text:
-        return [line.split() for line in lines], range(1, len(lines) + 1), SPACE
-    rows = [
-        [bare or inner.replace('""', '"') for inner, bare in _BLANKS.findall(line)]
-        for line in lines
-    ]
-    return rows, range(1, len(rows) + 1), SPACE
+    @classmethod
+    def of(cls, rows: list[Row], skip: int = 0) -> TextRows:
+        """Rows of a sheet."""
+        made = cls("", "", ",", 0)
+        made.rows, made.lines = rows, range(skip + 1, skip + 1 + len(rows))
+        return made
 
+    def __iter__(self) -> Iterator[list[Row]]:
+        if "rows" in self.__dict__:
+            yield self.rows
+            return
+        if self.delimiter == SPACE:
+            yield self._by_blanks()
+            return
+        rows, count = self._reader(), 0
+        while True:
+            try:
+                with _long_cells():
+                    part = list(islice(rows, _ROWS))
+            except csv.Error as error:
+                raise AnnotationError(self._unmatched(error)) from error
+            if not part:
+                break
+            count += len(part)
+            yield part
+        self._size = count, rows.line_num
 
-def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> list[str]:
-    """Cells of the first row of a text."""
-    lines = io.StringIO(text, newline="")
-    with _long_cells():
+    @cached_property
+    def rows(self) -> list[Row]:
+        """All rows."""
+        return [row for part in self for row in part]
+
+    def head(self, most: int) -> list[Row]:
+        """Return the first rows."""
+        return list(islice((row for part in self for row in part), most))
+
+    @cached_property
+    def lines(self) -> Sequence[int]:
+        """Line in which each row begins: not the number of the row after a cell of several."""
+        first = self._first + 1
+        if self.delimiter == SPACE:
+            return range(first, first + len(self.rows))
+        if self._size is None:
+            deque(self, maxlen=0)
+        rows, lines = self._size or (0, 0)
+        if rows == lines:
+            return range(first, first + rows)
+        reader = self._reader()
+        with _long_cells():
+            ends = [reader.line_num for _ in reader]
+        return [first, *(first + end for end in ends[:-1])]
+
+    def _reader(self) -> Any:
+        return csv.reader(_lines(self._text), delimiter=self.delimiter, **self._quotes)
+
+    def _closes(self) -> bool:
         try:
-            return next(csv.reader(lines, delimiter=delimiter, skipinitialspace=not spaces), [])
-        except csv.Error as error:
-            problem = Problem(f"The first row cannot be read: {error}.", remedy="Close all quotes.")
-            raise AnnotationError(problem) from error
+            with _long_cells():
+                deque(self._reader(), maxlen=0)
+        except csv.Error:
+            return False
+        return True
+
+    def _by_blanks(self) -> list[Row]:
+        """Rows of cells with any number of blanks and tabs between them."""
+        lines = _LINE_END.split(self._text)
+        if lines and not lines[-1].strip():
+            lines.pop()
+        if '"' not in self._text:
+            return [line.split() for line in lines]
+        return [
+            [bare or inner.replace('""', '"') for inner, bare in _BLANKS.findall(line)]
+            for line in lines
+        ]
+
+    def _unmatched(self, error: csv.Error) -> Problem:
+        rows, begin = self._reader(), 1
+        try:
+            with _long_cells():
+                for _ in rows:
+                    begin = rows.line_num + 1
+        except csv.Error:
+            pass
+        what = f"The quotation marks do not match ({error})."
+        remedy = 'Close the quote, or write a quote inside a quoted cell twice ("").'
+        return Problem(what, f"{self.source}, row {self._first + begin}", remedy)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Lines of a text with their ends, cut from some megabytes at a time."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE) + 1 or len(text)
+        yield from io.StringIO(text[start:end], newline="")
+        start = end
+
+
+def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> Row:
+    """Cells of the first row of a text."""
+    try:
+        with _long_cells():
+            reader = csv.reader(_lines(text), delimiter=delimiter, skipinitialspace=not spaces)
+            return next(reader, [])
+    except csv.Error as error:
+        problem = Problem(f"The first row cannot be read: {error}.", remedy="Close all quotes.")
+        raise AnnotationError(problem) from error
 
 
 def text_of(rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
@@ -85,7 +166,12 @@ def delimiter_of(text: str) -> str:
     r"""Delimiter that gives the header the known names, and most rows its width."""
     best, best_score = ",", (False, 0.0, 0, 0)
     for delimiter in DELIMITERS:
-        rows = [row for row in _some_rows(text, delimiter) if any(row)]
+        try:
+            with _long_cells():
+                few = list(islice(csv.reader(_lines(text), delimiter=delimiter), LOOKED_AT))
+        except csv.Error:
+            continue
+        rows = [row for row in few if any(row)]
         width = len(rows[0]) if rows else 0
         if width < 2:
             continue
@@ -97,33 +183,6 @@ def delimiter_of(text: str) -> str:
     return best
 
 
-def _some_rows(text: str, delimiter: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    with _long_cells():
-        try:
-            return list(itertools.islice(reader, LOOKED_AT))
-        except csv.Error:
-            return []
-
-
-def _parse(
-    text: str, delimiter: str, *, strict: bool = False, quoting: int = csv.QUOTE_MINIMAL
-) -> tuple[list[list[str]], list[int] | None]:
-    def reader() -> Iterator[list[str]]:
-        lines = io.StringIO(text, newline="")
-        return csv.reader(lines, delimiter=delimiter, strict=strict, quoting=quoting)  # type: ignore[arg-type]
-
-    with _long_cells():
-        table = reader()
-        rows = list(table)
-        if table.line_num == len(rows):  # type: ignore[attr-defined]
-            return rows, None
-        # Some cell holds a line break: note where each row begins.
-        table = reader()
-        ends = [table.line_num for _ in table]  # type: ignore[attr-defined]
-    return rows, [1, *(end + 1 for end in ends[:-1])]
-
-
 @contextmanager
 def _long_cells() -> Iterator[None]:
     """Let cells be of any length; the csv module keeps its limit in a global."""
@@ -132,17 +191,3 @@ def _long_cells() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _unmatched(text: str, delimiter: str, source: str, first: int, error: csv.Error) -> Problem:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    begin = 1
-    with _long_cells():
-        try:
-            for _ in reader:
-                begin = reader.line_num + 1
-        except csv.Error:
-            pass
-    what = f"The quotation marks do not match ({error})."
-    remedy = 'Close the quote, or write a quote inside a quoted cell twice ("").'
-    return Problem(what, f"{source}, row {first + begin}", remedy)

@@ -14,6 +14,7 @@ from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import rows_of, usable
 
 NO_LABEL = frozenset({"NA", "#"})
+_LOOKED_AT = 20_000  # rows that decide
 
 
 def is_matrix(source: Source, options: Options) -> bool:
@@ -21,7 +22,7 @@ def is_matrix(source: Source, options: Options) -> bool:
     named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
     if any(name is not None for name in (*named, source.columns)):
         return False
-    rows = [record for record in source.records if any(record)]
+    rows = [record for record in source.rows.head(_LOOKED_AT) if any(record)]
     if not rows or len(rows[0]) < 2:
         return False
     first, rest = rows[0], rows[1:]
@@ -42,7 +43,7 @@ def is_matrix(source: Source, options: Options) -> bool:
 
 def read_matrix(source: Source, options: Options) -> Columns:
     """Columns of a matrix; items and coders get numbers, blank lines are items without a label."""
-    records = source.records
+    records, lines = source.rows.rows, source.rows.lines
     filled = [record for record in records if any(record)]
     if not filled:
         what = "There are no rows."
@@ -58,7 +59,7 @@ def read_matrix(source: Source, options: Options) -> Columns:
     ragged = [n for n, record in enumerate(records) if any(record) and len(record) != width]
     if ragged:
         what = f"{counted(len(ragged), 'row')} without the {width} cells of the first row."
-        where = at_rows(source.name, [source.lines[n] for n in ragged])
+        where = at_rows(source.name, [lines[n] for n in ragged])
         return Columns(problems=[Problem(what, where, "Leave cells without a label empty.")])
     if not options.forced:
         problem = _other_shape(filled, source.name)
@@ -71,7 +72,7 @@ def read_matrix(source: Source, options: Options) -> Columns:
             "coder": [str(j) for _ in records for j in range(1, width + 1)],
             "label": [c for r in records for c in (r if any(r) else [""] * width)],
         },
-        [row for row in source.lines for _ in range(width)],
+        [row for row in lines for _ in range(width)],
         source.name,
         {},
         lambda cell: options.is_skip(cell) or (numeric and cell in NO_LABEL),

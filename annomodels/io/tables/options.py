@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import parts_of
+
+
+def check_words(function: str, words: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that a function does not have, and name those that it has."""
+    names = list(known)
+    for word in words:
+        if word not in names:
+            near = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
+            near += [name for name in names if word.startswith(name) and name not in near]
+            hint = f"Did you mean {' or '.join(near)}? " if near else ""
+            what = f"{function}() has no keyword {word!r}. {hint}It has {', '.join(names)}."
+            raise TypeError(what)
+
+
+def checked[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function say which keywords it has when it gets another."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def inner(*args: P.args, **words: P.kwargs) -> T:
+        check_words(function.__name__, words, names)
+        return function(*args, **words)
+
+    inner.__kwdefaults__ = function.__kwdefaults__  # type: ignore[attr-defined]
+    return inner
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,45 +53,43 @@ class Table:
 
 
 def from_records(
-    records: Sequence[list[str]],
-    lines: Sequence[int],
+    parts: Iterable[Sequence[list[str]]],
+    lines: Callable[[], Sequence[int]],
     source: str,
-    delimiter: str,
+    delimiter: str = ",",
     names: Sequence[str] | None = None,
 ) -> Table:
     """Table of rows of cells, the first row that is not blank being the header."""
-    if names is not None:
-        records, lines = [list(names), *records], [0, *lines]
-    filled = [n for n, record in enumerate(records) if any(record)]
-    if not filled:
+    body = _Body(names)
+    for part in parts:
+        body.take(part)
+    if body.header is None:
         what, remedy = "The file contains only blank lines.", "Export the labels again."
         return Table({}, [], source, [Problem(what, source, remedy)])
-    header, body = stripped(records[filled[0]]), filled[1:]
-    if len(header) == 1 and all(len(records[n]) == 1 for n in body):
+    header, cells, odd, numbers = body.header, body.columns, body.odd, lines()
+    if body.is_single and not odd:
         return Table({}, [], source, [_one_column(header[0], source)])
-    while len(header) > 1 and not header[-1]:
-        header.pop()
-    table = Table({}, [], source)
-    if not body:
+    table = Table({}, body.rows(numbers), source)
+    if not len(table):
         what = "There is a header but no row below it."
         table.problems.append(Problem(what, source, "Export the labels again."))
-    if names is None and body and all(len(records[n]) == len(header) + 1 for n in body):
-        header.insert(0, "")  # as R writes tables: row names have no name of their own
-    width = len(header)
-    ragged = [n for n in body if len(records[n]) != width]
-    if ragged:
-        body, records = _mended(table, body, ragged, records, lines, header, delimiter)
-    kept = [records[n] for n in body]
-    table.rows = [lines[n] for n in body]
+    wider = sum(len(row) == len(header) + 1 for row in odd.values())
+    if names is None and wider == len(table) > 0:
+        # as R writes tables: row names have no name of their own
+        header = ["", *header]
+        cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
+    if odd:
+        cells = _mended(table, cells, odd, header, delimiter)
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     if twice:
         what = f"{counted(len(twice), 'column name')} used more than once: {some(twice)}."
-        where, remedy = f"{source}, row {lines[filled[0]]}", "Give every column its own name."
+        where = f"{source}, row {0 if names is not None else numbers[body.at]}"
+        remedy = "Give every column its own name."
         if all_numbers(header):
             what = f"The first row holds only numbers: {some(header)}."
             remedy = name_them()
         table.problems.append(Problem(what, where, remedy))
-    for place, (name, column) in enumerate(zip(header, _turned(kept, width), strict=True)):
+    for place, (name, column) in enumerate(zip(header, cells, strict=True)):
         if name or not place:
             table.columns[name] = column
         elif any(column):
@@ -98,6 +97,55 @@ def from_records(
             remedy = "Name the column in the first row."
             table.problems.append(Problem(what, source, remedy))
     return table
+
+
+class _Body:
+    """Columns of the rows so far; a row of another width leaves its place empty."""
+
+    def __init__(self, names: Sequence[str] | None) -> None:
+        self.header: list[str] | None = None
+        self.at = 0  # number of the header among the rows
+        self.is_single = False
+        self.columns: list[list[str]] = []
+        self.odd: dict[int, list[str]] = {}  # by place in the columns
+        self._taken = array("q")
+        self._seen = 0
+        if names is not None:
+            self._begin(names)
+
+    def _begin(self, header: Sequence[str]) -> None:
+        self.header, self.is_single = stripped(header), len(header) == 1
+        while len(self.header) > 1 and not self.header[-1]:
+            self.header.pop()
+        self.columns = [[] for _ in self.header]
+
+    def take(self, rows: Sequence[list[str]]) -> None:
+        """Take rows; blank ones are passed over."""
+        first, self._seen = self._seen, self._seen + len(rows)
+        numbers: Sequence[int] = range(first, self._seen)
+        if not all(map(any, rows)):
+            kept = [n for n, row in enumerate(rows) if any(row)]
+            rows, numbers = [rows[n] for n in kept], [first + n for n in kept]
+        if self.header is None and rows:
+            self.at = numbers[0]
+            self._begin(rows[0])
+            rows, numbers = rows[1:], numbers[1:]
+        width = len(self.columns)
+        if set(map(len, rows)) - {width}:
+            odd = {n: row for n, row in enumerate(rows) if len(row) != width}
+            self.odd |= {len(self._taken) + n: row for n, row in odd.items()}
+            rows = [[""] * width if n in odd else row for n, row in enumerate(rows)]
+        self._taken.extend(numbers)
+        for column, cells in zip(self.columns, zip(*rows, strict=True), strict=False):
+            known: dict[str, str] = {}  # cells that say the same are one text
+            column += map(known.setdefault, cells, cells)
+
+    def rows(self, numbers: Sequence[int]) -> Sequence[int]:
+        """Numbers of the rows that were taken."""
+        taken = self._taken
+        if taken and taken[-1] - taken[0] + 1 == len(taken):
+            return numbers[taken[0] : taken[-1] + 1]
+        return [numbers[n] for n in taken]
 
 
 def stripped(header: Sequence[str]) -> list[str]:
@@ -114,51 +162,42 @@ def name_them() -> str:
     )
 
 
-def _turned(rows: Sequence[list[str]], width: int) -> Sequence[Sequence[str]]:
-    """Columns of rows of one width."""
-    return [[row[place] for row in rows] for place in range(width)]
-
-
 def _mended(
     table: Table,
-    body: list[int],
-    ragged: Sequence[int],
-    records: Sequence[list[str]],
-    lines: Sequence[int],
+    cells: Sequence[list[str]],
+    odd: Mapping[int, list[str]],
     header: Sequence[str],
     delimiter: str,
-) -> tuple[list[int], list[list[str]]]:
-    """Rows with as many cells as the header, and which of them are kept."""
-    width, source = len(header), table.source
-    out = list(records)
-    for n in ragged:
-        out[n] = _trimmed(out[n], width)
-    short = [n for n in ragged if 1 < len(out[n]) < width]
-    broken = [n for n in ragged if len(out[n]) == 1 or len(out[n]) > width]
+) -> list[list[str]]:
+    """Columns with the rows of another width: filled up, or left out where there are few."""
+    width, source, lines = len(header), table.source, table.rows
+    # spreadsheets leave empty cells behind
+    found = {n: row if any(row[width:]) else row[:width] for n, row in odd.items()}
+    short = [n for n, row in found.items() if 1 < len(row) < width]
+    broken = [n for n, row in found.items() if len(row) == 1 or len(row) > width]
     if short:
-        ends = min(len(out[n]) for n in short)
-        last = f"{some(header[ends:])}"
-        where = "all rows" if len(short) == len(body) else at_rows("", [lines[n] for n in short])
+        last = some(header[min(len(found[n]) for n in short) :])
+        where = "all rows" if len(short) == len(lines) else at_rows("", [lines[n] for n in short])
         table.notes.append(
             f"{counted(len(short), 'row')} of {source} without cells at the end, which are read as "
             f"empty: {last} ({where})."
         )
-        for n in short:
-            out[n] = [*out[n], *[""] * (width - len(out[n]))]
-    if broken and len(broken) * FEW <= len(body):
+    if broken and len(broken) * FEW <= len(lines):
         table.notes.append(
             f"Left out because their cells do not fit the {width} columns (perhaps a delimiter "
             f"that is not quoted): {at_rows(source, [lines[n] for n in broken])}."
         )
     elif broken:
-        table.problems.append(_ragged(out, broken, lines, width, source, delimiter))
+        rows = {lines[n]: found[n] for n in broken}
+        table.problems.append(_ragged(rows, width, source, delimiter))
+    for n, row in found.items():
+        for column, cell in zip(cells, row, strict=False):
+            column[n] = cell
+    if not broken:
+        return list(cells)
     wrong = set(broken)
-    return [n for n in body if n not in wrong], out
-
-
-def _trimmed(record: list[str], width: int) -> list[str]:
-    """Row without empty cells beyond the header, which spreadsheets leave behind."""
-    return record[:width] if not any(record[width:]) else record
+    table.rows = [line for n, line in enumerate(lines) if n not in wrong]
+    return [[cell for n, cell in enumerate(column) if n not in wrong] for column in cells]
 
 
 def _one_column(name: str, source: str) -> Problem:
@@ -169,24 +208,17 @@ def _one_column(name: str, source: str) -> Problem:
     return Problem(what, source, remedy)
 
 
-def _ragged(
-    records: Sequence[list[str]],
-    ragged: Sequence[int],
-    lines: Sequence[int],
-    width: int,
-    source: str,
-    delimiter: str,
-) -> Problem:
-    widths = sorted({len(records[n]) for n in ragged})
-    one = counted(len(ragged), "row")
+def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimiter: str) -> Problem:
+    widths = sorted(set(map(len, rows.values())))
+    one = counted(len(rows), "row")
     what = f"{one} of {' or '.join(map(str, widths[:4]))} cells where the header has {width}."
     other = [
         word
         for mark, word in DELIMITERS.items()
-        if mark != delimiter and all(mark in cell for n in ragged for cell in records[n][:1])
+        if mark != delimiter and all(mark in cell for row in rows.values() for cell in row[:1])
     ]
     remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
-    if other and max(widths) == 1:
+    if other and widths[-1] == 1:
         remedy = f"These rows seem separated by a {other[0]}, the header by a "
         remedy += f"{DELIMITERS.get(delimiter, repr(delimiter))}: use one delimiter."
-    return Problem(what, at_rows(source, [lines[n] for n in ragged]), remedy)
+    return Problem(what, at_rows(source, list(rows)), remedy)

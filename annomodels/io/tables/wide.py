@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,18 @@ from annomodels.io.tables.variables import Grid, grid_of, several
 DERIVED_WORDS = (
     *("consensus", "final", "final_label", "final label", "majority", "majority_label"),
     *("majority label", "majority_vote", "adjudicated", "adjudication", "aggregated", "mode"),
+)
+BOXES = {"0", "1", "true", "false", "yes", "no", "x"}
+# what columns with a box for each question are called after, and no coder is
+_ASKED = re.compile(
+    r"(is|has|label|class)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
+    r"hate(ful|_speech)?|identity_(hate|attack)|offen[sc]ive(ness)?|profan(e|ity)|abus(e|ive)|"
+    r"sexual(ly)?(_explicit)?|violen(t|ce)|spam|sarcas(m|tic)|iron(y|ic)|humou?r(ous)?|"
+    r"anger|angry|disgust(ed)?|fear|joy|sad(ness)?|surprise|trust|anticipation|love|optimism|"
+    r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
+    r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
+    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous))",
+    re.IGNORECASE,
 )
 TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
 
@@ -82,6 +95,8 @@ def read_wide(source: Source, options: Options) -> Columns:
         counts = None if options.forced else counts_in(table, list(coders))
         if counts is not None:
             return Columns(problems=[counts_problem(counts, table.source, form="wide")])
+        if problems := _questions(table, list(coders), options):
+            return Columns(problems=problems)
         if problems := _not_coders(table, list(coders), options):
             return Columns(problems=problems)
     columns = _melted(table, item, coders, options)
@@ -168,6 +183,24 @@ def _melted(
     columns.notes = [*table.notes, *columns.notes]
     columns.skips -= sum(table.absent.get(name, 0) for name in coders)
     return columns
+
+
+def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
+    """Columns of boxes that are called after what was asked: not coders, but questions."""
+    asked = [name for name in coders if _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip()))]
+    cells = {str(cell).casefold() for name in asked for cell in table.columns[name]}
+    if options.forced or len(asked) < 2 or not cells - {""} <= BOXES:
+        return []
+    what = (
+        f"The columns {some(asked)} hold yes or no and are called after what was asked: they are "
+        "questions, and no column names the coders."
+    )
+    remedy = (
+        f"Give the labels of each coder: a column of coders, named with coder=..., and "
+        f"question={asked[0]!r} or one of the others. If these columns are coders all the same, "
+        "say format='wide'."
+    )
+    return [Problem(what, f"{table.source}, columns {some(asked)}", remedy)]
 
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:

@@ -38,13 +38,13 @@ class _Item:
 
 def is_qualtrics(source: Source, options: Options) -> bool:
     """Whether the cells of the third row begin with ``{"ImportId":``."""
-    return any(row[:1] and row[0].startswith(_MARK) for row in source.records[2:3])
+    return any(row[:1] and row[0].startswith(_MARK) for row in source.rows.head(3)[2:])
 
 
 def read_qualtrics(source: Source, options: Options) -> Columns:
     """Columns of the answers of finished respondents; the questions are the items."""
     found = Judgements(source, options)
-    names, texts, marks = (list(row) for row in source.records[:3])
+    names, texts, marks = (list(row) for row in source.rows.rows[:3])
     width = len(names)
     if not len(names) == len(texts) == len(marks):
         found.problem("The three header rows differ in length.", "Export it again as CSV.")
@@ -57,7 +57,7 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
         return found.columns()
     body = [
         (line, row)
-        for line, row in zip(source.lines[3:], source.records[3:], strict=True)
+        for line, row in zip(source.rows.lines[3:], source.rows.rows[3:], strict=True)
         if any(row)
     ]
     wrong = [line for line, row in body if len(row) != width]
