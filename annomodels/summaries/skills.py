@@ -143,7 +143,7 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
         vectors = np.broadcast_to(vectors, (2, count, n_coders, n_labels))
     stack = stacked(tree)
     return CoderDraws(
-        accuracy=scalars[0] if stack is None else stack.far_off(scalars[0], data),
+        accuracy=scalars[0] if stack is None else stack.far_off(scalars[0]),
         skill=scalars[1],
         bits=scalars[2],
         sensitivity=vectors[0],

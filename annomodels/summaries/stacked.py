@@ -66,18 +66,10 @@ class Stacked:
             wrong += (rng.random(p_right.shape) < 1.0 - p_right).sum(axis=1)
         return wrong
 
-    def far_off(self, accuracy: Floats, data: Annotations) -> Floats:
-        """Spread accuracies [draw, coder] as far from those under drawn truths as on public sets.
-
-        As :func:`annomodels.models.mixtures.stack.as_far_off` does with counts of right labels, as
-        far as a coder's labels are of items of unknown truth.
-        """
-        spread = np.full(data.n_coders, self.spread)
-        if data.gold is not None and len(data):
-            unknown = np.bincount(data.coder, data.gold[data.item] < 0, data.n_coders)
-            spread *= unknown / np.maximum(data.per_coder, 1)
+    def far_off(self, accuracy: Floats) -> Floats:
+        """Spread accuracies [draw, coder] as far from drawn truths as on public sets."""
         odds = np.log(np.maximum(accuracy, TINY) / np.maximum(1.0 - accuracy, TINY))
-        odds += spread * np.random.default_rng(4).standard_normal(odds.shape)
+        odds += self.spread * np.random.default_rng(4).standard_normal(odds.shape)
         return np.asarray(1.0 / (1.0 + np.exp(-odds)))
 
 
