@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.tables.delimited import records_of, text_of
+from annomodels.io.tables.delimited import TextRows, text_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -71,7 +71,7 @@ def kept(fit_path: str, data: Any) -> Shown | None:
     path = folder / SHOWN
     if not path.is_file():
         return None
-    header = records_of(path.read_text("utf-8"), SHOWN, ",")[0][0]
+    header = TextRows(path.read_text("utf-8"), SHOWN, ",").head(1)[0]
     return shown_from(str(path), data, None, header[1:], "item")
 
 

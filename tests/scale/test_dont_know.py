@@ -156,7 +156,8 @@ def test_labels_that_are_all_no_class_are_a_problem(tmp_path: Path) -> None:
     none = am.scan(path, dont_know=["?"])  # nobody said it: a column of zeros, as in memory
     wanted = am.fit(am.read(path, dont_know=["?"]), engine="em", seed=1)
     table = am.fit(none, engine="em", seed=1).coders().table
-    assert list(table) == list(wanted.coders().table)
+    in_memory = [name for name in wanted.coders().table if not name.startswith("share_right")]
+    assert list(table) == in_memory
     assert table["dont_know"].tolist() == [0, 0]
 
 

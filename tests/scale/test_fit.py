@@ -114,7 +114,9 @@ def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
 @pytest.mark.slow
 def test_summaries_are_those_of_a_fit_in_memory(told: tuple[am.Fit, am.Fit]) -> None:
     found, wanted = told
-    pd.testing.assert_frame_equal(found.coders(0.8).table, wanted.coders(0.8).table)
+    # the share of right labels needs the labels themselves
+    in_memory = wanted.coders(0.8).table.filter(regex="^(?!share_right)")
+    pd.testing.assert_frame_equal(found.coders(0.8).table, in_memory)
     assert "repeats_agree" in found.coders().table
     whole = wanted.check().table.set_index("name")
     part = found.check().table.set_index("name")

@@ -112,7 +112,7 @@ def test_threshold_sets_settled_only(crowd):
     assert high["settled"].mean() < 1
     assert (low["label"] == high["label"]).all()
     with pytest.raises(NotApplicable, match="between 0 and 1"):
-        gold(tree, world.data, 1.5)
+        gold(tree, world.data, threshold=1.5)
 
 
 def test_gold_beats_the_vote_and_knows_how_often_it_errs(crowd):

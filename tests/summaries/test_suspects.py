@@ -142,7 +142,7 @@ def test_functions_that_abstain_are_named(rng):
         labels[labels[:, j] != j % 2, j] = -1
     finding = one_label_finding(annotations(labels))
     assert finding.severity == 2
-    assert 'dont_know=["abstain"]' in finding.sentence
+    assert "dont_know=['abstain']" in finding.sentence
     crowd, _ = said(rng, 300, [0.9] * 12)
     assert one_label_finding(annotations(crowd)).severity == 0
     crowd[:, :2] = 1

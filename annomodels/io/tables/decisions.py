@@ -53,7 +53,8 @@ def _rows(given: Any) -> tuple[list[Row], str]:
     elif isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json"):
         file = Source(given)
         with guarded(file.name):
-            table = [(n, row) for n, row in zip(file.lines, file.records, strict=True) if any(row)]
+            read = file.rows
+            table = [(n, row) for n, row in zip(read.lines, read.rows, strict=True) if any(row)]
         source, names = file.name, [name.strip() for name in table[0][1]] if table else []
         records, numbers = [row for _, row in table[1:]], [n for n, _ in table[1:]]
     else:
