@@ -196,9 +196,8 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
         "questions, and no column names the coders."
     )
     remedy = (
-        f"Give the labels of each coder: a column of coders, named with coder=..., and "
-        f"question={asked[0]!r} or one of the others. If these columns are coders all the same, "
-        "say format='wide'."
+        f"Add a column that names the coders, then choose the question: {Option('coder', ...)}, "
+        f"{Option('question', asked[0])}. If these columns are coders: {Option('format', 'wide')}."
     )
     return [Problem(what, f"{table.source}, columns {some(asked)}", remedy)]
 
