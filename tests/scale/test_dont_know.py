@@ -106,7 +106,8 @@ def test_a_fit_learns_from_them_as_in_memory_or_leaves_them_out(
         assert set(draws) == set(reference)
         for name in draws:
             assert np.array_equal(draws[name].values, reference[name].values), name
-        pd.testing.assert_frame_equal(found.coders().table, wanted.coders().table)
+        in_memory = wanted.coders().table.filter(regex="^(?!share_right)")
+        pd.testing.assert_frame_equal(found.coders().table, in_memory)
         assert found.coders().notes == wanted.coders().notes
         p = pd.concat([pd.read_parquet(path) for path in sorted(found.truth.iterdir())])
         p = p[[f"p_{label}" for label in data.labels]].to_numpy()
