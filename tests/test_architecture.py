@@ -20,6 +20,7 @@ PACKAGE = ROOT / "annomodels"
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted(PACKAGE.rglob("*.py"))
+    if path.name != "_version.py"  # written by the build
 }
 # functions with `Any` in their signature: lower it when you can
 MOST_UNTYPED = 775
@@ -160,7 +161,7 @@ def test_every_folder_stays_within_its_budget() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
     budget = {part: int(n.replace(",", "")) for part, n in re.findall(BUDGET, page, re.MULTILINE)}
     lines: Counter[str] = Counter()
-    for path in (*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")):
+    for path in (*FILES.values(), *PACKAGE.rglob("*.pyi")):
         folder = path.relative_to(PACKAGE).parts[0]
         lines[folder if path.parent != PACKAGE else "files"] += length(path)
     assert set(budget) == set(lines)
