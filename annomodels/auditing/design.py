@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PER_STRATUM = 3
 # smallest P(wrong) that a stratum is given items for: a crowd may be sure and wrong
 FLOOR = 0.04
-# a predicted label has strata of its own from so many strata on; others share theirs
+# number of strata from which each predicted label gets separate strata
 ENOUGH = 0.6
 
 

@@ -204,7 +204,7 @@ def _sums(stratum: Ints, group: Ints, n_strata: int, n_groups: int) -> Callable[
     return lambda values: np.bincount(cell, values, size).reshape(n_strata, n_groups)
 
 
-# sizes that a plan shows, and how many made-up audits a width is the median of
+# sizes that a plan shows, and number of simulated audits behind each median width
 LADDER = (30, 60, 120, 240, 480, 960)
 AUDITS, DRAWS = 40, 500
 

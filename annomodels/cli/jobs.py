@@ -291,7 +291,7 @@ def _shown(job: Job, labels: Annotations) -> Shown | None:
 
 
 def _decided(job: Job, labels: Annotations) -> Annotations:
-    """Give the labels the true labels that were decided on the page, next to those they have."""
+    """Add the decisions of the page to the known true labels of the data."""
     if job.decisions is None:
         return labels
     codes = () if labels.gold is None else labels.gold.tolist()

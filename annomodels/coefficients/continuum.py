@@ -50,7 +50,7 @@ class Units:
     """Stretches of texts, or of any other continuum, that coders marked and labeled.
 
     A coder's units with the same label do not overlap; what lies between them are gaps. Units with
-    different labels may overlap: each label is a layer of its own. Build it with
+    different labels may overlap: each label is a separate layer. Build it with
     :meth:`from_records` or :meth:`from_frame`.
 
     Parameters

@@ -219,7 +219,7 @@ def _all_pairs(weights: Floats, extras: Sequence[Extra]) -> tuple[Floats, Floats
 def _pairs(
     group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
 ) -> Floats:
-    """Weight of the pairs within groups; what is added may stand in a group of its own."""
+    """Weight of the pairs within groups; additional pairs may form a separate group."""
     codes, where = np.unique(group, return_inverse=True)
     places = np.arange(len(group))
     held = sparse_sum(np.ones(len(group)), where, places, (len(codes), len(group))) @ weights.T

@@ -124,7 +124,7 @@ def ambiguous_places(
 ) -> pd.DataFrame:
     """Classify expressions: agreed on, explicitly ambiguous, or implicitly.
 
-    *Explicit*: somebody gave several readings. *Implicit*: among those with one reading, two chains
+    *Explicit*: a coder gave several readings. *Implicit*: among those with one reading, two chains
     or more have `min_support` coders each. *Outlier*: at most `outlier_max` coders leave the chain
     that all others chose. *Scattered*: they disagree, but no second chain has support.
 
