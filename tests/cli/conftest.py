@@ -65,23 +65,27 @@ def call(
 
     def check_proposal(words: list[str], gives: str) -> None:
         """Run what a refusal proposes, as a check: it reads, with the counts that are stated."""
-        check = cli.get_command(click.Context(cli), "check")
-        assert check is not None
-        options = [p for p in check.params if isinstance(p, click.Option)]
-        takes = {flag: not p.is_flag for p in options for flag in p.opts}
+
+        def options(name: str) -> dict[str, bool]:
+            command = cli.get_command(click.Context(cli), name)
+            assert command is not None
+            found = [p for p in command.params if isinstance(p, click.Option)]
+            return {flag: not p.is_flag for p in found for flag in p.opts}
+
+        takes, checks = options(words[0]), options("check")
         kept, rest = ["check"], iter(words[1:])
         for word in rest:
-            if not word.startswith("-") or word in takes:
-                kept += [word, next(rest)] if takes.get(word) else [word]
-            elif word in ("-o", "--output", "--model", "--draws", "--to"):
-                next(rest)
+            value = [next(rest)] if takes.get(word) else []
+            if not word.startswith("-") or (word in checks and word not in ("-o", "--output")):
+                kept += [word, *value]
         if "-" in kept:  # the input is used up
             return
         code = main([*kept, "--json"])
         out, err = capsys.readouterr()
         assert code in (0, 4), (kept, err)
         if counts := re.match(r"([\d,]+) items? × ([\d,]+) coders?", gives):
-            found = json.loads(out)["checks"]
+            read = json.loads(out)  # with every question, what is stated is the first one's
+            found = next(iter(read.get("questions", {"": read}).values()))["checks"]
             values = [str(found[name]["value"]).replace(",", "") for name in ("items", "coders")]
             assert values == [n.replace(",", "") for n in counts.groups()], (kept, gives)
 
