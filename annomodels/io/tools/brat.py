@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
 from annomodels.io.tables.variables import by_document
+from annomodels.io.tools.judgements import Judgements
 
 _MARK = re.compile(r"^(T\d+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t|$)")
 _ATTRIBUTE = re.compile(r"^[AM]\d+\t(\S+) (T\d+)(?: (.+))?$")
@@ -33,9 +33,9 @@ def is_brat(source: Source, options: Options) -> bool:
     return source.inside is not None and bool(source.inside.ending(".ann"))
 
 
-def spans_of_brat(source: Source, options: Options) -> Spans:
+def spans_of_brat(source: Source, options: Options, found: Judgements) -> None:
     """Spans with their types, attributes as questions of their own, and Equiv chains."""
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     for name, document, coder in _placed(source):
         part = source.member(name)
         said = _parse(decoded(part.data, part.name))
@@ -50,7 +50,6 @@ def spans_of_brat(source: Source, options: Options) -> Spans:
             if key in said.marks:
                 _, start, end = said.marks[key]
                 builder.add(Span(document, coder, attribute, start, end, value))
-    return builder.spans()
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
