@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from annomodels.errors import AnnotationError
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.rows import ROWS, Rows, read_rows
@@ -47,6 +47,10 @@ class Format:
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""
+        if not self.spans:
+            what = f"The format {self.name!r} contains no marked stretches of text."
+            remedy = f"Read it with annomodels.read, without {Option('units')}."
+            raise AnnotationError(Problem(what, source.name, remedy))
         found = Judgements(source, options)
         self._function("spans_of")(source, options, found)
         if found.problems:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import posixpath
 import re
@@ -17,6 +16,7 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
+from annomodels.io.tables.options import meant
 from annomodels.io.tables.variables import by_document
 
 Paths = str | os.PathLike[str]
@@ -315,7 +315,6 @@ def _named(format: str) -> Format | None:
     found = {form.name: form for form in (*FORMATS, PROJECT)}.get(format)
     if found is None:
         names = ["auto", *(form.name for form in (*FORMATS, PROJECT))]
-        near = difflib.get_close_matches(str(format), names, n=1)
-        remedy = (f"Did you mean {near[0]!r}? " if near else "") + f"Use one of {', '.join(names)}."
+        remedy = f"{meant(format, names)}Use one of {', '.join(names)}."
         raise AnnotationError(Problem(f"There is no format {format!r}.", remedy=remedy))
     return found
