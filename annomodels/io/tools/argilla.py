@@ -7,7 +7,6 @@ from typing import Any
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import item_column
 
 _USERS = ".responses.users"
 _NOT_COUNTED = {"draft": "they are drafts", "pending": "they are pending"}
@@ -64,7 +63,10 @@ def read_argilla(source: Source, options: Options, found: Judgements) -> None:
 def read_argilla_table(source: Source, options: Options, found: Judgements) -> None:
     """Columns of a data set; only submitted responses count, discarded ones are skips."""
     table = found.table
-    unit = item_column(table, found, "id")
+    unit = options.item or ("id" if "id" in table.header else (*table.header, "id")[0])
+    if not found.problems:
+        found.require(table.header, unit, "item")
+        found.require(table.header, options.text, "text")
     if found.problems:
         return
     questions = [n.removesuffix(_USERS) for n in table.header if n.endswith(_USERS)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
@@ -104,17 +105,7 @@ def _parse(text: str) -> _File:
 
 def _chains(said: _File) -> dict[str, str]:
     """Name of the chain of each mention that was linked to another."""
-    head: dict[str, str] = {}
-
-    def first(key: str) -> str:
-        while head.get(key, key) != key:
-            key = head[key]
-        return key
-
-    for group in said.same:
-        keys = [key for key in group if key in said.marks]
-        for key in keys[1:]:
-            a, b = first(keys[0]), first(key)
-            head[max(a, b)] = min(a, b)
-            head.setdefault(min(a, b), min(a, b))
-    return {key: first(key) for key in head}
+    groups = [[key for key in group if key in said.marks] for group in said.same]
+    links = [(keys[0], key) for keys in groups for key in keys[1:]]
+    nodes = dict.fromkeys(key for link in links for key in link)
+    return {key: min(chain) for chain in components(nodes, links) for key in chain}

@@ -18,23 +18,11 @@ from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml
 
 _TYPES = "TypeSystem.xml"
-_STRUCTURE = frozenset(
-    [
-        "Token",
-        "Sentence",
-        "Paragraph",
-        "Heading",
-        "Div",
-        "Document",
-        "DocumentAnnotation",
-        "DocumentMetaData",
-        "TagsetDescription",
-        "Annotation",
-        "CASMetadata",
-        "FeatureDefinition",
-        "LayerDefinition",
-    ]
-)
+_STRUCTURE = {
+    *("Token", "Sentence", "Paragraph", "Heading", "Div", "Document", "DocumentAnnotation"),
+    *("DocumentMetaData", "TagsetDescription", "Annotation", "CASMetadata", "FeatureDefinition"),
+    "LayerDefinition",
+}
 _PLAIN = frozenset(f"uima.cas.{kind}" for kind in ("String", "Boolean", "Integer", "Long", "Float"))
 _PLACES = ("begin", "end", "sofa")
 

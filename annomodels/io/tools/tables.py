@@ -11,17 +11,6 @@ from annomodels.io.tables.table import Table
 from annomodels.io.tools.judgements import Judgements
 
 
-def item_column(table: Table, found: Judgements, default: str) -> str:
-    """Give the column of the items, as named or the tool's own; report names not there."""
-    options = found.options
-    first = table.header[0] if table.header else default
-    name = options.item or (default if default in table.header else first)
-    if not found.problems:
-        found.require(table.header, name, "item")
-        found.require(table.header, options.text, "text")
-    return name
-
-
 def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None:
     """Column that was named, with or without the prefix that the tool puts before it."""
     if name is None or name in header or prefix + name not in header:
