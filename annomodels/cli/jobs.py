@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -25,7 +25,6 @@ from annomodels.cli.loading import (
     load_data,
     load_each,
     say_notes,
-    several,
 )
 from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file
@@ -81,30 +80,6 @@ class Outcome:
     code: int
     facts: dict[str, Any]
     text: str
-
-
-def run(job: Job) -> int:
-    """Do what ``annomodels run`` is asked for, and say where it is; returns the exit code."""
-    if job.no_report and (job.known is not None or job.show):
-        flag = "--show" if job.known is None else "--known"
-        raise click.UsageError(f"{flag} is used in the report: leave out --no-report.")
-    if job.body is not None:
-        job = replace(job, reading={**job.reading, "text": job.body})
-    if job.stream:
-        from annomodels.cli.streaming import stream
-
-        return stream(job, whole=True)
-    if job.cache is not None:
-        raise click.UsageError("--cache goes with --stream.")
-    if several(job.reading, job.every_question):
-        main_file, outcomes, left_out = each_question(job)
-        questions = {outcome.question: outcome.facts for outcome in outcomes}
-        facts = {"index": main_file, "questions": questions, "left_out": left_out}
-        told(job, facts, main_file)
-    else:
-        outcomes = [one_question(job, job.output)]
-        told(job, outcomes[0].facts, outcomes[0].text)
-    return max(outcome.code for outcome in outcomes)
 
 
 def told(job: Job, facts: Mapping[str, object], text: str) -> None:

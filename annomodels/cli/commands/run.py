@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import click
+
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import several
 from annomodels.cli.options import Job, option
 
 
@@ -43,6 +48,24 @@ def command(job: Job) -> int:
     With --stream the gold labels are in gold.parquet, P(truth) in truth/ and the verdict in
     about.json; items.csv and agreement.csv need the labels in memory.
     """
-    from annomodels.cli.jobs import run
+    from annomodels.cli.jobs import each_question, one_question, told
+    from annomodels.cli.streaming import stream
 
-    return run(job)
+    if job.no_report and (job.known is not None or job.show):
+        flag = "--show" if job.known is None else "--known"
+        raise click.UsageError(f"{flag} is used in the report: leave out --no-report.")
+    if job.body is not None:
+        job = replace(job, reading={**job.reading, "text": job.body})
+    if job.stream:
+        return stream(job, whole=True)
+    if job.cache is not None:
+        raise click.UsageError("--cache goes with --stream.")
+    if several(job.reading, job.every_question):
+        main_file, outcomes, left_out = each_question(job)
+        questions = {outcome.question: outcome.facts for outcome in outcomes}
+        facts = {"index": main_file, "questions": questions, "left_out": left_out}
+        told(job, facts, main_file)
+    else:
+        outcomes = [one_question(job, job.output)]
+        told(job, outcomes[0].facts, outcomes[0].text)
+    return max(outcome.code for outcome in outcomes)
