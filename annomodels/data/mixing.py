@@ -46,6 +46,11 @@ def ess(draws: Floats) -> Floats:
     return _by_column(draws, lambda split: _effective(_normal_scores(split)))
 
 
+def ess_of_mean(draws: Floats) -> Floats:
+    """Effective sample size for the mean of each column; otherwise as :func:`ess`."""
+    return _by_column(draws, _effective)
+
+
 def _by_column(draws: Floats, function: Callable[[Floats], Floats]) -> Floats:
     """Apply a function to split chains [parameter, half chain, draw] that vary."""
     _, n, parameters = draws.shape

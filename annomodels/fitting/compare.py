@@ -12,8 +12,16 @@ import numpy as np
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
+from annomodels.summaries.arviz import effective_share, posterior
 from annomodels.summaries.summary import Summary
-from annomodels.summaries.trust.held_out import COLUMNS, FEWEST_DRAWS, By, HeldOut, held_out
+from annomodels.summaries.trust.held_out import (
+    COLUMNS,
+    FEWEST_DRAWS,
+    By,
+    HeldOut,
+    held_out,
+    whole_chains,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +96,9 @@ def compare(
 
 
 def _score(by: By, fit: tuple[xr.DataTree, Annotations]) -> HeldOut:
-    return held_out(*fit, by)
+    tree, data = fit
+    draws = whole_chains(tree, data)
+    return held_out(tree, data, by, draws, effective_share(posterior(tree, data), len(draws)))
 
 
 def _names(fits: list[Fit]) -> dict[str, Fit]:

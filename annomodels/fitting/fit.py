@@ -455,6 +455,36 @@ class Fit:
 
         return draws_for(self.model, self.data, self.tree)
 
+    def to_arviz(self, *, log_likelihood: bool = True) -> xr.DataTree:
+        """Return the draws as ArviZ knows them, for ``az.summary``, ``az.loo`` and its plots.
+
+        The group ``posterior`` has all variables and, for classes, the ``accuracy`` of coders that
+        :meth:`coders` shows; a row of ``confusion`` lies along ``given``. ``log_likelihood`` has
+        one observation per item, with the truth summed out: ``az.loo`` leaves out items, as
+        :func:`annomodels.compare` does. Fits of numbers, links and scans have no such group.
+
+        Parameters
+        ----------
+        log_likelihood
+            Whether to compute that group; it takes 8 bytes per item and draw.
+
+        Raises
+        ------
+        NotApplicable
+            When there are no draws, because the engine is em.
+
+        Examples
+        --------
+        >>> import annomodels as am
+        >>> fit = am.fit(am.datasets.load("anesthesia"), "mace", chains=2, draws=100, seed=1)
+        >>> tree = fit.to_arviz()
+        >>> dict(tree["log_likelihood"].sizes)
+        {'chain': 2, 'draw': 100, 'item': 45}
+        """
+        from annomodels.summaries.arviz import arviz_tree
+
+        return arviz_tree(self.tree, self.data, log_likelihood=log_likelihood)
+
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save the fit; :func:`annomodels.load` reads it.
 

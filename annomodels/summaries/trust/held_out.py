@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 By = Literal["item", "label"]
 
-DRAWS = 1000
 BLOCK = 8_000_000
 # PSIS needs that many draws to be trusted at all
 FEWEST_DRAWS = 100
@@ -59,13 +58,20 @@ class HeldOut:
         return int((self.pareto_k > self.good_k).sum())
 
 
-def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int = DRAWS) -> HeldOut:
+def held_out(
+    tree: xr.DataTree,
+    data: Annotations,
+    by: By = "item",
+    draws: Draws | None = None,
+    r_eff: float = 1.0,
+) -> HeldOut:
     r"""Leave out one item, or one label, at a time by Pareto-smoothed importance sampling.
 
     For items the density of a draw is :math:`p(y_i \mid \pi, \theta)` with the truth (and what
     else is discrete) summed out. For labels it is
     :math:`p(y_n \mid y_{i \setminus n}, \pi, \theta)`, the ratio of two such sums:
-    the truth of the item is known as well as its other labels tell.
+    the truth of the item is known as well as its other labels tell. `r_eff` is the number of
+    effective draws per draw.
 
     References
     ----------
@@ -79,12 +85,12 @@ def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int =
     >>> len(found.elpd), bool(found.total < found.in_sample.sum())
     (2, True)
     """
-    draws = thinned(tree, data, n_max)
+    draws = draws or whole_chains(tree, data)
     codes = encode(data, kind=draws.kinds_of(data))
     n_points = codes.n_patterns if by == "item" else len(codes.row)
     elpd, in_sample, pareto_k = (np.empty(n_points) for _ in range(3))
     for points, values in pointwise(draws, codes, by):
-        each = [smoothed(-of_one) for of_one in np.ascontiguousarray(values.T)]
+        each = [smoothed(-of_one, r_eff) for of_one in np.ascontiguousarray(values.T)]
         pareto_k[points] = [k for _, k in each]
         log_weights = np.transpose([weights for weights, _ in each])
         elpd[points] = _log_mean_exp(log_weights + values, normalised=True)
@@ -96,6 +102,13 @@ def held_out(tree: xr.DataTree, data: Annotations, by: By = "item", n_max: int =
         places = np.repeat(codes.starts[codes.inverse], lengths) + inside
     good_k = min(1.0 - 1.0 / np.log10(max(len(draws), 2)), 0.7)
     return HeldOut(elpd[places], in_sample[places], pareto_k[places], good_k, len(draws))
+
+
+def whole_chains(tree: xr.DataTree, data: Annotations) -> Draws:
+    """Take all draws, or if they need much memory the same number of each chain."""
+    draws = thinned(tree, data)
+    over = len(draws) % int(tree["posterior"].sizes["chain"])
+    return thinned(tree, data, len(draws) - over) if over else draws
 
 
 def _log_mean_exp(values: Floats, normalised: bool = False) -> Floats:

@@ -16,11 +16,11 @@ FEW, FEWEST = 225, 5
 SHAPE, WEIGHT = 0.5, 10
 
 
-def smoothed(log_ratios: Floats) -> tuple[Floats, float]:
+def smoothed(log_ratios: Floats, r_eff: float = 1.0) -> tuple[Floats, float]:
     r"""Pareto-smooth importance ratios of draws, and tell how heavy their tail is.
 
     The largest ratios are replaced by the quantiles of a generalised Pareto distribution that is
-    fitted to them.
+    fitted to them, :math:`3 \sqrt{S / r}` of `S` draws with `r_eff` effective draws per draw.
 
     Shapes: `log_ratios` [draw]; result [draw].
 
@@ -36,7 +36,7 @@ def smoothed(log_ratios: Floats) -> tuple[Floats, float]:
     (1.0, True)
     """
     n = len(log_ratios)
-    n_tail = int(3 * n**0.5 if n > FEW else n / 5)
+    n_tail = min(int(3 * (n / r_eff) ** 0.5 if n * r_eff > FEW else n / 5), n - 1)
     if n_tail < FEWEST:
         raise ValueError(f"{n} draws are too few to smooth their weights.")
     values = log_ratios - log_ratios.max()
