@@ -29,7 +29,6 @@ SHORT: dict[str, tuple[Column, ...]] = {
     "document": columns(*_COMMON, "coders note"),
     "group": columns(*_COMMON, "coders note"),
     "label": columns(VALUE, _SPECIFIC, "n share observed expected"),
-    # of one item the interval is that of like items, and need not hold the value
     "item": columns("n", VALUE.called(interval=None), "share influence further"),
     "coder": columns("n", VALUE, "without difference", Column("p_better_without"), "note"),
     "pair": columns(*_COMMON, "note"),

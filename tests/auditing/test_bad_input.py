@@ -308,8 +308,8 @@ def test_coders_and_items_without_labels(make):
     by = {"third": {item: n % 3 for n, item in enumerate(fit.data.items[:7])}}
     found = told(fit, dict.fromkeys(audit.table["item"], "k01"), audit, by=by)
     coders = found.coders.set_index("coder")
-    assert coders.loc["c3", ["accuracy", "accuracy_low", "accuracy_high"]].isna().all()
-    assert coders.loc["c0", "accuracy"] < 0.5
+    assert coders.loc["c3", ["share_right", "share_right_low", "share_right_high"]].isna().all()
+    assert coders.loc["c0", "share_right"] < 0.5
     assert coders.loc["c2", "audited"] == 0
 
 

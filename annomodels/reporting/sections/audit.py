@@ -34,7 +34,7 @@ THRESHOLDS = columns(
 CODERS = columns(
     "coder n audited",
     COLUMNS["right"].called("of these right"),
-    COLUMNS["accuracy"].called("Share right"),
+    COLUMNS["share_right"].called("Share right"),
 )
 SYSTEMS = columns("system", COLUMNS["n"].called("Comparisons"), "audited win_rate")
 SLICES = columns(
