@@ -9,9 +9,9 @@ import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
+from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import decimal
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import paragraphs, references
 from annomodels.reporting.prose import as_markdown, by_doi, cite, cited_in, name, sources_of
 from annomodels.reporting.words import count
-from annomodels.summaries.columns import decimal
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import clean, short
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Head, Part, Section
 from annomodels.reporting.sections import sections_of
 from annomodels.reporting.words import count
-from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
     from jinja2 import Template

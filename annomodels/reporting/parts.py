@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from annomodels.data.columns import short
 from annomodels.plots.svg import inline
 from annomodels.reporting.grid import Table
-from annomodels.summaries.columns import short
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

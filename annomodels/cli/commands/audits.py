@@ -9,7 +9,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Writing, option, split_words
-from annomodels.summaries.columns import COLUMNS, Column, columns
+from annomodels.data.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.head import warning
@@ -20,11 +21,10 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.summaries.columns import COLUMNS, Column, columns, short
 from annomodels.summaries.draws import model_of
 
 if TYPE_CHECKING:
-    from annomodels.summaries.summary import Summary
+    from annomodels.data.summary import Summary
 
 
 CODERS = 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels import plots
+from annomodels.data.columns import decimal, short
 from annomodels.data.names import label_text
 from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
@@ -14,7 +15,6 @@ from annomodels.reporting.health import Spread
 from annomodels.reporting.parts import Part, Rows, Section, box, cut, drawn, notes, pair, picture
 from annomodels.reporting.parts import table as shown
 from annomodels.reporting.words import count, listed, number, percent
-from annomodels.summaries.columns import decimal, short
 
 
 def _data(facts: Facts) -> list[Part]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import columns
 from annomodels.data.names import label_text, places_of
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.summary import Summary
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
