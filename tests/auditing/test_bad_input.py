@@ -160,7 +160,7 @@ def test_everything_audited_is_the_truth(world, how):
         row = found.row("wrong")
         assert [row[end] for end in ends] == pytest.approx([world.wrong] * 2)
     right = found.coders.set_index("coder")
-    np.testing.assert_allclose(right["accuracy_low"], right["right"] / right["n"])
+    np.testing.assert_allclose(right["share_right_low"], right["right"] / right["n"])
     shares = np.bincount(world.truth, minlength=2) / 400
     for label, share in zip(("k00", "k01"), shares, strict=True):
         assert found.row("prevalence", label)["value"] == pytest.approx(share)
