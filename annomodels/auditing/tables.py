@@ -434,9 +434,9 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
             "n": n,
             "audited": np.bincount(data.coder[judged], minlength=data.n_coders),
             "right": np.bincount(data.coder[hit], minlength=data.n_coders),
-            "accuracy": share.mean(axis=0),
-            "accuracy_low": low,
-            "accuracy_high": high,
+            "share_right": share.mean(axis=0),
+            "share_right_low": low,
+            "share_right_high": high,
         }
     )
 

@@ -10,13 +10,13 @@ from annomodels.coefficients.agreement import agreement as classical
 from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.coders.populations import new_coders
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
 from annomodels.summaries.foretold.p_next import drawn
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import columns as columns_of
+from annomodels.data.summary import Summary
 from annomodels.summaries.draws import Draws, interval, thinned, told_by
 from annomodels.summaries.merging import (
     MOST_MERGED,
@@ -17,7 +18,6 @@ from annomodels.summaries.merging import (
     with_interval,
     worth_merging,
 )
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:

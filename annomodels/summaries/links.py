@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.models.pairs import PairModel, PairValues
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding

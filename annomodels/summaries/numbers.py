@@ -9,12 +9,12 @@ import numpy as np
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column
+from annomodels.data.columns import columns as columns_of
+from annomodels.data.summary import Summary
 from annomodels.models.numeric import NumberValues
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column
-from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import interval
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, Finding

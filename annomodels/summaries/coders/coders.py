@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USEFUL, SKILL_USELESS
 from annomodels.summaries.coders.populations import group_of_coders, sentences
-from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import choices, interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.stacked import truth_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:

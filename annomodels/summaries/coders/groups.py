@@ -10,11 +10,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.coders.populations import group_of_coders, population_accuracy
 from annomodels.summaries.draws import interval
 from annomodels.summaries.skills import coder_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

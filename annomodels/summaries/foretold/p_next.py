@@ -11,11 +11,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.models.mixtures.stack import stacking_weights
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
 from annomodels.summaries.foretold.shares import leaning, smoothed
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:

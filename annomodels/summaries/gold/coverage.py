@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.limits import SETTLED
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import choices, interval
 from annomodels.summaries.stacked import truth_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:

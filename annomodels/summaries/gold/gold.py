@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
-from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.items.items import settled
 from annomodels.summaries.skills import doubtful, no_signal, signal
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import columns
 from annomodels.data.names import label_text, places_of
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
-from annomodels.summaries.summary import Summary
+from annomodels.summaries.stacked import stacked
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Data
 
 
 def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
-    if "stack" not in tree.children:
+    if stacked(tree) is None:
         return ()
     return (
         "The log-odds are those of the hierarchical model, given truths of the stack; the "

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.limits import (
     CONTESTED_APART,
     CONTESTED_LABELS,
@@ -20,12 +22,10 @@ from annomodels.limits import (
     SETTLED,
 )
 from annomodels.summaries import skills
-from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, per_item, thinned, told_by
 from annomodels.summaries.gold.coverage import open_items
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:

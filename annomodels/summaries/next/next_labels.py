@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import columns
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors, open_items
 from annomodels.summaries.gold.gold import TOO_SURE
@@ -43,7 +44,6 @@ from annomodels.summaries.next.gains import (
 )
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.stacked import stacked, truth_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:

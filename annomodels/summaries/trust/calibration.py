@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import Column, columns
 from annomodels.models.encoded import Encoded, encode
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
 from annomodels.summaries.trust.smoothing import smoothed
 from annomodels.types import Floats, Ints

@@ -64,11 +64,10 @@ def held_back_finding(
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
     """Test the same of a stack of a scan, which keeps what it said of items of known truth."""
-    found = tree["stack"].to_dataset() if "stack" in tree.children else {}
-    if "known_truth" not in found or len(found["known_truth"]) < KNOWN_TESTED:
+    stack = stacked(tree)
+    if stack is None or len(stack.known) < KNOWN_TESTED:
         return None
-    truth = found["known_truth"].values
-    return _of_stack(tree, np.arange(len(truth)), truth)
+    return _of_stack(tree, np.arange(len(stack.known)), stack.known)
 
 
 def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:

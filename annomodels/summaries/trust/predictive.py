@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import Column, columns
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.types import Floats, Ints

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.models.base import Model
 from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.summaries import skills
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import (
     Draws,
     evenly,
@@ -23,7 +24,6 @@ from annomodels.summaries.draws import (
     thinned,
     truth_probabilities,
 )
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed

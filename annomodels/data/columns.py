@@ -319,8 +319,8 @@ _ALL = (
            "probably it is better."),
     Column("influence", "Influence",
            help="influence: what the item adds to the value of the whole."),
-    Column("further", "Further", help="further: probability that two more coders would agree on "
-           "the item."),
+    _estimate("further", "Further",
+              "further: probability that two more coders would agree on the item."),
     Column("by_chance", "By chance", help="by chance: share of the disagreement that chance would "
            "give; ratio: the share seen over that; p more: probability that it is more than chance "
            "gives."),
