@@ -35,17 +35,6 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
     Only a truth that the fit was not told can test it. Gold labels are sorted by their probability
     :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
     with the 95 % interval of that share under Jeffreys' prior.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> found = calibration(tree, data, {"t1": "neg", "t2": "neg"})
-    >>> found.table[["bin", "n", "right", "probability", "share"]].round(2)
-               bin  n  right  probability  share
-    0  0.95 to 0.99  1      1         0.97    1.0
-    1     0.99 to 1  1      0         0.99    0.0
-    2           all  2      1         0.98    0.5
     """
     import pandas as pd
     import xarray as xr
