@@ -26,7 +26,7 @@ MEASURES = ("accuracy", "skill", "bits")
 def groups(
     tree: xr.DataTree,
     data: Annotations,
-    groups: Mapping[Any, Hashable] | None = None,
+    groups: Mapping[Hashable, Hashable] | None = None,
     *,
     by_labels: bool = False,
 ) -> Summary:
@@ -97,7 +97,7 @@ def groups(
     return Summary("Groups of coders", table, kept, notes)
 
 
-def _columns(draws: dict[str, Floats], *, pair: bool) -> dict[str, Any]:
+def _columns(draws: dict[str, Floats], *, pair: bool) -> dict[str, object]:
     out: dict[str, Any] = {}
     for name, values in draws.items():
         low, high = interval(values)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -132,7 +132,7 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
 
 
 def tested_on(
-    found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+    found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Check:
     """Judge a check again, with what truth that the fit was not told says about it."""
     from annomodels.summaries.trust.known_truth import held_back_finding
