@@ -315,13 +315,13 @@ def estimate(
     )
 
 
-def _how(design: Design | None, drawn: str | None, weights: Any) -> str:
+def _how(design: Design | None, drawn: str | None, weights: object) -> str:
     if design is not None:
         return "audit"
     return "weights" if weights is not None else drawn or "chosen"
 
 
-def _options(audit: Any, drawn: str | None, weights: Any) -> None:
+def _options(audit: object, drawn: str | None, weights: object) -> None:
     if drawn not in (None, "random", "chosen"):
         raise NotApplicable(f"{Option('drawn', drawn)} is unknown. Use 'random' or 'chosen'.")
     if audit is not None and (drawn is not None or weights is not None):

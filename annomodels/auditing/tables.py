@@ -72,7 +72,7 @@ def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
 
 def row_of(
     quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a row of the table of all items."""
     found = three("value", draws, bare=True)
     for name, values in (("audit", audit), ("model", model)):

@@ -186,7 +186,7 @@ def _estimate(name: str, title: str, help: str = "", **look: Any) -> Column:
     return Column(name, title, help=help, **look)
 
 
-def with_sds(row: Any, name: str = "difficulty") -> tuple[float, float, float]:
+def with_sds(row: object, name: str = "difficulty") -> tuple[float, float, float]:
     """Return a mean with 1.96 standard deviations, ``name_sd``, to either side."""
     value, half = getattr(row, name), 1.96 * float(getattr(row, f"{name}_sd"))
     return value, value - half, value + half

@@ -146,11 +146,7 @@ def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summar
 
 
 def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
-    """Chains of what is linked, given the antecedent of each mention; by their first mention.
-
-    >>> joined({"c": "b", "e": "d", "b": "a"})
-    {'a': ['b', 'c', 'a'], 'd': ['d', 'e']}
-    """
+    """Chains of what is linked, given the antecedent of each mention; by their first mention."""
     root: dict[str, str] = {}
 
     def top(name: str) -> str:

@@ -77,8 +77,6 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
     truth.
 
-    Notes
-    -----
     kind is the first that holds of "not enough evidence" (fewer than 5 labels), "reversed"
     (p_reversed > .95), "uninformative" (reliability is below .1 with probability above .5),
     "biased" (the interval of the bias leaves out 0 and the bias exceeds a quarter of the spread of

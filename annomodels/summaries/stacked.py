@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -44,12 +44,12 @@ class Stacked:
         """Probability that coders err independently."""
         return float((self.sharpness[:, 1] > 0).mean())
 
-    def at(self, draws: Any) -> Stacked:
+    def at(self, draws: slice | Ints) -> Stacked:
         """Take some draws of the layer."""
         layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
         return replace(self, **layer)
 
-    def p(self, items: Any = slice(None)) -> Floats:
+    def p(self, items: slice | Ints = slice(None)) -> Floats:
         """Compute P(truth) of some items under the draws, shape [draw, item, truth]."""
         return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)
 

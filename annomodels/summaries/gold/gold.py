@@ -45,15 +45,6 @@ def gold(
     coder contributed to the log-odds of the label against the runner-up,
     E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
     the part of the prevalence where it counts.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> gold(tree, data).table[["item", "label", "probability", "votes", "why"]].round(3)
-      item label  probability         votes                           why
-    0   t1   neg        0.973  neg 2, pos 1  ana +2.2, ben +2.2, cem -0.8
-    1   t2   pos        0.995         pos 3  ana +2.2, ben +2.2, cem +0.8
     """
     import pandas as pd
 

@@ -58,18 +58,6 @@ def why(
     shared out by :func:`annomodels.summaries.gold.why.along_the_path`.
 
     Shapes: result [sample, part].
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = why(*small_fit(), items="t1")
-    >>> found.table[["item", "label", "source", "said", "log_odds"]].round(2)
-      item label        source said  log_odds
-    0   t1   neg           ana  neg      2.21
-    1   t1   neg           ben  neg      2.20
-    2   t1   neg           cem  pos     -0.81
-    3   t1   neg  (prevalence)           0.00
-    4   t1   neg         (sum)           3.59
     """
     p = tree["truth"].to_dataset()["p_truth"].values
     order = np.argsort(-p, axis=1, kind="stable")

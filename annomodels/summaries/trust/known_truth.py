@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
 
 def held_back_finding(
-    tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+    tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Finding | None:
     """Test a fit on truth that it was not told; None where it is of few items."""
     truth = np.asarray(data.with_gold(known).gold)

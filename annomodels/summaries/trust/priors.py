@@ -148,18 +148,9 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     would carry the weight, the change to first order is taken,
     :math:`(\alpha - 1) \, cov(x, \log p(\theta))`.
 
-    References
-    ----------
     N. Kallioinen, T. Paananen, P.-C. Buerkner and A. Vehtari (2024), Detecting and diagnosing prior
     and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
     doi:10.1007/s11222-023-10366-5.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = prior_sensitivity(*small_fit())
-    >>> found.table[["what", "name", "sensitive"]].head(2).values.tolist()
-    [['prevalence', 'neg', False], ['prevalence', 'pos', False]]
     """
     import xarray as xr
 
