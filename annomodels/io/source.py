@@ -217,6 +217,13 @@ class Source:
         """Whether it is JSON or JSON lines."""
         return self.kind in ("json", "json lines")
 
+    @property
+    def shape(self) -> str:
+        """Whether it is a "folder" (or archive), "json", "xml" or a "table"."""
+        if self.inside is not None:
+            return "folder"
+        return "json" if self.is_json else "xml" if self.kind == "xml" else "table"
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns, or of the fields of the first records and of what lies in them."""
