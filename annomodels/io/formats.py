@@ -133,16 +133,16 @@ appen-json | tools.appen | labels | json
 nested | tables.nested | labels, spans | json table
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
-long | tables.long | labels
+long | tables.long | labels | json table
     one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS)
     columns for item, coder and label, by name or by a known name
-grouped | tables.matrix | labels
+grouped | tables.matrix | labels | json table
     patterns of labels with counts (R package rater)
     the last column is n and holds whole numbers
-matrix | tables.matrix | labels
+matrix | tables.matrix | labels | json table
     rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)
     the first row holds labels
-wide | tables.wide | labels
+wide | tables.wide | labels | json table
     one row for each item, one column for each coder
     the first column names every item once
 """
