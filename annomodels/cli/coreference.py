@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from annomodels.data.document import Document
     from annomodels.fitting.fit import Fit
+    from annomodels.reporting.links import LinkFacts
 
 BY = ("document", "genre")
 COEFFICIENTS = ("alpha", "K")
@@ -34,22 +34,6 @@ _TABLES = (
 )
 _SILVER = ("links.csv", "rates.csv", "silver.jsonl", "silver.conll")
 _ENDINGS = {".csv", ".tsv", ".json", ".md", ".tex"}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Measures and options of a call."""
-
-    chains: tuple[str, ...]
-    distances: tuple[str, ...]
-    coefficient: Literal["alpha", "K"]
-    draws: int
-    seed: int
-    at_least: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "chains", self.chains or ("incl-",))
-        object.__setattr__(self, "distances", self.distances or ("passonneau",))
 
 
 def is_folder(output: str) -> bool:
@@ -163,18 +147,11 @@ def say(documents: Sequence[Document]) -> None:
 
 
 def write_folder(
-    folder: str,
-    documents: Sequence[Document],
-    table: pd.DataFrame,
-    by: str | None,
-    model: str,
-    asked: Asked,
-    singletons: bool,
+    folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
-    """Write all outputs beside the folder, then move them in."""
+    """Write all outputs beside the folder, then move them in; `table` is that of agreement."""
     from annomodels.cli.places import filled_folder
     from annomodels.cli.terminal import Stages
-    from annomodels.reporting.links import LinkFacts
     from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:
@@ -184,26 +161,21 @@ def write_folder(
             from annomodels.fitting.run import fit as fit_model
 
             stages("drawing silver chains", 0.0)
-            fit = fit_model(pairs(documents), model, seed=asked.seed)
+            fit = fit_model(pairs(found.documents), model, seed=found.seed)
+            found.fit = fit
             stages("drawing silver chains", 1.0)
         stages("drawing the report", 0.0)
-        found = LinkFacts(
-            documents, asked.chains, asked.distances,
-            coefficient=asked.coefficient, fit=fit, at_least=asked.at_least,
-            draws=asked.draws, seed=asked.seed,
-        )  # fmt: skip
         report_links(found, beside / "report.html", command=current().command)
-        agreement = found.agreement if by is None else table
-        _csv(agreement, beside / "agreement.csv")
+        _csv(table, beside / "agreement.csv")
         if found.posterior is not None:
             _csv(found.posterior.table(), beside / "texts.csv")
         else:
-            _csv(agreement.iloc[:0], beside / "texts.csv")
+            _csv(table.iloc[:0], beside / "texts.csv")
         _csv(found.places, beside / "places.csv")
         _csv(found.coders, beside / "coders.csv")
-        _csv(_unaligned(documents), beside / "unaligned.csv")
+        _csv(_unaligned(found.documents), beside / "unaligned.csv")
         if fit is not None:
-            _silver(fit, documents, beside, asked.at_least, singletons)
+            _silver(fit, found, beside, singletons)
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
     if fit is not None and not fit.check():
@@ -220,12 +192,11 @@ def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _silver(
-    fit: Fit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
-) -> None:
+def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
     from annomodels.coref.links import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
+    documents, at_least = found.documents, found.at_least
     _csv(fit.links(at_least).table, beside / "links.csv")
     _csv(fit.coders().table, beside / "rates.csv")
     chains = silver(fit, documents, at_least)

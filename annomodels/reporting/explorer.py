@@ -126,7 +126,7 @@ def _maker(facts: Facts) -> Any:
     p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
     best = p.argmax(axis=1)
     value = (10 * _contributions(facts, p)).round().astype(int).tolist()
-    reasons = facts.items.table["reason"].tolist()
+    reasons = facts.fit.items().table["reason"].tolist()
     state = facts.state.tolist()
     starts, coder, label = data.starts.tolist(), data.coder.tolist(), data.label.tolist()
     shown = facts.shown

@@ -14,8 +14,8 @@ import pytest
 
 import annomodels as am
 from annomodels.cli import sampling
-from annomodels.cli.anonymous import anonymous
 from annomodels.cli.main import load_command
+from annomodels.reporting.anonymous import anonymous
 from annomodels.summaries.trust.checks import VERDICTS
 
 pytestmark = pytest.mark.slow

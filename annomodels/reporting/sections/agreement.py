@@ -26,7 +26,7 @@ def section(facts: Facts) -> list[Part]:
 
 def agreement_notes(facts: Facts) -> list[str]:
     """Return why percent agreement and alpha differ, if they do."""
-    rows = facts.agreement.table.set_index("coefficient")
+    rows = facts.fit.agreement().table.set_index("coefficient")
     out = []
     if {"percent", "alpha"} <= set(rows.index):
         share, alpha = (float(rows["value"][name]) for name in ("percent", "alpha"))
@@ -44,7 +44,7 @@ def agreement_notes(facts: Facts) -> list[str]:
 def coefficients(facts: Facts) -> Table:
     """Coefficients, observed and as the model implies them."""
     title = "Agreement coefficients with 95 % intervals"
-    return tabulate("agreement", title, SHOWN, facts.agreement.table, full="agreement.csv")
+    return tabulate("agreement", title, SHOWN, facts.fit.agreement().table, full="agreement.csv")
 
 
 SECTION = Section(

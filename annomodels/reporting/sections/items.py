@@ -46,7 +46,7 @@ def _items(facts: Facts) -> list[Part]:
 
 def on_paper(facts: Facts) -> Table:
     """Contested items as they are printed, and as a page without a script shows them."""
-    rows = facts.items.table
+    rows = facts.fit.items().table
     chosen = rows[facts.state == 2].sort_values("probability", kind="stable")
     columns = columns_of("item label probability", votes(facts))
     title = f"{quadrant_name('contested', facts.data.n_labels).capitalize()} items"
