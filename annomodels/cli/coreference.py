@@ -173,6 +173,7 @@ def write_folder(
 ) -> bool:
     """Write all outputs beside the folder, then move them in."""
     from annomodels.cli.places import filled_folder
+    from annomodels.cli.tables import to_text
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.links import LinkFacts
     from annomodels.reporting.page import report_links
@@ -192,18 +193,23 @@ def write_folder(
             coefficient=asked.coefficient, fit=fit, at_least=asked.at_least,
             draws=asked.draws, seed=asked.seed,
         )  # fmt: skip
-        report_links(found, beside / "report.html", command=current().command)
         agreement = found.agreement if by is None else table
-        _csv(agreement, beside / "agreement.csv")
-        if found.posterior is not None:
-            _csv(found.posterior.table(), beside / "texts.csv")
-        else:
-            _csv(agreement.iloc[:0], beside / "texts.csv")
-        _csv(found.places, beside / "places.csv")
-        _csv(found.coders, beside / "coders.csv")
-        _csv(_unaligned(documents), beside / "unaligned.csv")
+        posterior = found.posterior
+        tables = {
+            "agreement.csv": agreement,
+            "texts.csv": agreement.iloc[:0] if posterior is None else posterior.table(),
+            "places.csv": found.places,
+            "coders.csv": found.coders,
+            "unaligned.csv": _unaligned(documents),
+        }
         if fit is not None:
+            links = fit.links(asked.at_least).table
+            tables |= {"links.csv": links, "rates.csv": fit.coders().table}
             _silver(fit, documents, beside, asked.at_least, singletons)
+        files = {name: to_text(each, "csv") for name, each in tables.items()}
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8", newline="")
+        report_links(found, beside / "report.html", command=current().command, files=files)
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
     if fit is not None and not fit.check():
@@ -226,8 +232,6 @@ def _silver(
     from annomodels.coref.links import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
-    _csv(fit.links(at_least).table, beside / "links.csv")
-    _csv(fit.coders().table, beside / "rates.csv")
     chains = silver(fit, documents, at_least)
     known = link_probabilities(fit, documents)
     for form, name in (("jsonlines", "silver.jsonl"), ("conll", "silver.conll")):
@@ -238,9 +242,3 @@ def _silver(
         (beside / name).write_text(text, encoding="utf-8", newline="\n")
         for sentence in notes:
             note(f"note: {name}: {sentence}")
-
-
-def _csv(table: pd.DataFrame, path: Path) -> None:
-    from annomodels.cli.tables import to_text
-
-    path.write_text(to_text(table, "csv"), encoding="utf-8", newline="")

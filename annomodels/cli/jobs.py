@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
@@ -43,7 +44,7 @@ from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import truths_of
-from annomodels.io.tables.decisions import decisions_of
+from annomodels.io.tables.decisions import decisions_of, entries_of
 from annomodels.reporting import methods as writing
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
@@ -53,7 +54,7 @@ from annomodels.reporting.page import page, write
 from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-_REPORT, ESTIMATE, EFFECTS = "report.html", "estimate.csv", "effects.csv"
+_REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
 FIT = "fit.nc"
 FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.md")
 
@@ -83,7 +84,7 @@ class Job:
         """Names of the files, with those of an audit and of covariates if there are such."""
         more = [ESTIMATE] * bool(self.audit) + [EFFECTS] * bool(self.sampling.covariates)
         more += [SHOWN] * bool(self.show)
-        return (*[_REPORT] * self.report, *FILES, *more)
+        return (*[_REPORT, NEXT] * self.report, *FILES, *more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,8 @@ def one_question(
             if fact.remark:
                 note(f"{fact.check}: {fact.value}. {fact.remark}")
         fit = fit_of(job, labels)
+        if job.decisions is not None:
+            fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
         fit.save(beside / FIT)
         if unused := fit.model.unused(labels):
             note(f"note: {unused}")
@@ -134,7 +137,7 @@ def one_question(
     main_file = folder / (_REPORT if job.report else "gold.csv")
     facts = {
         "report": str(main_file) if job.report else None,
-        "files": [str(folder / name) for name in job.names],
+        "files": [str(folder / name) for name in job.names if (folder / name).exists()],
         **facts_of(fit, verdict),
     }
     text = "\n".join([str(main_file), *verdict_lines(verdict)])
@@ -180,6 +183,8 @@ def write_outputs(
             "items.csv": fit.items().table,
             "agreement.csv": fit.agreement().table,
         }
+        if job.report and facts.has("next"):
+            tables[NEXT] = facts.following.table
         if audited is not None:
             tables[ESTIMATE] = audited.table
         if EFFECTS in job.names:

@@ -70,7 +70,11 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     gold = {row["item"]: row for row in rows(again / "gold.csv")}
     assert {name for name, row in gold.items() if row["source"] == "decided"} == set(queue)
     assert all(gold[name]["label"] == TRUTH[name] for name in queue)
-    assert "20 items are decided." in (again / "report.html").read_text()
+    html = (again / "report.html").read_text()
+    assert "20 items are decided." in html
+    begun = json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["decided"]
+    undecided = [["r001", {"two": True, "note": "both, really"}], ["r002", {"skip": True}]]
+    assert begun == [*([name, {"label": TRUTH[name]}] for name in queue), *undecided]
     # the report of the saved fit finds the columns next to it, or reads them again
     page = tmp_path / "page.html"
     assert call("report", out / "fit.nc", "-o", page).code == 0
