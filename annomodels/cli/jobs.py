@@ -27,7 +27,7 @@ from annomodels.cli.loading import (
     load_each,
     say_notes,
 )
-from annomodels.cli.options import Reading, Sampling
+from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file
 from annomodels.cli.sampling import (
     exit_code,
@@ -37,9 +37,16 @@ from annomodels.cli.sampling import (
     regressed_model,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, warn
+from annomodels.cli.session import current, note, say, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from, split
-from annomodels.cli.tables import gold_of, gold_table, guarded_tables, to_text, with_left_out
+from annomodels.cli.tables import (
+    gold_of,
+    gold_table,
+    guarded_tables,
+    to_json,
+    to_text,
+    with_left_out,
+)
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
@@ -54,37 +61,15 @@ from annomodels.reporting.page import page, write
 from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-_REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
+REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
 FIT = "fit.nc"
 FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.md")
 
 
-@dataclass(frozen=True)
-class Job:
-    """Options of a run."""
-
-    data: str
-    reading: Reading
-    sampling: Sampling
-    force: bool
-    threshold: float | None = None
-    target: float | None = None
-    anonymise: bool = False
-    report: bool = False
-    known: str | None = None
-    spreadsheet: bool = False
-    cache: str | None = None
-    audit: tuple[str, ...] = ()
-    drawn: str | None = None
-    show: tuple[str, ...] = ()
-    decisions: str | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the files, with those of an audit and of covariates if there are such."""
-        more = [ESTIMATE] * bool(self.audit) + [EFFECTS] * bool(self.sampling.covariates)
-        more += [SHOWN] * bool(self.show)
-        return (*[_REPORT, NEXT] * self.report, *FILES, *more)
+def names_of(job: Job) -> tuple[str, ...]:
+    """Return the names of the files, with those of an audit and of covariates if there are such."""
+    more = [ESTIMATE] * bool(job.audit) + [EFFECTS] * bool(job.sampling.covariates)
+    return (*[REPORT, NEXT] * (not job.no_report), *FILES, *more, *[SHOWN] * bool(job.show))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +83,22 @@ class Outcome:
     text: str
 
 
+def told(job: Job, facts: Mapping[str, object], text: str) -> None:
+    """Print what came of a job, as JSON or as text."""
+    if job.as_json:
+        click.echo(to_json(facts), nl=False)
+    else:
+        say(text)
+
+
 def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
     folder = Path(output)
-    check = partial(check_folder, output, job.names, job.force)
+    check = partial(check_folder, output, names_of(job), job.force)
     with filled_folder(output, check, force=job.force, keep=(FIT,)) as beside:
-        how = drawn_from(job.drawn, output) if job.audit else {}
+        how = drawn_from(job.drawn, output, job.audit)
         labels = load_data(job.data, job.reading) if labels is None else labels
         shown = _shown(job, labels)
         labels = _decided(job, labels)
@@ -127,17 +120,17 @@ def one_question(
         if shown is not None:
             keep(shown, beside)
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
-        stale = not job.report and (folder / _REPORT).exists()
+        stale = job.no_report and (folder / REPORT).exists()
         remarks = write_outputs(job, fit, beside, found, known, shown)
     for text in remarks:
         note(f"note: {text}")
     if stale:
-        warn(f"{folder / _REPORT} is from an earlier run.")
+        warn(f"{folder / REPORT} is from an earlier run.")
     verdict = (fit if found is None else found.after(fit)).check()
-    main_file = folder / (_REPORT if job.report else "gold.csv")
+    main_file = folder / (REPORT if not job.no_report else "gold.csv")
     facts = {
-        "report": str(main_file) if job.report else None,
-        "files": [str(folder / name) for name in job.names if (folder / name).exists()],
+        "report": str(main_file) if not job.no_report else None,
+        "files": [str(folder / name) for name in names_of(job) if (folder / name).exists()],
         **facts_of(fit, verdict),
     }
     text = "\n".join([str(main_file), *verdict_lines(verdict)])
@@ -168,7 +161,7 @@ def write_outputs(
     audit tables and page are of the fit after it; what is saved is the fit that was audited, of
     which further rounds can be drawn.
     """
-    told = str(fit.tree.attrs["command"])
+    command = str(fit.tree.attrs["command"])
     fit = fit if audited is None else audited.after(fit)
     facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
     with Stages() as stages:
@@ -183,11 +176,11 @@ def write_outputs(
             "items.csv": fit.items().table,
             "agreement.csv": fit.agreement().table,
         }
-        if job.report and facts.has("next"):
+        if not job.no_report and facts.has("next"):
             tables[NEXT] = facts.following.table
         if audited is not None:
             tables[ESTIMATE] = audited.table
-        if EFFECTS in job.names:
+        if EFFECTS in names_of(job):
             tables[EFFECTS] = fit.effects().table
         safe = guarded_tables(list(tables.values()), job.spreadsheet)
         files = {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
@@ -195,11 +188,11 @@ def write_outputs(
             (beside / name).write_text(text, encoding="utf-8", newline="")
         checked.join()
         fit.check()
-        (beside / METHODS).write_text(writing.methods(facts, told), encoding="utf-8")
+        (beside / METHODS).write_text(writing.methods(facts, command), encoding="utf-8")
         stages("making the tables", 1.0)
-        if job.report:
+        if not job.no_report:
             stages("drawing the report", 0.0)
-            write(beside / _REPORT, page(facts, told, files))
+            write(beside / REPORT, page(facts, command, files))
             stages("drawing the report", 1.0)
     return tuple(gold.notes)
 
@@ -210,7 +203,7 @@ def _looked_at(fit: Fit) -> None:
         fit.check()
 
 
-def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, str]]:
+def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
     """Do the job for each question of a file, in separate folders, and link them.
 
     What cannot be analysed is left out with the reason, and the rest is done.
@@ -220,18 +213,19 @@ def each_question(job: Job, output: str) -> tuple[str, list[Outcome], dict[str, 
     ):  # fmt: skip
         if value:
             raise click.UsageError(f"{flag} is about one question: choose it with --question.")
+    output = job.output
     check_folder(output, (INDEX, TABLE, METHODS), job.force)
     found = load_each(job.data, job.reading)
     places = dict(zip(found, folders(list(found)), strict=True))
     for place in places.values():
-        check_folder(str(Path(output) / place), job.names, job.force)
+        check_folder(str(Path(output) / place), names_of(job), job.force)
 
     def done(question: str, labels: Annotations) -> Outcome:
         note(f"question {list(places).index(question) + 1} of {len(places)}: {question}")
         return one_question(job, str(Path(output) / places[question]), labels, question)
 
     outcomes, left_out = done_each(found, done, "could be analyzed")
-    file = _REPORT if job.report else "gold.csv"
+    file = REPORT if not job.no_report else "gold.csv"
     rows = [row_of(name, f"{places[name]}/{file}", one.fit) for name, one in outcomes.items()]
     source = "" if job.anonymise else Path(job.data).name
     finished = list(outcomes.values())

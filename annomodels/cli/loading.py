@@ -271,8 +271,12 @@ def answers_from(paths: Sequence[str], items: Iterable[Any]) -> Mapping[str, str
     return found
 
 
-def drawn_from(drawn: str | None, name: str) -> dict[str, Any]:
+def drawn_from(drawn: str | None, name: str, paths: Sequence[str]) -> dict[str, Any]:
     """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
+    if not paths:
+        if drawn is not None:
+            raise click.UsageError("--drawn goes with --audit.")
+        return {}
     if drawn in SAMPLINGS:
         return {"drawn": drawn}
     if drawn is not None:

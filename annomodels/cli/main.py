@@ -252,10 +252,9 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(words: list[str], session: Session) -> int:
     try:
         with cli.make_context("annomodels", words, obj=session) as context:
-            cli.invoke(context)
+            return cli.invoke(context) or DONE
     except click.exceptions.Exit as finished:
         return finished.exit_code
-    return DONE
 
 
 @contextmanager

@@ -45,7 +45,7 @@ SECTIONS = {
 }
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
-COUNT, SHARE, OUTPUT = click.IntRange(min=1), click.FloatRange(0, 1), "writing"
+COUNT, SHARE = click.IntRange(min=1), click.FloatRange(0, 1)
 Reading = dict[str, Any]
 """How the data are to be read: the keywords of :func:`annomodels.read`."""
 
@@ -60,6 +60,32 @@ class Sampling:
     dask: str | None
     allow_unconverged: bool
     options: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """Options of a run."""
+
+    data: str
+    output: str
+    force: bool
+    reading: Reading
+    sampling: Sampling
+    threshold: float | None = None
+    target: float | None = None
+    known: str | None = None
+    audit: tuple[str, ...] = ()
+    drawn: str | None = None
+    body: str | None = None
+    show: tuple[str, ...] = ()
+    decisions: str | None = None
+    anonymise: bool = False
+    spreadsheet: bool = False
+    no_report: bool = False
+    every_question: bool = False
+    stream: bool = False
+    cache: str | None = None
+    as_json: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,78 +128,13 @@ def option(
     def add(command: Command) -> Command:
         command = made(command)
         if section:
-            vars(_parameters(command)[-1])["section"] = SECTIONS[section]
+            vars(parameters_of(command)[-1])["section"] = SECTIONS[section]
         return command
 
     return add
 
 
 seed_option = option("--seed", "Random seed: the same seed gives the same numbers.", SEED, 1)
-threshold_option = option(
-    "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE
-)
-target_option = option("--target", "Accuracy that a coder should reach.", SHARE)
-known_option = option(
-    "--known",
-    "True labels of some items (item,truth), held back from the fit, to test the gold labels in "
-    "the report.",
-    metavar="FILE",
-)
-audit_option = option(
-    "--audit audited...",
-    "Items that an expert judged (item,label), drawn by `annomodels audit`: corrects the numbers; "
-    "may be repeated for several rounds.",
-    metavar="FILE",
-)
-drawn_option = option(
-    "--drawn",
-    "How the audited items were drawn: the file that `annomodels audit` kept, 'random' (all items "
-    "had the same chance) or 'chosen' [default: audit.json next to FIT, else chosen].",
-    metavar="HOW",
-)
-anonymise_option = option(
-    "--anonymise", "Leave the names of coders out of all outputs.", bool, section=OUTPUT
-)
-spreadsheet_option = option(
-    "--spreadsheet",
-    "Put an apostrophe before texts that a spreadsheet would read as formulas.",
-    bool,
-    section=OUTPUT,
-)
-every_question_option = option(
-    "--every-question", "Analyze each question or variable of DATA separately.", bool
-)
-_stream = option(
-    "--stream",
-    "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV file, "
-    "a folder or a pattern.",
-    bool,
-)
-_cache = option(
-    "--cache",
-    "With --stream: folder for the sorted labels, so that the next run need not sort again.",
-    metavar="FOLDER",
-)
-force_option = option("--force", "Overwrite outputs that exist.", bool, section=OUTPUT)
-json_option = option("--json as_json", "Write the result as JSON.", bool, section=OUTPUT)
-gate_option = option(
-    "--fail-if gates...",
-    "Exit with 1 if the condition holds or is undefined, such as alpha<0.667 or "
-    "accuracy.low<0.9; the names are in the first column of the table; may be repeated.",
-    metavar="GATE",
-)
-
-
-def stream_options(command: Command) -> Command:
-    """Add --stream and --cache."""
-    return _stream(_cache(command))
-
-
-def examples(*lines: str) -> str:
-    """Return the end of a help text: command lines to copy."""
-    return "\n".join(
-        ["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {x}" for x in lines)]
-    )
 
 
 def common_options(command: Command) -> Command:
@@ -440,18 +401,20 @@ def gathered(
         return command(*args, **values)
 
     wrapped: Command = with_value
-    before = len(_parameters(command))
+    vars(wrapped)["gathered"] = {*vars(command).get("gathered", ()), name}
+    before = len(parameters_of(command))
     for option in reversed(options):
         wrapped = option(wrapped)
-    added = _parameters(wrapped)[before:]
+    added = parameters_of(wrapped)[before:]
     keys = [parameter.name for parameter in added]
     for parameter in added:
         vars(parameter)["section"] = SECTIONS[name]
     return wrapped
 
 
-def _parameters(command: Command) -> list[click.Parameter]:
-    known: list[click.Parameter] = getattr(command, "__click_params__", [])
+def parameters_of(command: Command) -> list[click.Parameter]:
+    """Arguments and options that a function has been given, the last of them first."""
+    known: list[click.Parameter] = vars(command).setdefault("__click_params__", [])
     return known
 
 

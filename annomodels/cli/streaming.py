@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.jobs import FIT, Job, fit_of
+from annomodels.cli.jobs import FIT, METHODS, REPORT, fit_of, told
 from annomodels.cli.loading import PREFIX, asked_of, several
-from annomodels.cli.options import changed, flag_of
+from annomodels.cli.options import Job, changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
 from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
-from annomodels.cli.session import note, say, warn
-from annomodels.cli.tables import guarded_tables, to_json, to_text
+from annomodels.cli.session import note, warn
+from annomodels.cli.tables import guarded_tables, to_text
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
@@ -24,19 +24,17 @@ if TYPE_CHECKING:
 
 GOLD, CODERS, ABOUT, TRUTH = "gold.parquet", "coders.csv", "about.json", "truth"
 FILES = (GOLD, CODERS, FIT, ABOUT)
-REPORT, METHODS = "report.html", "methods.md"
 
 
-def stream(
-    job: Job, output: str, *, whole: bool, as_json: bool, every_question: bool = False
-) -> int:
+def stream(job: Job, *, whole: bool) -> int:
     """Scan, fit and write a folder, with methods and report if `whole`; returns the exit code.
 
     All is written beside the folder, then moved in.
     """
-    refuse_the_rest(job, known=job.known, every_question=every_question)
-    names = (*[REPORT] * job.report, *FILES, *[METHODS] * whole)
-    folder = Path(output)
+    refuse_the_rest(job)
+    report = whole and not job.no_report
+    names = (*[REPORT] * report, *FILES, *[METHODS] * whole)
+    output, folder = job.output, Path(job.output)
     with filled_folder(
         folder,
         lambda: check_folder(output, names, job.force, (TRUTH,)),
@@ -56,8 +54,8 @@ def stream(
             **facts_of(result, check),
         }
         about = json.loads((beside / ABOUT).read_text("utf-8"))
-        told = {"command": result.tree.attrs["command"], "files": [*names, TRUTH]}
-        text = json.dumps({**about, **facts, **told}, indent=1)
+        about |= {**facts, "command": result.tree.attrs["command"], "files": [*names, TRUTH]}
+        text = json.dumps(about, indent=1)
         (beside / ABOUT).write_text(text, encoding="utf-8")
         _outputs(job, result, beside, names)
     for name in (REPORT, METHODS):
@@ -67,10 +65,8 @@ def stream(
         "report": str(folder / REPORT) if REPORT in names else None,
         "files": [str(folder / name) for name in (*names, TRUTH)],
     }
-    if as_json:
-        click.echo(to_json({"fit": output, **(places if whole else {}), **facts}), nl=False)
-    else:
-        say("\n".join([str(folder / names[0]), *verdict_lines(check)]))
+    text = "\n".join([str(folder / names[0]), *verdict_lines(check)])
+    told(job, {"fit": output, **(places if whole else {}), **facts}, text)
     return exit_code(result, check, job.sampling)
 
 
@@ -78,9 +74,9 @@ def _outputs(job: Job, result: Fit, folder: Path, names: tuple[str, ...]) -> Non
     """Write gold labels, coders, and what else a scan can know."""
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.methods import methods
-    from annomodels.reporting.page import page
+    from annomodels.reporting.page import page, write
 
-    told = str(result.tree.attrs["command"])
+    command = str(result.tree.attrs["command"])
     with Stages() as stages:
         stages("making the tables", 0.0)
         facts = Facts(result, job.target)
@@ -89,12 +85,11 @@ def _outputs(job: Job, result: Fit, folder: Path, names: tuple[str, ...]) -> Non
         (table,) = guarded_tables([result.coders(job.target).table], job.spreadsheet)
         (folder / CODERS).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
         if METHODS in names:
-            (folder / METHODS).write_text(methods(facts, told), encoding="utf-8")
+            (folder / METHODS).write_text(methods(facts, command), encoding="utf-8")
         stages("making the tables", 1.0)
-        if job.report:
+        if REPORT in names:
             stages("drawing the report", 0.0)
-            text = page(facts, told)
-            (folder / REPORT).write_text(text, encoding="utf-8", newline="\n")
+            write(folder / REPORT, page(facts, command))
             stages("drawing the report", 1.0)
 
 
@@ -113,14 +108,16 @@ def scanned(job: Job) -> Scanned:
     return found
 
 
-def refuse_the_rest(job: Job, **others: object) -> None:
+def refuse_the_rest(job: Job) -> None:
     """Refuse all at once options are not for streams, before anything is read."""
     from annomodels.models.catalog import class_of
     from annomodels.scale.scanning import scan
 
     known = inspect.signature(scan).parameters
     read = {name: value for name, value in changed(job.reading).items() if name not in known}
-    asked = {flag_of(name): value for name, value in {**read, **others}.items()}
+    asked: dict[str, Any] = {flag_of(name): value for name, value in read.items()}
+    asked |= {"--known": job.known, "--every-question": job.every_question, "--show": job.show}
+    asked |= {"--gold": job.decisions, "--audit": job.audit, "--drawn": job.drawn}
     given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
     given += ["several --question"] if several(job.reading, every_question=False) else []
     given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]

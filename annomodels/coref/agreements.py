@@ -130,9 +130,7 @@ def agreement(
     all coders of a document marked. Coders may differ between documents.
 
     Memory and time grow with the sum, over mentions, of the squared number of different chains the
-    mention is in: some seconds for 10,000 mentions and 20 coders. ``partial`` and the
-    conditions that take a mention out of its chain compare labels one by one: 10 seconds for 40,000
-    labels in chains of up to 150 mentions.
+    mention is in: some seconds for 10,000 mentions and 20 coders.
 
     Parameters
     ----------

@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from annomodels.cli.jobs import Job, write_outputs
-from annomodels.cli.options import Sampling
+from annomodels.cli.jobs import write_outputs
+from annomodels.cli.options import Job, Sampling
 from annomodels.reporting.page import report
 from annomodels.summaries.trust.checks import VERDICTS, check
 
@@ -56,7 +56,7 @@ def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
     fit = dataclasses.replace(crowd)
     (tmp_path / "out").mkdir()
     sampling = Sampling(None, None, (), None, False, {})
-    job = Job("", {}, sampling, force=False, report=True)
+    job = Job("", "", False, {}, sampling)
     write_outputs(job, fit, tmp_path / "out", None, None)
     assert fit.check().verdict in VERDICTS
     assert set(calls.values()) == {1}

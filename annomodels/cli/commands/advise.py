@@ -4,34 +4,13 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.loading import data_argument
-from annomodels.cli.options import (
-    Reading,
-    Writing,
-    common_options,
-    examples,
-    option,
-    read_options,
-    seed_option,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Reading, Writing, option
 
 
-@click.command(
-    "advise",
-    epilog=examples(
-        "annomodels advise votes.csv",
-        "annomodels advise votes.csv --check",
-        "annomodels advise votes.csv --fit fit.nc --json",
-    ),
-)
-@data_argument
+@as_command("advise votes.csv", "advise votes.csv --check", "advise votes.csv --fit fit.nc --json")
 @option("--check", "Fit the suggested model and check it; this takes longer.", bool)
 @option("--fit", "Saved fit of DATA to check.", metavar="FIT")
-@seed_option
-@read_options
-@write_options
-@common_options
 def command(
     data: str, check: bool, fit: str | None, seed: int, reading: Reading, writing: Writing
 ) -> None:

@@ -8,18 +8,9 @@ import click
 
 from annomodels.cli.breakdown import BY, DEFAULT, VALUE, coefficient_names, parts_table
 from annomodels.cli.breakdown import SHORT as SHORT_BY
-from annomodels.cli.loading import data_argument, several
-from annomodels.cli.options import (
-    Reading,
-    Writing,
-    common_options,
-    every_question_option,
-    examples,
-    gate_option,
-    option,
-    read_options,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.loading import several
+from annomodels.cli.options import Reading, Writing, option
 from annomodels.summaries.columns import columns
 
 if TYPE_CHECKING:
@@ -32,19 +23,15 @@ if TYPE_CHECKING:
 SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_667 p_above_800")
 
 
-@click.command(
-    "agree",
-    epilog=examples(
-        "annomodels agree votes.csv",
-        "annomodels agree votes.csv --scale ordinal --labels low,mid,high --by coder",
-        "annomodels agree votes.csv --diagnose",
-        "annomodels agree coding.xlsx --item article --every-question --coefficient alpha",
-        "annomodels agree coding.xlsx --question 'stage_*' --scale 'stage_*=ordinal'",
-        "annomodels agree links.csv --by document --coefficient kappa --positive link",
-        "annomodels agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
-    ),
+@as_command(
+    "agree votes.csv",
+    "agree votes.csv --scale ordinal --labels low,mid,high --by coder",
+    "agree votes.csv --diagnose",
+    "agree coding.xlsx --item article --every-question --coefficient alpha",
+    "agree coding.xlsx --question 'stage_*' --scale 'stage_*=ordinal'",
+    "agree links.csv --by document --coefficient kappa --positive link",
+    "agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
 )
-@data_argument
 @option(
     "--coefficient asked...",
     "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha].",
@@ -66,19 +53,12 @@ SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_66
     "Show which label pairs, items and coders cause the disagreement, and why.",
     bool,
 )
-@every_question_option
 @option(
     "--methods paper",
     "With several questions: file for a methods section on all of them (.md).",
     metavar="FILE",
 )
-@gate_option
-@read_options
-@write_options
-@common_options
-@click.pass_context
 def command(
-    ctx: click.Context,
     data: str,
     asked: tuple[str, ...],
     by: str | None,
@@ -89,7 +69,7 @@ def command(
     gates: tuple[str, ...],
     reading: Reading,
     writing: Writing,
-) -> None:
+) -> int:
     """Compute the agreement coefficients of DATA with 95 % intervals.
 
     An undefined coefficient is listed with the reason. The coefficients that the fitted model
@@ -110,7 +90,7 @@ def command(
         table = _each_question(data, names if asked else None, reading, writing, paper)
     else:
         table = _one(data, names, asked, by, positive, diagnose, reading, writing)
-    ctx.exit(gate_code(limits, table))
+    return gate_code(limits, table)
 
 
 def _one(

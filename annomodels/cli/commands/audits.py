@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.options import (
-    COUNT,
-    Writing,
-    common_options,
-    drawn_option,
-    examples,
-    gate_option,
-    option,
-    seed_option,
-    split_words,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import COUNT, Writing, option, split_words
 from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
@@ -42,29 +32,23 @@ TABLES: dict[str, tuple[str | Column, ...]] = {
 }
 
 
-@click.command(
-    "audit",
-    epilog=examples(
-        "annomodels audit out --size 60 -o audit.csv",
-        "annomodels audit out --width .1 -o audit.csv",
-        "annomodels estimate out --audit audit.csv",
-    ),
+@as_command(
+    "audit out --size 60 -o audit.csv",
+    "audit out --width .1 -o audit.csv",
+    "estimate out --audit audit.csv",
 )
-@click.argument("fit")
 @option("--size", "Number of items to draw [default: 60].", COUNT)
 @option(
     "--width",
     "Instead of a size: width of the 95 % interval of the accuracy, .1 for ten percentage points.",
     click.FloatRange(0, 1, min_open=True, max_open=True),
 )
-@seed_option
 @option("--among", "Table of the items to draw from.", metavar="FILE")
 @option("--afresh", "Forget earlier rounds of this fit and begin again.", bool)
-@write_options
-@common_options
 def audit(
     fit: str,
     size: int | None,
+    seed: int,
     among: str | None,
     afresh: bool,
     writing: Writing,
@@ -86,7 +70,7 @@ def audit(
     found, place = load_fit(fit), design_of(fit)
     earlier = place if place.is_file() and not afresh else None
     chosen = None if among is None else items_from(among, items=found.data.items)
-    drawn = draw(found, size, among=chosen, earlier=earlier, **how)
+    drawn = draw(found, size, among=chosen, earlier=earlier, seed=seed, **how)
     emit(drawn.table, writing, "Items to judge")
     # after the table: a design of items that nobody got would spoil the next round
     drawn.save(place, force=True)
@@ -97,23 +81,18 @@ def audit(
     note(f"The design of the audit is in {place}.")
 
 
-@click.command(
-    "estimate",
-    epilog=examples(
-        "annomodels estimate out --audit audit.csv",
-        "annomodels estimate out --audit audit.csv --by system --items items.csv",
-        "annomodels estimate out --audit human.csv --drawn random --table coders",
-        "annomodels estimate out --audit audit.csv --fail-if 'accuracy.low<0.9'",
-    ),
+@as_command(
+    "estimate out --audit audit.csv",
+    "estimate out --audit audit.csv --by system --items items.csv",
+    "estimate out --audit human.csv --drawn random --table coders",
+    "estimate out --audit audit.csv --fail-if 'accuracy.low<0.9'",
 )
-@click.argument("fit")
 @option(
     "--audit paths...",
     "Items that an expert judged (item,label); may be repeated for several rounds.",
     metavar="FILE",
     required=True,
 )
-@drawn_option
 @option(
     "--by...",
     "Column of --items that cuts the items into slices; may be repeated.",
@@ -149,13 +128,7 @@ def audit(
 )
 @option("--label", "Only label whose prevalence is shown.", metavar="LABEL")
 @option("--table shown", "Table to show.", list(TABLES), "overall")
-@seed_option
-@gate_option
-@write_options
-@common_options
-@click.pass_context
 def estimate(
-    ctx: click.Context,
     fit: str,
     paths: tuple[str, ...],
     drawn: str | None,
@@ -171,7 +144,7 @@ def estimate(
     seed: int,
     gates: tuple[str, ...],
     writing: Writing,
-) -> None:
+) -> int:
     """Estimate label and coder accuracy from items that an expert judged.
 
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
@@ -184,7 +157,7 @@ def estimate(
     from annomodels.data.names import label_text
 
     limits = parse_gates(gates)
-    how = {} if weights else drawn_from(drawn, fit)
+    how = {} if weights else drawn_from(drawn, fit, paths)
     loaded = load_fit(fit)
     known = loaded.data.items
     about = _about(items, item, by, pairs, cluster, known)
@@ -214,7 +187,7 @@ def estimate(
                 "slice, and count for all items."
             )
     emit(_table(found, shown, label), writing, f"Estimate: {shown}", TABLES[shown])
-    ctx.exit(gate_code(limits, _gated(found), "quantity"))
+    return gate_code(limits, _gated(found), "quantity")
 
 
 def _about(

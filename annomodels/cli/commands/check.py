@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from annomodels.cli.loading import data_argument
-from annomodels.cli.options import (
-    Reading,
-    Writing,
-    common_options,
-    every_question_option,
-    examples,
-    read_options,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Reading, Writing
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -26,18 +16,10 @@ if TYPE_CHECKING:
 SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
 
 
-@click.command(
-    "check",
-    epilog=examples(
-        "annomodels check votes.csv --item sentence --coder worker --label tag",
-        "annomodels check coding.xlsx --item article --every-question",
-    ),
+@as_command(
+    "check votes.csv --item sentence --coder worker --label tag",
+    "check coding.xlsx --item article --every-question",
 )
-@data_argument
-@every_question_option
-@read_options
-@write_options
-@common_options
 def command(data: str, every_question: bool, reading: Reading, writing: Writing) -> None:
     """Describe DATA: counts, oddities, and the analyses that it supports.
 

@@ -6,19 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, option, write_options
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing, option
 
 if TYPE_CHECKING:
     from annomodels.summaries.trust.held_out import By
 
 
-@click.command(
-    "compare",
-    epilog=examples(
-        "annomodels compare hierarchical.nc mace.nc",
-        "annomodels compare a.nc b.nc c.nc --by label -o models.csv",
-    ),
-)
+@as_command("compare hierarchical.nc mace.nc", "compare a.nc b.nc c.nc --by label -o models.csv")
 @click.argument("fits", metavar="FIT FIT...", nargs=-1, required=True)
 @option(
     "--by",
@@ -26,8 +21,6 @@ if TYPE_CHECKING:
     ("item", "label"),
     "item",
 )
-@write_options
-@common_options
 def command(fits: tuple[str, ...], by: By, writing: Writing) -> None:
     """Compare fits of different models to the same data by their predictions of held-out data."""
     from pathlib import Path

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-import click
-
-from annomodels.cli.loading import data_argument
-from annomodels.cli.options import (
-    Reading,
-    Writing,
-    common_options,
-    examples,
-    option,
-    read_options,
-    spreadsheet_option,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Reading, Writing, option
 
 TO = (
     *("long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace"),
@@ -22,20 +11,12 @@ TO = (
 )
 
 
-@click.command(
-    "convert",
-    epilog=examples(
-        "annomodels convert export.json -o votes.csv",
-        "annomodels convert project/ --units token --to k-alpha -o matrix.csv",
-        "annomodels convert batch.csv --item ext_id --to label-studio -o tasks.json",
-    ),
+@as_command(
+    "convert export.json -o votes.csv",
+    "convert project/ --units token --to k-alpha -o matrix.csv",
+    "convert batch.csv --item ext_id --to label-studio -o tasks.json",
 )
-@data_argument
 @option("--to", "Layout to write; `annomodels formats` explains each.", TO, "long")
-@spreadsheet_option
-@read_options
-@write_options
-@common_options
 def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Writing) -> None:
     """Write the labels of DATA as a long table, or as another program reads them.
 

@@ -15,17 +15,14 @@ from annomodels.cli.coreference import (
     SILVER_MODELS,
     document_options,
 )
+from annomodels.cli.declared import as_command
 from annomodels.cli.options import (
     COUNT,
     SHARE,
     Command,
     Writing,
-    common_options,
-    examples,
-    gate_option,
     gathered,
     option,
-    seed_option,
     table_options,
     writing_of,
 )
@@ -43,14 +40,11 @@ def output_options(command: Command) -> Command:
     return gathered(command, options, "writing", writing_of)
 
 
-@click.command(
-    "coref",
-    epilog=examples(
-        "annomodels coref ana/ ben/ --chain incl- --distance masi",
-        "annomodels coref project.zip --by genre",
-        "annomodels coref ana=a.conll ben=b.conll -o out",
-        "annomodels coref texts/ --fail-if 'pair_kappa.low<0.6'",
-    ),
+@as_command(
+    "coref ana/ ben/ --chain incl- --distance masi",
+    "coref project.zip --by genre",
+    "coref ana=a.conll ben=b.conll -o out",
+    "coref texts/ --fail-if 'pair_kappa.low<0.6'",
 )
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @option(
@@ -75,29 +69,24 @@ def output_options(command: Command) -> Command:
 @option("--singletons", "Write silver mentions without a link, too.", bool)
 @document_options
 @option("--draws", "Number of draws for the intervals.", COUNT, 1000)
-@seed_option
-@gate_option
 @output_options
 @option(
     "--allow-unconverged",
     "Exit with 0 even if the model of the silver chains is not trusted.",
     bool,
 )
-@common_options
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     files: tuple[str, ...],
     by: By | None,
     model: str | None,
     singletons: bool,
+    seed: int,
     gates: tuple[str, ...],
     allow_unconverged: bool,
     reading: dict[str, Any],
     writing: Writing,
     **measures: Any,
-) -> None:
+) -> int:
     """Measure agreement on mentions, coreferent pairs and chains, with 90 % intervals.
 
     FILES are files, folders or zip archives in CoNLL-2012, CorefUD, MMAX2, brat, JSON lines or a
@@ -123,7 +112,7 @@ def command(
         writing.check()
         if chosen != "none":
             raise click.UsageError("Silver chains go to a folder: add -o FOLDER.")
-    asked = steps.Asked(**measures)
+    asked = steps.Asked(**measures, seed=seed)
     steps.check_chains(asked.chains)
     documents = steps.load(files, reading)
     steps.say(documents)
@@ -140,4 +129,4 @@ def command(
     notes = dict.fromkeys(text for text in table["note"] if text)
     emit(table, writing, "Agreement on coreference", SHORT, level=90, notes=notes)
     failed = gate_code(limits, table)
-    ctx.exit(failed or (DONE if trusted or allow_unconverged else UNTRUSTED))
+    return failed or (DONE if trusted or allow_unconverged else UNTRUSTED)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, write_options
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing
 
 
-@click.command(
-    "datasets",
-    epilog=examples("annomodels datasets", "annomodels datasets anesthesia -o labels.csv"),
-)
+@as_command("datasets", "datasets anesthesia -o labels.csv")
 @click.argument("name", required=False)
-@write_options
-@common_options
 def command(name: str | None, writing: Writing) -> None:
     """List the bundled data sets, or write the labels of NAME as a long table.
 

@@ -5,27 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from annomodels.cli.assumptions import assumption_options, whole_numbers
-from annomodels.cli.options import (
-    Writing,
-    common_options,
-    examples,
-    option,
-    split_words,
-    write_options,
-)
+from annomodels.cli.assumptions import whole_numbers
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing, option, split_words
 
 FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
 
-@click.command(
-    "design",
-    epilog=examples(
-        "annomodels design --target .97 --coders 10,20 --accuracy .85",
-        "annomodels design pilot.nc --labels-per-item 3,5,8",
-        "annomodels design --of alpha --target .1 --items 200,400,800",
-    ),
+@as_command(
+    "design --target .97 --coders 10,20 --accuracy .85",
+    "design pilot.nc --labels-per-item 3,5,8",
+    "design --of alpha --target .1 --items 200,400,800",
 )
 @click.argument("fit", required=False)
 @option(
@@ -41,13 +33,7 @@ FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
     callback=split_words,
 )
 @option("--replications", "Simulated studies per design.", click.IntRange(min=2), 30)
-@assumption_options
-@write_options
-@common_options
-@click.pass_context
 def command(
-    ctx: click.Context,
-    /,
     fit: str | None,
     labels_per_item: tuple[str, ...],
     assumptions: dict[str, Any],
@@ -62,12 +48,8 @@ def command(
     from annomodels.cli.terminal import Stages
     from annomodels.planning.design import design
 
-    flags = (*assumptions, "spread")
-    given = {
-        name
-        for name in flags
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    }
+    source, default = click.get_current_context().get_parameter_source, ParameterSource.DEFAULT
+    given = {name for name in (*assumptions, "spread") if source(name) is not default}
     pilot = None
     for name in ("items", "coders"):
         assumptions[name] = whole_numbers(assumptions[name], f"--{name}")

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-import click
-
-from annomodels.cli.options import Writing, common_options, examples, write_options
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*([^;]*)(?:;(.*))?")
 _LIMIT = re.compile(r"(>=|<=|==|<|>)\s*([\w.]+)")
@@ -23,11 +22,8 @@ _MODULES = {"dkpro-cassis": "cassis"}
 _ONLY_FOR_WORK_ON_IT = {"docs"}
 
 
-@click.command("doctor", epilog=examples("annomodels doctor --json"))
-@write_options
-@common_options
-@click.pass_context
-def command(ctx: click.Context, writing: Writing) -> None:
+@as_command("doctor --json")
+def command(writing: Writing) -> int:
     """Check the installation: versions, cores, caches.
 
     Each problem is listed with the command that solves it. The exit code is 5 if a required package
@@ -44,7 +40,7 @@ def command(ctx: click.Context, writing: Writing) -> None:
     emit(pd.DataFrame(rows, columns=["name", "value", "problem"]), writing, "annomodels doctor")
     wrong = [fact for fact in found if fact.problem]
     note(f"{plural(len(wrong), 'problem')} found." if wrong else "No problem found.")
-    ctx.exit(EXTRA if any(fact.needed for fact in wrong) else DONE)
+    return EXTRA if any(fact.needed for fact in wrong) else DONE
 
 
 @dataclass(frozen=True)

@@ -4,47 +4,24 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.loading import data_argument
-from annomodels.cli.options import (
-    Reading,
-    Sampling,
-    common_options,
-    examples,
-    force_option,
-    json_option,
-    option,
-    read_options,
-    sample_options,
-    stream_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Job, Reading, Sampling, option
 
 
-@click.command(
-    "fit",
-    epilog=examples(
-        "annomodels fit votes.csv -o fit.nc --model dawid-skene --seed 7",
-        "annomodels fit march.csv -o march.nc --prior-from february.nc",
-        "annomodels fit labels --stream -o fitted --engine em",
-    ),
+@as_command(
+    "fit votes.csv -o fit.nc --model dawid-skene --seed 7",
+    "fit march.csv -o march.nc --prior-from february.nc",
+    "fit labels --stream -o fitted --engine em",
 )
-@data_argument
 @option(
     "-o --output", "File for the fit (.nc); with --stream, a folder.", metavar="FILE", required=True
 )
-@force_option
-@json_option
 @option(
     "--prior-from earlier",
     "Earlier fit whose estimates of classes and coders are the prior; its model is used.",
     metavar="FIT",
 )
-@stream_options
-@sample_options
-@read_options
-@common_options
-@click.pass_context
 def command(
-    ctx: click.Context,
     data: str,
     output: str,
     force: bool,
@@ -54,22 +31,21 @@ def command(
     cache: str | None,
     reading: Reading,
     sampling: Sampling,
-) -> None:
+) -> int:
     """Fit one model to DATA and save it."""
+    from annomodels.cli.jobs import told
     from annomodels.cli.loading import load_data, load_fit, say_notes
     from annomodels.cli.places import check_file
     from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
-    from annomodels.cli.session import current, say
-    from annomodels.cli.tables import to_json
+    from annomodels.cli.session import current
 
+    job = Job(data, output, force, reading, sampling, cache=cache, as_json=as_json)
     if stream:
-        from annomodels.cli.jobs import Job
         from annomodels.cli.streaming import stream as fit_stream
 
         if earlier is not None:
             raise click.UsageError("--prior-from and --stream cannot both be used.")
-        job = Job(data, reading, sampling, force, cache=cache)
-        ctx.exit(fit_stream(job, output, whole=False, as_json=as_json))
+        return fit_stream(job, whole=False)
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     check_file(output, force)
@@ -88,8 +64,6 @@ def command(
     result = fit_data(labels, sampling, current().command, model)
     result.save(output, force=force)
     check = result.check()
-    if as_json:
-        click.echo(to_json({"fit": output, **facts_of(result, check)}), nl=False)
-    else:
-        say("\n".join([output, *verdict_lines(check)]))
-    ctx.exit(exit_code(result, check, sampling))
+    text = "\n".join([output, *verdict_lines(check)])
+    told(job, {"fit": output, **facts_of(result, check)}, text)
+    return exit_code(result, check, sampling)

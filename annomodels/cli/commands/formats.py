@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.options import Writing, common_options, examples, write_options
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing
 
 
-@click.command(
-    "formats", epilog=examples("annomodels formats", "annomodels formats export.json --json")
-)
+@as_command("formats", "formats export.json --json")
 @click.argument("data", required=False)
-@write_options
-@common_options
 def command(data: str | None, writing: Writing) -> None:
     """List the formats in the order in which they are looked for, or say which one DATA is in.
 

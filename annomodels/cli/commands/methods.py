@@ -6,37 +6,25 @@ from pathlib import Path
 
 import click
 
-from annomodels.cli.options import (
-    OUTPUT,
-    Writing,
-    common_options,
-    examples,
-    force_option,
-    option,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing, option
 
 FORMS = ("md", "tex", "bib", "json")
 
 
-@click.command(
-    "methods",
-    epilog=examples(
-        "annomodels methods fit.nc",
-        "annomodels methods fit.nc -o methods.tex",
-        "annomodels methods fit.nc --format bib -o references.bib",
-    ),
+@as_command(
+    "methods fit.nc",
+    "methods fit.nc -o methods.tex",
+    "methods fit.nc --format bib -o references.bib",
 )
-@click.argument("fit")
 @option("-o --output", "File to write to [default: stdout].", metavar="FILE")
-@force_option
 @option(
     "--format form",
     "Markdown, LaTeX (natbib, booktabs), or the BibTeX entries [default: by the ending of FILE, "
     "else md].",
     FORMS,
 )
-@option("--json as_json", "The same as --format json.", bool, section=OUTPUT)
-@common_options
+@option("--json as_json", "The same as --format json.", bool, section="writing")
 def command(fit: str, output: str | None, force: bool, form: str | None, as_json: bool) -> None:
     """Write the methods section of FIT, ready to paste, with every source that it cites.
 

@@ -6,29 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.options import (
-    COUNT,
-    Writing,
-    common_options,
-    examples,
-    option,
-    split_words,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import COUNT, Writing, option, split_words
 
 if TYPE_CHECKING:
     from annomodels.summaries.next.gains import By
 
 
-@click.command(
-    "next",
-    epilog=examples(
-        "annomodels next fit.nc --budget 500 -o next.csv",
-        "annomodels next fit.nc --coders ana,ben --per-item 2",
-        "annomodels next fit.nc --whom",
-    ),
+@as_command(
+    "next fit.nc --budget 500 -o next.csv",
+    "next fit.nc --coders ana,ben --per-item 2",
+    "next fit.nc --whom",
 )
-@click.argument("fit")
 @option("--budget", "Maximum number of labels to ask for.", COUNT, 100)
 @option(
     "--by",
@@ -45,8 +34,6 @@ if TYPE_CHECKING:
 @option("--per-coder", "Maximum number of labels per coder [default: that of the busiest].", COUNT)
 @option("--stop", "Gain per label below which labels do not pay.", click.FloatRange(min=0), 0.01)
 @option("--whom", "One row per coder instead: whom to ask, whom to train.", bool)
-@write_options
-@common_options
 def command(
     fit: str,
     budget: int,

@@ -4,49 +4,27 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.options import (
-    anonymise_option,
-    audit_option,
-    common_options,
-    drawn_option,
-    examples,
-    force_option,
-    json_option,
-    known_option,
-    option,
-    target_option,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import option
 
 
-@click.command(
-    "report",
-    epilog=examples(
-        "annomodels report fit.nc -o report.html",
-        "annomodels report fit.nc -o report.html --compare mace.nc",
-        "annomodels report fit.nc -o report.html --known truth.csv",
-    ),
+@as_command(
+    "report fit.nc -o report.html",
+    "report fit.nc -o report.html --compare mace.nc",
+    "report fit.nc -o report.html --known truth.csv",
 )
-@click.argument("fit")
 @option("-o --output", "File for the page.", metavar="FILE", required=True)
-@force_option
 @option("--text", "Column with the text of each item, read again.", metavar="COLUMN")
 @option(
     "--show...",
     "Further columns about the items to show, read again; separated by commas.",
     metavar="COLUMNS",
 )
-@anonymise_option
-@target_option
 @option(
     "--compare others...",
     "Fit of another model to the same data, to compare with; may be repeated.",
     metavar="FIT",
 )
-@known_option
-@audit_option
-@drawn_option
-@json_option
-@common_options
 def command(
     fit: str,
     output: str,
@@ -57,7 +35,7 @@ def command(
     target: float | None,
     others: tuple[str, ...],
     known: str | None,
-    audited: tuple[str, ...],
+    audit: tuple[str, ...],
     drawn: str | None,
     as_json: bool,
 ) -> None:
@@ -75,11 +53,8 @@ def command(
     rivals = [load_fit(name) for name in others]
     truths = None if known is None else truths_of(known, loaded.data)
     columns = again(loaded, text, show) if text or show else kept(fit, loaded.data)
-    if drawn is not None and not audited:
-        raise click.UsageError("--drawn goes with --audit.")
-    found = None
-    if audited:
-        found = estimated(loaded, audited, drawn_from(drawn, fit), seed=loaded.seed)
+    how = drawn_from(drawn, fit, audit)
+    found = estimated(loaded, audit, how, seed=loaded.seed) if audit else None
     told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
     shown = anonymised(loaded) if anonymise else loaded
     with Stages() as stages:

@@ -6,26 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.assumptions import assumption_options, numbers_from, one_number
-from annomodels.cli.options import (
-    Writing,
-    common_options,
-    examples,
-    option,
-    write_options,
-)
+from annomodels.cli.assumptions import numbers_from, one_number
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing, option
 
 if TYPE_CHECKING:
     from annomodels.planning.simulate import Workload
 
 
-@click.command(
-    "simulate",
-    epilog=examples(
-        "annomodels simulate --items 300 --coders 20 --labels neg,neu,pos -o votes.csv",
-        "annomodels simulate --spammers .2 --ambiguous .1 --truth truth.csv -o votes.csv",
-        "annomodels simulate | annomodels check -",
-    ),
+@as_command(
+    "simulate --items 300 --coders 20 --labels neg,neu,pos -o votes.csv",
+    "simulate --spammers .2 --ambiguous .1 --truth truth.csv -o votes.csv",
+    "simulate | annomodels check -",
 )
 @option(
     "--labels-per-item",
@@ -41,9 +33,6 @@ if TYPE_CHECKING:
 )
 @option("--gold", "Number of items with known gold in the table.", click.IntRange(min=0), 0)
 @option("--truth", "File for the true label of each item.", metavar="FILE")
-@assumption_options
-@write_options
-@common_options
 def command(
     labels_per_item: str,
     workload: Workload,

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import click
 
-from annomodels.cli.options import (
-    Writing,
-    common_options,
-    examples,
-    option,
-    spreadsheet_option,
-    target_option,
-    threshold_option,
-    write_options,
-)
+from annomodels.cli.declared import as_command
+from annomodels.cli.options import Writing, option
 
 TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
@@ -21,18 +13,13 @@ TO = (
 )
 
 
-@click.command(
-    "gold",
-    epilog=examples(
-        "annomodels gold fit.nc -o gold.csv --threshold .95",
-        "annomodels gold fit.nc --soft --format tsv",
-        "annomodels gold fit.nc --why",
-        "annomodels gold fit.nc --why --item s17 --json",
-        "annomodels gold fit.nc --to label-studio --question sentiment -o tasks.json",
-    ),
+@as_command(
+    "gold fit.nc -o gold.csv --threshold .95",
+    "gold fit.nc --soft --format tsv",
+    "gold fit.nc --why",
+    "gold fit.nc --why --item s17 --json",
+    "gold fit.nc --to label-studio --question sentiment -o tasks.json",
 )
-@click.argument("fit")
-@threshold_option
 @option("--soft", "Add the probability of each label: p_<label>.", bool)
 @option(
     "--to",
@@ -40,7 +27,6 @@ TO = (
     TO,
 )
 @option("--question", "Name of the question in that tool.", default="label")
-@spreadsheet_option
 @option(
     "--why",
     "Explain the labels instead: how much each coder contributed (log-odds), for the items whose "
@@ -48,8 +34,6 @@ TO = (
     bool,
 )
 @option("--item items...", "With --why: explain this item; may be repeated.", metavar="NAME")
-@write_options
-@common_options
 def gold(
     fit: str,
     threshold: float | None,
@@ -78,11 +62,7 @@ def gold(
         show(summary, writing, gold_table(summary, threshold, soft))
 
 
-@click.command("coders", epilog=examples("annomodels coders fit.nc --target .8 -o coders.csv"))
-@click.argument("fit")
-@target_option
-@write_options
-@common_options
+@as_command("coders fit.nc --target .8 -o coders.csv")
 def coders(fit: str, target: float | None, writing: Writing) -> None:
     """Rate each coder of FIT, with 95 % intervals.
 
@@ -93,10 +73,7 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
     show(loaded(fit).coders(target=target), writing)
 
 
-@click.command("items", epilog=examples("annomodels items fit.nc -o items.csv"))
-@click.argument("fit")
-@write_options
-@common_options
+@as_command("items fit.nc -o items.csv")
 def items(fit: str, writing: Writing) -> None:
     """Sort the items of FIT into easy, hard, contested and in need of labels.
 
@@ -111,14 +88,8 @@ def items(fit: str, writing: Writing) -> None:
     show(summary, writing, table)
 
 
-@click.command(
-    "labels",
-    epilog=examples("annomodels labels fit.nc", "annomodels labels fit.nc --pairs -o pairs.csv"),
-)
-@click.argument("fit")
+@as_command("labels fit.nc", "labels fit.nc --pairs -o pairs.csv")
 @option("--pairs", "One row per pair of labels instead of per label.", bool)
-@write_options
-@common_options
 def labels(fit: str, pairs: bool, writing: Writing) -> None:
     """Show how frequent, how well used and how often confused each label of FIT is.
 

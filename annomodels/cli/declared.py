@@ -1,0 +1,141 @@
+"""A command from a function: what several commands take is declared here, once, by its name."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from annomodels.cli.assumptions import assumption_options
+from annomodels.cli.loading import data_argument
+from annomodels.cli.options import (
+    SHARE,
+    Command,
+    Job,
+    Option,
+    common_options,
+    option,
+    parameters_of,
+    read_options,
+    sample_options,
+    seed_option,
+    write_options,
+)
+
+SHARED: dict[str, Option] = {
+    "data": data_argument,
+    "fit": click.argument("fit"),
+    "seed": seed_option,
+    "threshold": option(
+        "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE
+    ),
+    "target": option("--target", "Accuracy that a coder should reach.", SHARE),
+    "known": option(
+        "--known",
+        "True labels of some items (item,truth), held back from the fit, to test the gold labels "
+        "in the report.",
+        metavar="FILE",
+    ),
+    "audit": option(
+        "--audit...",
+        "Items that an expert judged (item,label), drawn by `annomodels audit`: corrects the "
+        "numbers; may be repeated for several rounds.",
+        metavar="FILE",
+    ),
+    "drawn": option(
+        "--drawn",
+        "How the audited items were drawn: the file that `annomodels audit` kept, 'random' (all "
+        "items had the same chance) or 'chosen' [default: audit.json next to FIT, else chosen].",
+        metavar="HOW",
+    ),
+    "anonymise": option(
+        "--anonymise", "Leave the names of coders out of all outputs.", bool, section="writing"
+    ),
+    "spreadsheet": option(
+        "--spreadsheet",
+        "Put an apostrophe before texts that a spreadsheet would read as formulas.",
+        bool,
+        section="writing",
+    ),
+    "every_question": option(
+        "--every-question", "Analyze each question or variable of DATA separately.", bool
+    ),
+    "stream": option(
+        "--stream",
+        "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV "
+        "file, a folder or a pattern.",
+        bool,
+    ),
+    "cache": option(
+        "--cache",
+        "With --stream: folder for the sorted labels, so that the next run need not sort again.",
+        metavar="FOLDER",
+    ),
+    "force": option("--force", "Overwrite outputs that exist.", bool, section="writing"),
+    "as_json": option("--json as_json", "Write the result as JSON.", bool, section="writing"),
+    "gates": option(
+        "--fail-if gates...",
+        "Exit with 1 if the condition holds or is undefined, such as alpha<0.667 or "
+        "accuracy.low<0.9; the names are in the first column of the table; may be repeated.",
+        metavar="GATE",
+    ),
+    "reading": read_options,
+    "sampling": sample_options,
+    "writing": write_options,
+    "assumptions": assumption_options,
+}
+"""Arguments, options and groups of options by the name of the parameter that takes them."""
+
+
+def as_command(*examples: str) -> Callable[[Command], click.Command]:
+    """Make a command of a function, with what its parameters are called in :data:`SHARED`.
+
+    Other options are declared above the function and keep their order in the help; a shared one
+    follows the parameter before it. A parameter `job` stands for the fields of :class:`Job`. The
+    function returns its exit code, or None if all is done.
+    """
+
+    def make(function: Command) -> click.Command:
+        names = list(inspect.signature(function).parameters)
+        command = function
+        if "job" in names:
+            names[:] = [n for name in names for n in (_FIELDS if name == "job" else (name,))]
+            command = _with_job(function)
+        found = parameters_of(command)  # the last in the help is the first here
+        own = vars(command).get("gathered", ())
+        before = len(found)
+        for name in names:
+            known = [str(parameter.name) for parameter in found]
+            if name in known or name in own or name not in SHARED:
+                before = known.index(name) if name in known else before
+                continue
+            command = SHARED[name](command)
+            added = found[len(known) :]
+            found[len(known) :] = []
+            found[before:before] = added
+        name = function.__name__
+        if name == "command":
+            name = function.__module__.rpartition(".")[2]
+        heading = "Example:" if len(examples) == 1 else "Examples:"
+        epilog = "\n".join(["\b", heading, *(f"  annomodels {line}" for line in examples)])
+        return click.command(name, epilog=epilog)(common_options(command))
+
+    return make
+
+
+_FIELDS = tuple(each.name for each in fields(Job))
+
+
+def _with_job(function: Command) -> Command:
+    """Hand the options of a run over as one value."""
+
+    @functools.wraps(function)
+    def command(**values: Any) -> Any:
+        job = Job(**{name: values.pop(name) for name in _FIELDS if name in values})
+        return function(job=job, **values)
+
+    return command
