@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, plural, warn
-from annomodels.summaries.columns import COLUMNS, columns
+from annomodels.data.columns import COLUMNS, columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.data.document import Document
     from annomodels.fitting.fit import Fit
+    from annomodels.reporting.links import LinkFacts
 
 BY = ("document", "genre")
 COEFFICIENTS = ("alpha", "K")
@@ -34,22 +34,6 @@ _TABLES = (
 )
 _SILVER = ("links.csv", "rates.csv", "silver.jsonl", "silver.conll")
 _ENDINGS = {".csv", ".tsv", ".json", ".md", ".tex"}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Measures and options of a call."""
-
-    chains: tuple[str, ...]
-    distances: tuple[str, ...]
-    coefficient: Literal["alpha", "K"]
-    draws: int
-    seed: int
-    at_least: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "chains", self.chains or ("incl-",))
-        object.__setattr__(self, "distances", self.distances or ("passonneau",))
 
 
 def is_folder(output: str) -> bool:
@@ -163,19 +147,12 @@ def say(documents: Sequence[Document]) -> None:
 
 
 def write_folder(
-    folder: str,
-    documents: Sequence[Document],
-    table: pd.DataFrame,
-    by: str | None,
-    model: str,
-    asked: Asked,
-    singletons: bool,
+    folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
-    """Write all outputs beside the folder, then move them in."""
+    """Write all outputs beside the folder, then move them in; `table` is that of agreement."""
     from annomodels.cli.places import filled_folder
     from annomodels.cli.tables import to_text
     from annomodels.cli.terminal import Stages
-    from annomodels.reporting.links import LinkFacts
     from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:
@@ -185,27 +162,22 @@ def write_folder(
             from annomodels.fitting.run import fit as fit_model
 
             stages("drawing silver chains", 0.0)
-            fit = fit_model(pairs(documents), model, seed=asked.seed)
+            fit = fit_model(pairs(found.documents), model, seed=found.seed)
+            found.fit = fit
             stages("drawing silver chains", 1.0)
         stages("drawing the report", 0.0)
-        found = LinkFacts(
-            documents, asked.chains, asked.distances,
-            coefficient=asked.coefficient, fit=fit, at_least=asked.at_least,
-            draws=asked.draws, seed=asked.seed,
-        )  # fmt: skip
-        agreement = found.agreement if by is None else table
         posterior = found.posterior
         tables = {
-            "agreement.csv": agreement,
-            "texts.csv": agreement.iloc[:0] if posterior is None else posterior.table(),
+            "agreement.csv": table,
+            "texts.csv": table.iloc[:0] if posterior is None else posterior.table(),
             "places.csv": found.places,
             "coders.csv": found.coders,
-            "unaligned.csv": _unaligned(documents),
+            "unaligned.csv": _unaligned(found.documents),
         }
         if fit is not None:
-            links = fit.links(asked.at_least).table
-            tables |= {"links.csv": links, "rates.csv": fit.coders().table}
-            _silver(fit, documents, beside, asked.at_least, singletons)
+            tables["links.csv"] = fit.links(found.at_least).table
+            tables["rates.csv"] = fit.coders().table
+            _silver(fit, found, beside, singletons)
         files = {name: to_text(each, "csv") for name, each in tables.items()}
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8", newline="")
@@ -226,12 +198,11 @@ def _unaligned(documents: Sequence[Document]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _silver(
-    fit: Fit, documents: Sequence[Document], beside: Path, at_least: float, singletons: bool
-) -> None:
+def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
     from annomodels.coref.links import link_probabilities, silver
     from annomodels.io.coref.writing import to_text
 
+    documents, at_least = found.documents, found.at_least
     chains = silver(fit, documents, at_least)
     known = link_probabilities(fit, documents)
     for form, name in (("jsonlines", "silver.jsonl"), ("conll", "silver.conll")):

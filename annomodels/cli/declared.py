@@ -52,6 +52,16 @@ SHARED: dict[str, Option] = {
         "items had the same chance) or 'chosen' [default: audit.json next to FIT, else chosen].",
         metavar="HOW",
     ),
+    "show": option(
+        "--show...",
+        "Further columns about the items to show in the report, separated by commas.",
+        metavar="COLUMNS",
+    ),
+    "decisions": option(
+        "--gold decisions",
+        "True labels to use: decisions.csv of an earlier report, or a table (item,truth).",
+        metavar="FILE",
+    ),
     "anonymise": option(
         "--anonymise", "Leave the names of coders out of all outputs.", bool, section="writing"
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,6 @@ import click
 import pandas as pd
 
 from annomodels.auditing.estimate import Estimate
-from annomodels.cli.anonymous import anonymous, new_names
 from annomodels.cli.loading import (
     PREFIX,
     check_answers,
@@ -53,6 +52,7 @@ from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import truths_of
 from annomodels.io.tables.decisions import decisions_of, entries_of
 from annomodels.reporting import methods as writing
+from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
 from annomodels.reporting.index import IndexRow, index_page, row_of
@@ -63,13 +63,13 @@ from annomodels.scale.scanned import Scanned
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
 FIT = "fit.nc"
-FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.md")
+FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job) -> tuple[str, ...]:
     """Return the names of the files, with those of an audit and of covariates if there are such."""
     more = [ESTIMATE] * bool(job.audit) + [EFFECTS] * bool(job.sampling.covariates)
-    return (*[REPORT, NEXT] * (not job.no_report), *FILES, *more, *[SHOWN] * bool(job.show))
+    return (*[REPORT] * (not job.no_report), *FILES, *more, *[SHOWN] * bool(job.show))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +121,8 @@ def one_question(
             keep(shown, beside)
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
         stale = job.no_report and (folder / REPORT).exists()
-        remarks = write_outputs(job, fit, beside, found, known, shown)
-    for text in remarks:
+        write_outputs(job, fit, beside, names_of(job), found, known, shown)
+    for text in fit.gold(job.threshold).notes if found is None else found.after(fit).gold().notes:
         note(f"note: {text}")
     if stale:
         warn(f"{folder / REPORT} is from an earlier run.")
@@ -151,11 +151,12 @@ def write_outputs(
     job: Job,
     fit: Fit,
     beside: Path,
-    audited: Estimate | None,
-    known: Mapping[Hashable, Hashable] | None,
+    names: Sequence[str],
+    audited: Estimate | None = None,
+    known: Mapping[Hashable, Hashable] | None = None,
     shown: Shown | None = None,
-) -> tuple[str, ...]:
-    """Write all outputs but the fit into a folder; returns the notes on the gold labels.
+) -> None:
+    """Write those outputs into a folder that are in `names`, all but the fit.
 
     The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
     audit tables and page are of the fit after it; what is saved is the fit that was audited, of
@@ -169,32 +170,41 @@ def write_outputs(
         # ends with the process: who interrupts it does not wait for a verdict
         checked = Thread(target=_looked_at, args=(fit,), daemon=True)
         checked.start()
-        gold = gold_of(fit, job.threshold)
-        tables = {
-            "gold.csv": gold_table(gold, job.threshold, soft=False),
-            "coders.csv": facts.coders.table,
-            "items.csv": fit.items().table,
-            "agreement.csv": fit.agreement().table,
-        }
-        if not job.no_report and facts.has("next"):
-            tables[NEXT] = facts.following.table
-        if audited is not None:
-            tables[ESTIMATE] = audited.table
-        if EFFECTS in names_of(job):
-            tables[EFFECTS] = fit.effects().table
-        safe = guarded_tables(list(tables.values()), job.spreadsheet)
-        files = {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
+        files = files_of(facts, job.threshold, job.spreadsheet, EFFECTS in names)
         for name, text in files.items():
             (beside / name).write_text(text, encoding="utf-8", newline="")
         checked.join()
         fit.check()
-        (beside / METHODS).write_text(writing.methods(facts, command), encoding="utf-8")
+        if METHODS in names:
+            (beside / METHODS).write_text(writing.methods(facts, command), encoding="utf-8")
         stages("making the tables", 1.0)
-        if not job.no_report:
+        if REPORT in names:
             stages("drawing the report", 0.0)
-            write(beside / REPORT, page(facts, command, files))
+            write(beside / REPORT, page(facts, command, {} if facts.on_disk else files))
             stages("drawing the report", 1.0)
-    return tuple(gold.notes)
+
+
+def files_of(
+    facts: Facts,
+    threshold: float | None = None,
+    spreadsheet: bool = False,
+    effects: bool = False,
+) -> dict[str, str]:
+    """Return the tables of a fit as texts, by file name; of a scan only that of coders."""
+    fit = facts.fit
+    tables = {"coders.csv": facts.coders.table}
+    if not facts.on_disk:
+        gold = gold_table(gold_of(fit, threshold), threshold, soft=False)
+        tables = {"gold.csv": gold, **tables, "items.csv": fit.items().table}
+        tables["agreement.csv"] = fit.agreement().table
+    if facts.has("next"):
+        tables[NEXT] = facts.following.table
+    if facts.estimate is not None:
+        tables[ESTIMATE] = facts.estimate.table
+    if effects:
+        tables[EFFECTS] = fit.effects().table
+    safe = guarded_tables(list(tables.values()), spreadsheet)
+    return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
 
 
 def _looked_at(fit: Fit) -> None:

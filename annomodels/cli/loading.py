@@ -251,13 +251,15 @@ def design_of(name: str) -> Path:
     return path.with_name(DESIGN) if path.name == "fit.nc" else path.with_suffix(".audit.json")
 
 
-def answers_from(paths: Sequence[str], items: Iterable[Any]) -> Mapping[str, str] | str:
-    """Read the answers of several files about items as one."""
+def answers_from(
+    paths: Sequence[str] | Mapping[Any, Any], items: Iterable[Any]
+) -> Mapping[Any, Any] | str:
+    """Read the answers of several files about items as one, unless they are read already."""
     from annomodels.data.validation import counted, some
     from annomodels.io.mappings import truths_from
 
-    if len(paths) == 1:
-        return paths[0]
+    if isinstance(paths, Mapping) or len(paths) == 1:
+        return paths if isinstance(paths, Mapping) else paths[0]
     found: dict[str, str] = {}
     twice: dict[str, None] = {}
     for path in paths:
@@ -295,7 +297,9 @@ def check_answers(paths: Sequence[str], data: Annotations) -> None:
     read_answers(data, answers_from(paths, data.items))
 
 
-def estimated(fit: Fit, paths: Sequence[str], how: Mapping[str, Any], **more: Any) -> Estimate:
+def estimated(
+    fit: Fit, paths: Sequence[str] | Mapping[Any, Any], how: Mapping[str, Any], **more: Any
+) -> Estimate:
     """Estimate, and say on stderr what a reader should know."""
     from annomodels.auditing.estimate import estimate
 

@@ -211,9 +211,11 @@ def regressed_model(
 
 
 def verdict_lines(check: Check) -> list[str]:
-    """Return the verdict and its sentences, one a line."""
+    """Return the verdict and its sentences with remedies, one a line."""
+    from annomodels.reporting.words import advised
+
     lamps = [f"  {check.lit}"] if check.lamps else []
-    return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in check.sentences)]
+    return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in advised(check))]
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, object]:

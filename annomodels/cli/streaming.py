@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.jobs import FIT, METHODS, REPORT, fit_of, told
+from annomodels.cli.jobs import FIT, METHODS, REPORT, fit_of, told, write_outputs
 from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import Job, changed, flag_of
 from annomodels.cli.places import check_folder, filled_folder
 from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
 from annomodels.cli.session import note, warn
-from annomodels.cli.tables import guarded_tables, to_text
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
-    from annomodels.fitting.fit import Fit
     from annomodels.scale.scanned import Scanned
 
 GOLD, CODERS, ABOUT, TRUTH = "gold.parquet", "coders.csv", "about.json", "truth"
@@ -57,7 +55,9 @@ def stream(job: Job, *, whole: bool) -> int:
         about |= {**facts, "command": result.tree.attrs["command"], "files": [*names, TRUTH]}
         text = json.dumps(about, indent=1)
         (beside / ABOUT).write_text(text, encoding="utf-8")
-        _outputs(job, result, beside, names)
+        settled = job.threshold is not None
+        result.write_gold(beside / GOLD, job.threshold, only_settled=settled)
+        write_outputs(job, result, beside, names)
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
             warn(f"{folder / name} is from an earlier run.")
@@ -68,29 +68,6 @@ def stream(job: Job, *, whole: bool) -> int:
     text = "\n".join([str(folder / names[0]), *verdict_lines(check)])
     told(job, {"fit": output, **(places if whole else {}), **facts}, text)
     return exit_code(result, check, job.sampling)
-
-
-def _outputs(job: Job, result: Fit, folder: Path, names: tuple[str, ...]) -> None:
-    """Write gold labels, coders, and what else a scan can know."""
-    from annomodels.reporting.facts import Facts
-    from annomodels.reporting.methods import methods
-    from annomodels.reporting.page import page, write
-
-    command = str(result.tree.attrs["command"])
-    with Stages() as stages:
-        stages("making the tables", 0.0)
-        facts = Facts(result, job.target)
-        settled = job.threshold is not None
-        result.write_gold(folder / GOLD, job.threshold, only_settled=settled)
-        (table,) = guarded_tables([result.coders(job.target).table], job.spreadsheet)
-        (folder / CODERS).write_text(to_text(table, "csv"), encoding="utf-8", newline="")
-        if METHODS in names:
-            (folder / METHODS).write_text(methods(facts, command), encoding="utf-8")
-        stages("making the tables", 1.0)
-        if REPORT in names:
-            stages("drawing the report", 0.0)
-            write(folder / REPORT, page(facts, command))
-            stages("drawing the report", 1.0)
 
 
 def scanned(job: Job) -> Scanned:

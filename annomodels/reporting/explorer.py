@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
-from annomodels.summaries.columns import clean, short
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions
 
@@ -127,7 +127,7 @@ def _maker(facts: Facts) -> Any:
     p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
     best = p.argmax(axis=1)
     value = (10 * _contributions(facts, p)).round().astype(int).tolist()
-    reasons = facts.items.table["reason"].tolist()
+    reasons = facts.fit.items().table["reason"].tolist()
     state = facts.state.tolist()
     starts, coder, label = data.starts.tolist(), data.coder.tolist(), data.label.tolist()
     shown = facts.shown

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.auditing.estimate import Estimate
+    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
     from annomodels.summaries.gold.coverage import Wrong
     from annomodels.summaries.next.next_labels import NextLabels
-    from annomodels.summaries.summary import Summary
     from annomodels.summaries.trust.checks import Check
     from annomodels.types import Bools, Floats, Ints
 
@@ -107,41 +107,6 @@ class Facts:
         return self.fit.coders(*(() if self.target is None else (self.target,)))
 
     @cached_property
-    def gold(self) -> Summary:
-        """Summary of the gold standard."""
-        return self.fit.gold()
-
-    @cached_property
-    def items(self) -> Summary:
-        """Summary of the items."""
-        return self.fit.items()
-
-    @cached_property
-    def labels(self) -> Summary:
-        """Summary of the labels."""
-        return self.fit.labels()
-
-    @cached_property
-    def pairs(self) -> Summary:
-        """Summary of the pairs of labels."""
-        return self.fit.labels(pairs=True)
-
-    @cached_property
-    def agreement(self) -> Summary:
-        """Summary of the agreement."""
-        return self.fit.agreement()
-
-    @cached_property
-    def predictive(self) -> Summary:
-        """Posterior predictive checks."""
-        return self.fit.predictive()
-
-    @cached_property
-    def priors(self) -> Summary:
-        """What would change with other priors."""
-        return self.fit.prior_sensitivity()
-
-    @cached_property
     def following(self) -> NextLabels:
         """The next labels to ask for."""
         return self.fit.next(target=self.target)
@@ -183,7 +148,7 @@ class Facts:
             return self.fit.coverage(self.known)
         import xarray as xr
 
-        from annomodels.summaries.summary import Summary
+        from annomodels.data.summary import Summary
 
         return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset(), (), CURVE)
 
@@ -212,7 +177,9 @@ class Facts:
     @property
     def settled(self) -> int:
         """Number of items with a settled label."""
-        return int(self.gold.table["settled"].sum()) if self.has("gold") else self.tally.settled
+        return (
+            int(self.fit.gold().table["settled"].sum()) if self.has("gold") else self.tally.settled
+        )
 
     @property
     def expected_errors(self) -> float:
@@ -242,7 +209,9 @@ class Facts:
     def state(self) -> Ints:
         """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
         codes = {"needs more labels": 1, "contested": 2}
-        state = self.items.table["quadrant"].map(lambda name: codes.get(name, 0)).to_numpy(int)
+        state = (
+            self.fit.items().table["quadrant"].map(lambda name: codes.get(name, 0)).to_numpy(int)
+        )
         return np.where(self.known_mask, 3, state)
 
     @cached_property

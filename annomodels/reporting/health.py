@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, rated, some, variants
 from annomodels.limits import CODER_THIN
+from annomodels.reporting.words import number
 from annomodels.types import Ints
 
 _SHOWN = 8
@@ -61,6 +62,17 @@ class Spread:
         used = np.flatnonzero(units)
         mean = float(units @ values / n)
         return cls(int(used[0]), at(0.25), at(0.5), at(0.75), int(used[-1]), mean)
+
+    def told(self, *, middle: bool = False) -> str:
+        """Return the ends and the median as text, with the middle half if wished.
+
+        >>> Spread.of(np.array([1, 2, 4])).told(), Spread.of(np.array([3, 3])).told()
+        ('1 to 4, median 2', '3')
+        """
+        if self.least == self.most:
+            return f"{self.least:,}"
+        half = f", middle half {number(self.quarter)} to {number(self.three_quarters)}" * middle
+        return f"{self.least:,} to {self.most:,}, median {number(self.median)}{half}"
 
 
 @dataclass(frozen=True)
@@ -124,9 +136,8 @@ def _components(data: Annotations) -> tuple[int, ...]:
     return tuple(int(n) for n in -np.sort(-np.concatenate([sizes[sizes > 0], alone])))
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One fact about the data."""
+class Counted(NamedTuple):
+    """One line of ``annomodels check``."""
 
     check: str
     value: Any  # number or text
@@ -134,31 +145,31 @@ class Finding:
     names: tuple[str, ...] = ()  # labels or coders concerned
 
 
-def findings(data: Annotations) -> list[Finding]:
+def findings(data: Annotations) -> list[Counted]:
     """Give what ``annomodels check`` counts, in its order; ``data.notes`` say more in words."""
     facts = health(data)
     known = 0 if data.gold is None else int((data.gold >= 0).sum())
     return [
-        Finding("items", data.n_items),
-        Finding("coders", data.n_coders),
-        Finding("labels given", data.n_annotations),
+        Counted("items", data.n_items),
+        Counted("coders", data.n_coders),
+        Counted("labels given", data.n_annotations),
         *_labels(data, facts),
-        Finding("labels per item", _spread(facts.per_item)),
+        Counted("labels per item", facts.per_item.told()),
         _single(facts),
-        Finding("labels per coder", _spread(facts.per_coder)),
+        Counted("labels per coder", facts.per_coder.told()),
         *_coders(facts),
         _overlap(facts),
-        Finding("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),
-        Finding("repeated labels", data.repeats),
-        Finding("skipped cells", data.skips),
-        Finding("items with known truth", known),
-        Finding("documents", len(data.groups)),
-        Finding("scale", data.scale, rated(data.labels, data.scale)),
-        Finding("fingerprint", data.fingerprint),
+        Counted("beyond chance", *(("no", _BY_CHANCE) if data.by_chance else ("yes",))),
+        Counted("repeated labels", data.repeats),
+        Counted("skipped cells", data.skips),
+        Counted("items with known truth", known),
+        Counted("documents", len(data.groups)),
+        Counted("scale", data.scale, rated(data.labels, data.scale)),
+        Counted("fingerprint", data.fingerprint),
     ]
 
 
-def _labels(data: Annotations, facts: Health) -> list[Finding]:
+def _labels(data: Annotations, facts: Health) -> list[Counted]:
     counts = np.array(facts.label_counts)
     order = np.argsort(-counts, kind="stable")
     shown = [f"{_some([data.labels[k]])} {counts[k] / counts.sum():.1%}" for k in order[:_SHOWN]]
@@ -166,25 +177,25 @@ def _labels(data: Annotations, facts: Health) -> list[Finding]:
     alike = len(variants(data.labels, "label")) + len(variants(data.coders, "coder"))
     unused = f"Declared but never given: {_some(facts.unused)}." if facts.unused else ""
     return [
-        Finding("different labels", data.n_labels),
-        Finding("label shares", ", ".join(shown) + more),
-        Finding("unused labels", len(facts.unused), unused, _texts(facts.unused)),
-        Finding("spelling variants", alike),
+        Counted("different labels", data.n_labels),
+        Counted("label shares", ", ".join(shown) + more),
+        Counted("unused labels", len(facts.unused), unused, _texts(facts.unused)),
+        Counted("spelling variants", alike),
     ]
 
 
-def _single(facts: Health) -> Finding:
+def _single(facts: Health) -> Counted:
     n = facts.single
     remark = f"{counted(n, 'item')} with one label: they say nothing about agreement." if n else ""
-    return Finding("items with one label", n, remark)
+    return Counted("items with one label", n, remark)
 
 
-def _coders(facts: Health) -> list[Finding]:
+def _coders(facts: Health) -> list[Counted]:
     few = f"There is too little data on {_some(facts.few)}." if facts.few else ""
     same = f"They always gave the same label: {_some(facts.constant)}."
     return [
-        Finding(f"coders below {CODER_THIN} labels", len(facts.few), few, _texts(facts.few)),
-        Finding(
+        Counted(f"coders below {CODER_THIN} labels", len(facts.few), few, _texts(facts.few)),
+        Counted(
             "constant coders",
             len(facts.constant),
             same if facts.constant else "",
@@ -193,19 +204,13 @@ def _coders(facts: Health) -> list[Finding]:
     ]
 
 
-def _overlap(facts: Health) -> Finding:
+def _overlap(facts: Health) -> Counted:
     n = len(facts.components)
     if n == 1:
-        return Finding("overlap groups", n)
+        return Counted("overlap groups", n)
     sizes = ", ".join(str(size) for size in facts.components[:_SHOWN])
     more = ", ..." if n > _SHOWN else ""
-    return Finding("overlap groups", n, f"They have {sizes}{more} items and no coder in common.")
-
-
-def _spread(counts: Spread) -> str:
-    if counts.least == counts.most:
-        return str(counts.least)
-    return f"{counts.least} to {counts.most}, median {counts.median:g}"
+    return Counted("overlap groups", n, f"They have {sizes}{more} items and no coder in common.")
 
 
 def _texts(names: Sequence[Any]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from annomodels.coref.agreements import Which
+from annomodels.coref.agreements import By, Which
 from annomodels.coref.conditions import CONDITIONS, condition_named
 from annomodels.coref.overview import agreement_table, coder_table
 from annomodels.coref.posteriors import PairPosterior, pair_posterior
@@ -24,7 +24,7 @@ MOST_PLACES = 500
 CODER_DRAWS = 400
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LinkFacts:
     """What the page is made of."""
 
@@ -58,10 +58,14 @@ class LinkFacts:
 
     @cached_property
     def agreement(self) -> pd.DataFrame:
+        """Agreement on all texts together."""
+        return self.agreement_by(None)
+
+    def agreement_by(self, by: By | None) -> pd.DataFrame:
         """From :func:`annomodels.coref.agreement_table`."""
         return agreement_table(
             self.documents, self.chains, self.distances,
-            coefficient=self.coefficient, draws=self.draws, seed=self.seed, prob=self.prob,
+            coefficient=self.coefficient, by=by, draws=self.draws, seed=self.seed, prob=self.prob,
         )  # fmt: skip
 
     @cached_property

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.data.columns import decimal
 from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.outcome import labelled, results
 from annomodels.reporting.prose import (
@@ -18,12 +20,10 @@ from annomodels.reporting.prose import (
     cite,
     cited_in,
     latex,
+    markdown_table,
     sources_of,
 )
-from annomodels.reporting.words import (
-    count,
-)
-from annomodels.summaries.columns import decimal
+from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -48,17 +48,16 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
     """
     facts = facts_of(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
-    parts = [
-        "# Methods",
-        *(as_markdown(text) for text in paragraphs(facts)),
-        "## How to repeat it",
-        versions(facts) + told,
-        *_agreement_part(facts),
-        "## References",
-        "\n".join(f"* {source.text}" for source in references(facts)),
-        f"```bibtex\n{bibtex(facts).rstrip()}\n```",
-    ]
-    return "\n\n".join(parts) + "\n"
+    repeat = ["## How to repeat it", versions(facts) + told]
+    return document([*paragraphs(facts)], [*repeat, *_agreement_part(facts)], references(facts))
+
+
+def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
+    """Return a methods section: its paragraphs, further parts, and what they cite."""
+    whole = ["# Methods", *map(as_markdown, texts), *parts, "## References"]
+    whole += ["\n".join(f"* {source.text}" for source in cited)]
+    bibtex = "\n\n".join(source.bibtex for source in cited)
+    return "\n\n".join([*whole, f"```bibtex\n{bibtex.rstrip()}\n```"]) + "\n"
 
 
 def methods_latex(fit: Fit | Facts, command: str = "") -> str:
@@ -85,8 +84,8 @@ def references(fit: Fit | Facts) -> list[Source]:
     facts = facts_of(fit)
     keys = cited_in([_model(facts)[0], *paragraphs(facts)])
     if _has_coefficients(facts):
-        named = facts.agreement.table["coefficient"]
-        keys += filter(None, map(_source_key, named))
+        named = facts.fit.agreement().table["coefficient"]
+        keys += filter(None, map(source_key, named))
     return sources_of(keys)
 
 
@@ -106,20 +105,20 @@ def _has_coefficients(facts: Facts) -> bool:
 def _agreement_part(facts: Facts) -> list[str]:
     if not _has_coefficients(facts):
         return []
-    return ["## Agreement coefficients", _markdown_table(facts), _NOTE]
+    return ["## Agreement coefficients", markdown_table(_COLUMNS, _rows(facts)), _NOTE]
 
 
 def _agreement(facts: Facts) -> str:
     if facts.truth == "number":
         return _agreement_of_numbers(facts)
-    table = facts.agreement.table.set_index("coefficient")
+    table = facts.fit.agreement().table.set_index("coefficient")
     parts = []
     kappa = "kappa" if facts.data.n_coders == 2 else "multi_kappa"
     for coefficient in ("alpha", kappa, "ac1", "percent"):
         if coefficient not in table.index:
             continue
         row: Any = table.loc[coefficient]
-        key = _source_key(coefficient)
+        key = source_key(coefficient)
         title = row["title"] + (f" {cite(key)}" if key else "")
         if not np.isfinite(row["value"]):
             parts.append(f"{title} is not defined here ({row['note'] or 'no reason given'})")
@@ -152,7 +151,7 @@ def _above(table: Any) -> str:
 
 
 def _agreement_of_numbers(facts: Facts) -> str:
-    rows: Any = facts.agreement.table.set_index("coefficient").to_dict("index")
+    rows: Any = facts.fit.agreement().table.set_index("coefficient").to_dict("index")
 
     def estimate(name: str) -> str:
         row = rows[name]
@@ -216,7 +215,8 @@ def _inference(facts: Facts) -> str:
     return f"{how}. Verdict of the checks: {check.verdict}. " + " ".join(check.sentences)
 
 
-def _source_key(coefficient: str) -> str:
+def source_key(coefficient: str) -> str:
+    """Return the key of the source of a coefficient, or an empty text."""
     found = by_doi(COEFFICIENTS[coefficient].doi) if coefficient in COEFFICIENTS else None
     return found.key if found else ""
 
@@ -227,7 +227,7 @@ def _rows(facts: Facts) -> list[tuple[str, ...]]:
     def ends(low: float, high: float) -> str:
         return f"[{decimal(low)}, {decimal(high)}]" if np.isfinite(low) else decimal(low)
 
-    table: Any = facts.agreement.table
+    table: Any = facts.fit.agreement().table
     return [
         (
             str(row.title), decimal(row.value), ends(row.low, row.high),
@@ -236,11 +236,6 @@ def _rows(facts: Facts) -> list[tuple[str, ...]]:
         )
         for row in table.itertuples()
     ]  # fmt: skip
-
-
-def _markdown_table(facts: Facts) -> str:
-    lines = ["| " + " | ".join(_COLUMNS) + " |", "|---|" + "---:|" * (len(_COLUMNS) - 1)]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in _rows(facts)])
 
 
 def _latex_table(facts: Facts) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import decimal
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
@@ -17,7 +18,6 @@ from annomodels.reporting.words import (
     percent,
     share_interval,
 )
-from annomodels.summaries.columns import decimal
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.gold.coverage import wrong_interval
 
@@ -72,7 +72,7 @@ def results(facts: Facts) -> str:
         return _results_of_links(facts)
     settled, n = facts.settled, facts.data.n_items
     if facts.estimate is not None:
-        overturned = count(int(facts.gold.table["overturned"].sum()), "item")
+        overturned = count(int(facts.fit.gold().table["overturned"].sum()), "item")
         return (
             f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}) reached a "
             f"probability of .95. {audited.results(facts)} {audited.errors(facts)} Where most "
@@ -86,7 +86,7 @@ def results(facts: Facts) -> str:
         )
     else:
         of = facts.wrong
-        overturned = count(int(facts.gold.table["overturned"].sum()), "item")
+        overturned = count(int(facts.fit.gold().table["overturned"].sum()), "item")
         wrong = (
             f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
             f"expected to be wrong, and {number(of.vote)} of the majority's "
@@ -101,7 +101,7 @@ def results(facts: Facts) -> str:
 
 
 def _results_of_numbers(facts: Facts) -> str:
-    gold: Any = facts.gold.table
+    gold: Any = facts.fit.gold().table
     kinds = facts.coders.table["kind"].value_counts()
     counted = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
     return (

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import decimal
 from annomodels.reporting.facts import facts_of
-from annomodels.reporting.methods import paragraphs, references
-from annomodels.reporting.prose import as_markdown, by_doi, cite, cited_in, name, sources_of
-from annomodels.reporting.words import count
-from annomodels.summaries.columns import decimal
+from annomodels.reporting.methods import document, paragraphs, references, source_key
+from annomodels.reporting.prose import as_markdown, cite, cited_in, markdown_table, name, sources_of
+from annomodels.reporting.words import count, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,29 +26,24 @@ def agreement_methods(
     questions: Mapping[str, Annotations], table: pd.DataFrame, left_out: Mapping[str, str]
 ) -> str:
     """Write a methods section, as Markdown, about the agreement on several questions."""
-    from annomodels.coefficients.catalogue import COEFFICIENTS
-
     rows: Any = table.to_dict("records")
     titles = dict.fromkeys((row["coefficient"], row["title"]) for row in rows)
-    keys = {
-        coefficient: found.key
-        for coefficient, _ in titles
-        if coefficient in COEFFICIENTS and (found := by_doi(COEFFICIENTS[coefficient].doi))
-    }
     named = [
-        f"{title} {cite(keys[coefficient])}" if coefficient in keys else str(title)
+        f"{title} {cite(key)}" if (key := source_key(coefficient)) else str(title)
         for coefficient, title in titles
     ]
     texts = [
         _studied(questions, left_out),
-        f"Agreement was measured for each question by itself, with {_listed(named)}. Intervals are "
-        "95 % posterior intervals from resampling items, without a model of the coders "
-        f"{cite('rubin1981')}; on the coefficients see {cite('krippendorff2019', 'artstein2008')}. "
+        "Agreement was measured for each question by itself, with "
+        f"{listed(named, len(named))}. Intervals are 95 % posterior intervals from resampling "
+        f"items, without a model of the coders {cite('rubin1981')}; on the coefficients see "
+        f"{cite('krippendorff2019', 'artstein2008')}. "
         f"Computed with annomodels {cite('annomodels')}.",
     ]
     cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
     head = (*_DATA, *(str(title) for _, title in titles))
-    return _document(texts, [("Agreement by question", head, cells)], sources_of(cited_in(texts)))
+    parts = ["## Agreement by question", markdown_table(head, cells, 2)]
+    return document(texts, parts, sources_of(cited_in(texts)))
 
 
 def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
@@ -67,7 +62,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
     cells = []
     sources = []
     for question, known in facts.items():
-        table: Any = known.agreement.table.set_index("coefficient")
+        table: Any = known.fit.agreement().table.set_index("coefficient")
         row = table.loc["alpha"] if "alpha" in table.index else None
         settled = known.fit.gold().table["settled"] if known.truth == "class" else None
         cells.append(
@@ -82,7 +77,8 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
         sources += references(known)
     head = (*_DATA, "Alpha [95 %]", "Model", "Settled gold labels", "Verdict")
     own = "The methods.md in the folder of each question says more of its inference and results."
-    return _document([*texts, own], [("Questions", head, cells)], list(dict.fromkeys(sources)))
+    parts = ["## Questions", markdown_table(head, cells, 2)]
+    return document([*texts, own], parts, list(dict.fromkeys(sources)))
 
 
 def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
@@ -106,11 +102,7 @@ def _span(numbers: list[int], word: str) -> str:
 
 
 def _named(questions: list[str]) -> str:
-    return _listed([name(question) for question in questions])
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return listed([name(question) for question in questions], len(questions))
 
 
 def _data(question: str, data: Any) -> tuple[str, ...]:
@@ -129,14 +121,3 @@ def _interval(row: Any) -> str:
     if not np.isfinite(row["low"]):
         return decimal(row["value"])
     return f"{decimal(row['value'])} [{decimal(row['low'])}, {decimal(row['high'])}]"
-
-
-def _document(texts: list[str], tables: list[Any], sources: list[Any]) -> str:
-    parts = ["# Methods", *map(as_markdown, texts)]
-    for title, head, rows in tables:
-        lines = [f"| {' | '.join(head)} |", f"|---|---|{'---:|' * (len(head) - 2)}"]
-        lines += [f"| {' | '.join(row)} |" for row in rows]
-        parts += [f"## {title}", "\n".join(lines)]
-    bibtex = "\n\n".join(source.bibtex for source in sources)
-    parts += ["## References", "\n".join(f"* {source.text}" for source in sources)]
-    return "\n\n".join([*parts, f"```bibtex\n{bibtex.rstrip()}\n```"]) + "\n"

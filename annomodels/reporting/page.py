@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import functools
 import hashlib
 import os
 import platform
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import clean, short
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
+from annomodels.io.writing import atomic_path
+from annomodels.reporting.anonymous import anonymised
 from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Head, Part, Section
 from annomodels.reporting.sections import sections_of
 from annomodels.reporting.words import count
-from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -91,8 +91,9 @@ def report(
     Raises
     ------
     AnnotationError
-        When the file exists and `force` is not set, or cannot be written, or when the estimate is
-        of another fit.
+        When the file exists and `force` is not set, or when the estimate is of another fit.
+    OutputError
+        When the file cannot be written.
     NotApplicable
         When the target is not between 0 and 1, when `others` are of other data or too short to be
         compared, when no item of `known` can test anything, or when one of these is given of a fit
@@ -264,24 +265,6 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
     ]
 
 
-def anonymised(fit: Fit) -> Fit:
-    """Copy of a fit whose coders are called "coder 1" to "coder J".
-
-    The numbers are shuffled, so that they do not follow the alphabet; the same data always give
-    the same numbers. Name of the file and notes of the reader, which may hold names, are dropped.
-    """
-    data = fit.data
-    shuffle = np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)
-    names = tuple(f"coder {n + 1}" for n in shuffle)
-    tree = fit.tree.copy()
-    posterior = tree["posterior"].to_dataset()
-    if "coder" in posterior.coords:
-        tree["posterior"] = type(tree)(posterior.assign_coords(coder=list(names)))
-    told: dict[str, Any] = {"source": "", "notes": ()} if hasattr(data, "source") else {}
-    nameless = dataclasses.replace(data, coders=names, **told)
-    return dataclasses.replace(fit, data=nameless, tree=tree)
-
-
 def basics() -> dict[str, str]:
     """Give the version, the script with its hash, and the style, as the templates call them."""
     from annomodels import __version__
@@ -326,20 +309,6 @@ def may_write(path: Path, force: bool) -> None:
 
 def write(path: Path, text: str) -> None:
     """Write the page beside its place and move it in."""
-    try:
-        handle, name = tempfile.mkstemp(suffix=".html", prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-    except OSError as error:
-        raise AnnotationError(
-            Problem(
-                f"The page could not be written: {error.strerror or error}.",
-                str(path),
-                "Free some space, or choose a folder that can be written to.",
-            )
-        ) from error
+    with atomic_path(path, force=True) as beside:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.chmod(0o644)

@@ -6,13 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from annomodels.data.columns import short
 from annomodels.plots.svg import inline
-from annomodels.reporting.grid import Table
-from annomodels.summaries.columns import short
+from annomodels.reporting.grid import Table, tabulate
+from annomodels.reporting.words import advised
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.figure import Figure
 
+    from annomodels.data.summary import Summary
     from annomodels.summaries.trust.checks import Check
 
 Kind = Literal[
@@ -108,7 +111,7 @@ BADGES = {
 
 def badge_of(check: Check) -> Badge:
     """Return the badge of the verdict on a fit."""
-    said = tuple(short(text, 400) for text in check.sentences)
+    said = tuple(short(text, 400) for text in advised(check))
     return Badge(*BADGES[check.verdict], said, tuple(check.lamps.items()))
 
 
@@ -127,6 +130,13 @@ def table(made: Table, otherwise: str = "") -> list[Part]:
     if made.rows:
         return [Part("table", made)]
     return [Part("text", otherwise)] if otherwise else []
+
+
+def summary(
+    key: str, title: str, found: Summary, rows: pd.DataFrame | None = None, full: str = ""
+) -> list[Part]:
+    """Show the table of a summary, or some of its rows."""
+    return table(tabulate(key, title, found.columns, found.table if rows is None else rows, full))
 
 
 def notes(sentences: Sequence[str]) -> list[Part]:

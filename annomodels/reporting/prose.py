@@ -7,13 +7,13 @@ tests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from annomodels.data.columns import clean
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import clean
 
 _ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)\n\}$", re.M | re.S)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.M)
@@ -206,6 +206,19 @@ def as_latex(text: str) -> str:
         out.append(f"\\citep{{{match[2]}}}" if match[1] == _CITE else latex(match[2]))
         at = match.end()
     return "".join([*out, latex(text[at:])]).replace(" \\%", "~\\%")
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
+    """Return a table as Markdown; the columns after the first `words` hold numbers.
+
+    >>> print(markdown_table(("a", "n"), [("x", "1")]))
+    | a | n |
+    |---|---:|
+    | x | 1 |
+    """
+    rule = "|---" * words + "|---:" * (len(head) - words) + "|"
+    lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
+    return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def latex(text: str) -> str:

@@ -3,6 +3,29 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from annomodels.summaries.trust.checks import Check
+
+
+def advised(check: Check) -> list[str]:
+    """Return the sentences of a check, each with its remedy where it does not name it itself.
+
+    >>> import pandas as pd
+    >>> from annomodels.errors import Option
+    >>> from annomodels.summaries.trust.checks import Check
+    >>> from annomodels.summaries.trust.findings import Finding
+    >>> found = Finding("use", 1, 0, "Labels are ranks.", remedy=Option("scale", "ordinal"))
+    >>> advised(Check("check", ("Labels are ranks.",), pd.DataFrame(), findings=(found,)))
+    ["Labels are ranks. Fix: scale='ordinal'."]
+    """
+    remedies = {found.sentence: str(found.remedy or "") for found in check.findings}
+    out = []
+    for sentence in check.sentences:
+        remedy = remedies.get(sentence, "")
+        out.append(sentence if remedy in sentence else f"{sentence} Fix: {remedy}.")
+    return out
 
 
 def percent(value: float) -> str:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import columns as columns_of
-from annomodels.summaries.draws import Draws, interval, thinned, told_by
+from annomodels.data.summary import Summary
+from annomodels.summaries.draws import Draws, estimated, thinned, told_by
 from annomodels.summaries.merging import (
     MOST_MERGED,
     merged_alphas,
     merges,
-    with_interval,
     worth_merging,
 )
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -38,43 +38,22 @@ def labels(tree: xr.DataTree, data: Annotations) -> Summary:
     crowd have truth k and label l with probability
 
     .. math:: J_{kl} = \pi_k \sum_j w_j \theta_{j,k,l} .
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> labels(*small_fit()).table[["label", "share", "prevalence", "sensitivity"]].round(2)
-      label  share  prevalence  sensitivity
-    0   neg   0.33         0.5          0.8
-    1   pos   0.67         0.5          0.9
     """
     return scheme(tree, data)[0]
 
 
 def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Say of each pair of labels how often they are confused and what merging them would do.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> pairs(*small_fit()).table[["first", "second", "confusions"]]
-      first second  confusions
-    0   neg    pos         1.0
-    """
+    """Say of each pair of labels how often they are confused and what merging them would do."""
     return scheme(tree, data)[1]
 
 
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
-    """Share of each label among the truths.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> prevalence(*small_fit()).table["prevalence"].sum().round(9)
-    np.float64(1.0)
-    """
+    """Share of each label among the truths."""
     import pandas as pd
 
     draws = tree["posterior"].to_dataset()[["prevalence"]]
     values = draws["prevalence"].values.reshape(-1, data.n_labels)
-    low, high = interval(values)
-    columns = {"prevalence": values.mean(0), "prevalence_low": low, "prevalence_high": high}
-    table = pd.DataFrame({"label": list(data.labels), **columns})
+    table = pd.DataFrame({"label": list(data.labels), **estimated("prevalence", values)})
     return Summary("Prevalence", table, draws, told_by(tree), columns_of("label prevalence"))
 
 
@@ -118,13 +97,13 @@ def _each(
     }
     for name, values in (
         ("prevalence", draws.prevalence),
-        ("sensitivity", _ratio(right, joint.sum(axis=2))),
-        ("precision", _ratio(right, joint.sum(axis=1))),
+        ("sensitivity", over(right, joint.sum(axis=2))),
+        ("precision", over(right, joint.sum(axis=1))),
     ):
-        with_interval(table, name, values)
+        table |= estimated(name, values)
     at = np.arange(data.n_labels)
     table["partner"] = [data.labels[k] for k in partner]
-    with_interval(table, "partner_share", _ratio(mixed[:, at, partner], mixed.sum(axis=2)))
+    table |= estimated("partner_share", over(mixed[:, at, partner], mixed.sum(axis=2)))
     keys = [(min(k, m), max(k, m)) for k, m in zip(at.tolist(), partner.tolist(), strict=True)]
     columns = [str(name) for name in merged if str(name).startswith(("alpha", "accuracy"))]
     of_pair: Any = merged[columns].reindex(keys).reset_index(drop=True)
@@ -143,7 +122,7 @@ def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame)
     }
     total = mixed.sum(axis=(1, 2))[:, None] / 2
     each = mixed[:, first, second]
-    with_interval(table, "confusions", _ratio(each, np.broadcast_to(total, each.shape)))
+    table |= estimated("confusions", over(each, np.broadcast_to(total, each.shape)))
     return pd.concat([pd.DataFrame(table), merged.reset_index(drop=True)], axis=1)
 
 
@@ -151,22 +130,11 @@ def crowd_table(draws: Draws, data: Annotations) -> Floats:
     """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label].
 
     Coders count by the number of their labels.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> crowd_table(thinned(tree, data), data).sum(axis=(1, 2)).round(9).max()
-    np.float64(1.0)
     """
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     crowd = np.einsum("j,sjkl->skl", weight, draws.confusion)
     table: Floats = draws.prevalence[:, :, None] * crowd
     return table
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    out = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=out, where=whole > 0)
-    return out
 
 
 def _kept(joint: Floats, data: Annotations) -> xr.Dataset:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
+from annomodels.data.summary import Summary
+from annomodels.data.validation import some
 from annomodels.errors import NotApplicable
 from annomodels.models.pairs import PairModel, PairValues
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
@@ -146,11 +147,7 @@ def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summar
 
 
 def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
-    """Chains of what is linked, given the antecedent of each mention; by their first mention.
-
-    >>> joined({"c": "b", "e": "d", "b": "a"})
-    {'a': ['b', 'c', 'a'], 'd': ['d', 'e']}
-    """
+    """Chains of what is linked, given the antecedent of each mention; by their first mention."""
     root: dict[str, str] = {}
 
     def top(name: str) -> str:
@@ -208,9 +205,8 @@ def _few(data: Candidates) -> Finding:
     if not few:
         text = f"Every coder judged {FEW} mentions or more."
         return Finding("mentions of a coder", least, FEW, text)
-    more = f" and {len(few) - 5} more" if len(few) > 5 else ""
     text = (
-        f"Fewer than {FEW} mentions were judged by {', '.join(few[:5])}{more}: what is said of "
+        f"Fewer than {FEW} mentions were judged by {some(few, str)}: what is said of "
         "them comes mostly from the other coders."
     )
     return Finding("mentions of a coder", least, FEW, text, CHECK)

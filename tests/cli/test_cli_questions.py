@@ -41,7 +41,7 @@ def test_each_question_gets_a_folder_and_the_index_links_them(call, survey, tmp_
     assert "| tone | nominal | 8 | 3 | 2 | 24 |" in told
     assert (out / "agreement.csv").read_text().count("\ntone,alpha,") == 1
     for name, labels in (("rude-b", ("no", "yes")), ("tone", ("neg", "pos"))):
-        assert {path.name for path in (out / name).iterdir()} == {"report.html", "next.csv", *FILES}
+        assert {path.name for path in (out / name).iterdir()} == {"report.html", *FILES}
         assert am.load(out / name / "fit.nc").data.labels == labels
     page = (out / "index.html").read_text()
     assert re.findall(r'href="([^"]+html)"', page) == ["rude-b/report.html", "tone/report.html"]

@@ -14,8 +14,8 @@ import pytest
 
 import annomodels as am
 from annomodels.cli import sampling
-from annomodels.cli.anonymous import anonymous
 from annomodels.cli.main import load_command
+from annomodels.reporting.anonymous import anonymous
 from annomodels.summaries.trust.checks import VERDICTS
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,7 @@ def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
     out = tmp_path / "out"
     facts = json.loads(call("run", votes, "-o", out, *FEW, "--json", "--no-report").out)
     assert facts["report"] is None
-    assert names_in(out) == FILES - {"report.html", "next.csv"}
+    assert names_in(out) == FILES - {"report.html"}
     assert {Path(name).name for name in facts["files"]} == names_in(out)
     assert facts["seed"] == 1
     assert facts["engine"] == "gibbs"

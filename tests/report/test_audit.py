@@ -12,13 +12,14 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.plots.trust import audited
+from annomodels.reporting.anonymous import anonymised
 from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
 from annomodels.reporting.methods import methods
-from annomodels.reporting.page import anonymised, page
+from annomodels.reporting.page import page
 from annomodels.reporting.parts import badge_of
-from annomodels.reporting.sections.audit import differences, needs, overall, slices, systems
+from annomodels.reporting.sections.audit import tables
 from annomodels.summaries.trust.findings import TESTED
 from annomodels.summaries.trust.known_truth import known_truth_finding, to_be_expected
 
@@ -105,9 +106,13 @@ def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
 def test_sentence_and_table_say_one_number(facts, found):
     left = found.row("still_wrong")
     assert head(facts).sentence.startswith(f"About {left['value']:.0f} of 140 gold labels")
-    row = next(r for r in overall(facts).rows if r[0].text == "wrong gold labels, now")
+    row = next(
+        r for r in tables(facts.estimate)["overall"].rows if r[0].text == "wrong gold labels, now"
+    )
     assert float(row[1].value) == pytest.approx(left["value"], abs=0.06)
-    (said,) = (note for note in facts.gold.notes if "expected to be wrong by the audit" in note)
+    (said,) = (
+        note for note in facts.fit.gold().notes if "expected to be wrong by the audit" in note
+    )
     counted = float(re.search(r"labels, ([\d.]+) are", said).group(1))
     assert counted == pytest.approx(left["value"], abs=0.51)  # the note has whole numbers
 
@@ -128,10 +133,11 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
         assert title in text
     for sentence in panel(found):
         assert sentence in text
-    assert len(slices(facts).rows) == len(found.slices)
-    assert len(systems(facts).rows) == 3
-    assert len(needs(facts).rows) == len(found.needs)
-    sure = [abs(float(row[-1].value) - 0.5) for row in differences(facts).rows]
+    shown = tables(found)
+    assert len(shown["slices"].rows) == len(found.slices)
+    assert len(shown["systems"].rows) == 3
+    assert len(shown["needs"].rows) == len(found.needs)
+    sure = [abs(float(row[-1].value) - 0.5) for row in shown["differences"].rows]
     assert sure == sorted(sure, reverse=True)
     shown = re.search(r"<table class=data id=audited-coders>(.*?)</table>", html, re.S).group(1)
     assert shown.count("<tr") == crowd.data.n_coders + 1
@@ -243,7 +249,7 @@ def test_coders_stay_anonymous_after_an_audit(crowd, found, tmp_path):
     html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymise=True).read_text("utf-8")
     assert not [name for name in crowd.data.coders if re.search(rf"\b{name}\b", html)]
     shown = Facts(found.after(anonymised(crowd)), estimate=found).estimate
-    numbers = ["accuracy", "audited"]
+    numbers = ["share_right", "audited"]
     assert shown.coders[numbers].equals(found.coders[numbers])
     assert set(shown.coders["coder"]) == {f"coder {n + 1}" for n in range(crowd.data.n_coders)}
 

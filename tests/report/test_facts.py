@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.reporting.anonymous import anonymised
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import health
-from annomodels.reporting.page import anonymised
 from annomodels.reporting.sections.coders import cards
 from annomodels.summaries.gold.coverage import expected_errors
 

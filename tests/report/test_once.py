@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from annomodels.cli.jobs import write_outputs
+from annomodels.cli.jobs import names_of, write_outputs
 from annomodels.cli.options import Job, Sampling
 from annomodels.reporting.page import report
 from annomodels.summaries.trust.checks import VERDICTS, check
@@ -57,7 +57,7 @@ def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
     (tmp_path / "out").mkdir()
     sampling = Sampling(None, None, (), None, False, {})
     job = Job("", "", False, {}, sampling)
-    write_outputs(job, fit, tmp_path / "out", None, None)
+    write_outputs(job, fit, tmp_path / "out", names_of(job))
     assert fit.check().verdict in VERDICTS
     assert set(calls.values()) == {1}
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
     from annomodels.io.questions import Questions
     from annomodels.planning.rules import Use
-    from annomodels.reporting.health import Finding
+    from annomodels.reporting.health import Counted
 
 SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
 
@@ -103,7 +103,7 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     note(sentence(uses))
 
 
-def _facts(labels: Annotations, found: list[Finding]) -> dict[str, Any]:
+def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
     """Return what is known of a question as plain data."""
     from annomodels.cli.session import visible
 

@@ -100,7 +100,7 @@ def command(
     from annomodels.cli.places import check_folder
     from annomodels.cli.tables import emit
     from annomodels.cli.terminal import Stages
-    from annomodels.coref.overview import agreement_table
+    from annomodels.reporting.links import LinkFacts
 
     limits = parse_gates(gates)
     folder = writing.output if writing.output and steps.is_folder(writing.output) else None
@@ -112,20 +112,18 @@ def command(
         writing.check()
         if chosen != "none":
             raise click.UsageError("Silver chains go to a folder: add -o FOLDER.")
-    asked = steps.Asked(**measures, seed=seed)
-    steps.check_chains(asked.chains)
+    asked = {name: value for name, value in measures.items() if value != ()}
+    steps.check_chains(asked.get("chains", ()))
     documents = steps.load(files, reading)
     steps.say(documents)
     with Stages() as stages:
         stages("measuring agreement", 0.0)
-        table = agreement_table(
-            documents, asked.chains, asked.distances, coefficient=asked.coefficient,
-            by=by, draws=asked.draws, seed=asked.seed,
-        )  # fmt: skip
+        found = LinkFacts(documents, seed=seed, **asked)
+        table = found.agreement if by is None else found.agreement_by(by)
         stages("measuring agreement", 1.0)
     trusted = True
     if folder:
-        trusted = steps.write_folder(folder, documents, table, by, chosen, asked, singletons)
+        trusted = steps.write_folder(folder, found, table, chosen, singletons)
     notes = dict.fromkeys(text for text in table["note"] if text)
     emit(table, writing, "Agreement on coreference", SHORT, level=90, notes=notes)
     failed = gate_code(limits, table)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
 
-_REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*([^;]*)(?:;(.*))?")
-_LIMIT = re.compile(r"(>=|<=|==|<|>)\s*([\w.]+)")
-_EXTRA = re.compile(r"extra\s*==\s*['\"](\w+)['\"]")
 _MODULES = {"dkpro-cassis": "cassis"}
 _ONLY_FOR_WORK_ON_IT = {"docs"}
 
@@ -69,19 +69,6 @@ def facts() -> list[Fact]:
     ]
 
 
-def new_enough(version: str, limits: str) -> bool:
-    """Return True for a version within limits such as ``>=1.1,<2``.
-
-    >>> new_enough("6.10.1", ">=6.2,<7"), new_enough("7.0", ">=6.2,<7")
-    (True, False)
-    """
-    have = _numbers(version)
-    return not any(
-        (sign == ">=" and have < _numbers(limit)) or (sign == "<" and have >= _numbers(limit))
-        for sign, limit in _LIMIT.findall(limits)
-    )
-
-
 def _packages() -> Iterator[Fact]:
     try:
         requirements = metadata.requires("annomodels") or []
@@ -90,14 +77,13 @@ def _packages() -> Iterator[Fact]:
         yield Fact("installation", "not installed", what)
         return
     for text in sorted(requirements, key=lambda text: ("extra" in text, text.lower())):
-        if found := _REQUIREMENT.match(text):
-            name, limits, marker = found.groups()
-            extra = _EXTRA.search(marker or "")
-            if not extra or extra[1] not in _ONLY_FOR_WORK_ON_IT:
-                yield _package(name, limits.strip(), extra[1] if extra else "")
+        needed = Requirement(text)
+        extra = re.search(r"extra == ['\"](\w+)", str(needed.marker or ""))
+        if not extra or extra[1] not in _ONLY_FOR_WORK_ON_IT:
+            yield _package(needed.name, needed.specifier, extra[1] if extra else "")
 
 
-def _package(name: str, limits: str, extra: str) -> Fact:
+def _package(name: str, limits: SpecifierSet, extra: str) -> Fact:
     title = f"{name} (extra {extra})" if extra else name
     try:
         version = metadata.version(name)
@@ -105,7 +91,7 @@ def _package(name: str, limits: str, extra: str) -> Fact:
         if extra:
             return Fact(title, f"not installed; pip install 'annomodels[{extra}]'")
         return Fact(title, "not installed", f"pip install '{name}{limits}'", True)
-    if not new_enough(version, limits):
+    if not limits.contains(version, prereleases=True):
         remedy = f"needs {limits}: pip install --upgrade '{name}{limits}'"
         return Fact(title, version, remedy, not extra)
     try:
@@ -130,8 +116,3 @@ def _cache() -> Fact:
     n = sum(1 for _ in folder.rglob("*.nbi")) if folder.is_dir() else 0
     state = f"{n} functions" if n else "empty: the first fit compiles for a few seconds"
     return Fact(name, f"{state} in {folder}")
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    numbers = [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
-    return tuple([*numbers, 0, 0, 0][:3])

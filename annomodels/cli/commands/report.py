@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import click
 
 from annomodels.cli.declared import as_command
@@ -15,11 +18,6 @@ from annomodels.cli.options import option
 )
 @option("-o --output", "File for the page.", metavar="FILE", required=True)
 @option("--text", "Column with the text of each item, read again.", metavar="COLUMN")
-@option(
-    "--show...",
-    "Further columns about the items to show, read again; separated by commas.",
-    metavar="COLUMNS",
-)
 @option(
     "--compare others...",
     "Fit of another model to the same data, to compare with; may be repeated.",
@@ -37,16 +35,25 @@ def command(
     known: str | None,
     audit: tuple[str, ...],
     drawn: str | None,
+    decisions: str | None,
     as_json: bool,
 ) -> None:
-    """Write the report of FIT: one HTML file that needs no network."""
+    """Write the report of FIT: one HTML file that needs no network.
+
+    --gold uses what was decided on an earlier page without fitting again: the other labels follow
+    from the fit and the decisions.
+    """
+    from annomodels.cli.jobs import files_of
     from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.places import check_file
     from annomodels.cli.shown import again, kept
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import truths_of
-    from annomodels.reporting.page import anonymised, report
+    from annomodels.io.tables.decisions import decisions_of, entries_of
+    from annomodels.reporting.anonymous import anonymised
+    from annomodels.reporting.facts import Facts
+    from annomodels.reporting.page import report
 
     check_file(output, force)
     loaded = load_fit(fit)
@@ -54,17 +61,25 @@ def command(
     truths = None if known is None else truths_of(known, loaded.data)
     columns = again(loaded, text, show) if text or show else kept(fit, loaded.data)
     how = drawn_from(drawn, fit, audit)
-    found = estimated(loaded, audit, how, seed=loaded.seed) if audit else None
+    answers: Any = audit
+    if decisions is not None:
+        if audit:
+            raise click.UsageError("--gold and --audit cannot both be used.")
+        how, answers = {"drawn": "chosen"}, decisions_of(decisions, loaded.data)
+        loaded.tree.attrs["decisions"] = json.dumps(entries_of(decisions))
+    found = estimated(loaded, answers, how, seed=loaded.seed) if answers else None
     told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
     shown = anonymised(loaded) if anonymise else loaded
+    after = shown if found is None else found.after(shown)
     with Stages() as stages:
         stages("drawing the report")
+        files = None if loaded.lacks("gold") else files_of(Facts(after, target, estimate=found))
         report(
             shown, output, force=force, command=told, target=target, others=rivals, known=truths,
-            estimate=found, shown=columns,
+            estimate=found, shown=columns, files=files,
         )  # fmt: skip
     if as_json:
-        check = (shown if found is None else found.after(shown)).check()
+        check = after.check()
         facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
         click.echo(to_json(facts), nl=False)
     else:

@@ -25,16 +25,6 @@ from annomodels.cli.options import Job, option
 )
 @option("-o --output", "Folder for the outputs.", metavar="FOLDER", required=True)
 @option("--text body", "Column with the text of each item; as --text-column.", metavar="COLUMN")
-@option(
-    "--show...",
-    "Further columns about the items to show in the report, separated by commas.",
-    metavar="COLUMNS",
-)
-@option(
-    "--gold decisions",
-    "True labels to use: decisions.csv of an earlier report, or a table (item,truth).",
-    metavar="FILE",
-)
 @option("--no-report", "Do not draw report.html.", bool, section="writing")
 def command(job: Job) -> int:
     """Check DATA, compute agreement, fit, and write a folder of outputs.

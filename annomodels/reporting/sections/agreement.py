@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Column, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, notes, table
 from annomodels.reporting.words import percent
-from annomodels.summaries.columns import COLUMNS, Column, short
-from annomodels.summaries.columns import columns as columns_of
 
 SHOWN = columns_of(
     COLUMNS["title"].called("Coefficient"),
@@ -26,7 +26,7 @@ def section(facts: Facts) -> list[Part]:
 
 def agreement_notes(facts: Facts) -> list[str]:
     """Return why percent agreement and alpha differ, if they do."""
-    rows = facts.agreement.table.set_index("coefficient")
+    rows = facts.fit.agreement().table.set_index("coefficient")
     out = []
     if {"percent", "alpha"} <= set(rows.index):
         share, alpha = (float(rows["value"][name]) for name in ("percent", "alpha"))
@@ -44,7 +44,7 @@ def agreement_notes(facts: Facts) -> list[str]:
 def coefficients(facts: Facts) -> Table:
     """Coefficients, observed and as the model implies them."""
     title = "Agreement coefficients with 95 % intervals"
-    return tabulate("agreement", title, SHOWN, facts.agreement.table, full="agreement.csv")
+    return tabulate("agreement", title, SHOWN, facts.fit.agreement().table, full="agreement.csv")
 
 
 SECTION = Section(

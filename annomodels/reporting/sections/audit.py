@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Cell, Column, columns
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
@@ -15,7 +16,11 @@ from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
 from annomodels.reporting.words import percent
-from annomodels.summaries.columns import COLUMNS, Cell, Column, columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from annomodels.auditing.estimate import Estimate
 
 _QUANTITIES = {
     "accuracy": "gold labels that are right",
@@ -34,7 +39,7 @@ THRESHOLDS = columns(
 CODERS = columns(
     "coder n audited",
     COLUMNS["right"].called("of these right"),
-    COLUMNS["accuracy"].called("Share right"),
+    COLUMNS["share_right"].called("Share right"),
 )
 SYSTEMS = columns("system", COLUMNS["n"].called("Comparisons"), "audited win_rate")
 SLICES = columns(
@@ -60,26 +65,26 @@ NEEDS = columns(
 
 
 def section(facts: Facts) -> list[Part]:
-    """Give the parts of the section."""
-    found = said(facts)
+    """Return the parts of the section."""
+    found, shown = said(facts), tables(said(facts))
     parts = [
         Part("text", words.drawing(found)),
         *notes([words.errors(facts), *([words.off(found)] if found.by_design else [])]),
         *notes(cut([*found.notes, *_of_part(facts), *_taught(facts)], 600)),
-        *table(overall(facts)),
-        pair(_figure(facts), box(*table(thresholds(facts)))),
+        *table(shown["overall"]),
+        pair(_figure(facts), box(*table(shown["thresholds"]))),
     ]
     if found.n_audited:
         parts.append(Part("heading", "The coders, as audited"))
-        parts += [*notes(cut(words.panel(found))), *table(coders(facts))]
+        parts += [*notes(cut(words.panel(found))), *table(shown["coders"])]
     if len(found.systems):
-        parts += [Part("heading", "Systems"), *table(systems(facts))]
+        parts += [Part("heading", "Systems"), *table(shown["systems"])]
     if len(found.slices):
         parts.append(Part("heading", "Slices"))
-        parts += [*table(slices(facts)), *table(differences(facts))]
+        parts += [*table(shown["slices"]), *table(shown["differences"])]
     if len(found.needs):
         parts.append(Part("heading", "What a narrower answer takes"))
-        parts += [*notes(_further(facts)), *table(needs(facts))]
+        parts += [*notes(_further(found, words.folder_of(facts))), *table(shown["needs"])]
     return parts
 
 
@@ -143,70 +148,58 @@ def _cell(name: str, prefix: str) -> Callable[[Any], Cell]:
     return cell
 
 
-def overall(facts: Facts) -> Table:
-    """Accuracy, wrong labels and the share of each label, in three ways."""
-    way = words.way(said(facts)).removeprefix("the ").capitalize()
-    columns = (
+def tables(found: Estimate) -> dict[str, Table]:
+    """Return the tables of an audit; coders with most labels and certain differences first."""
+    way = words.way(found)
+    overall = (
         Column("quantity", "What", "name", of=_quantity),
-        SHARE.called(way, of=_cell("value", "")),
+        SHARE.called(way.removeprefix("the ").capitalize(), of=_cell("value", "")),
         Column("audit", "Audit alone", interval=SHARE.interval, of=_cell("audit", "audit_")),
         Column("model", "Model alone", interval=SHARE.interval, of=_cell("model", "model_")),
     )
-    return tabulate("audit", "What the audit says, and the model", columns, said(facts).table)
-
-
-def thresholds(facts: Facts) -> Table:
-    """How many of the gold labels above a threshold are right."""
-    title = f"Gold labels above a probability, by {words.way(said(facts))}"
-    return tabulate("audited-thresholds", title, THRESHOLDS, said(facts).thresholds)
-
-
-def coders(facts: Facts) -> Table:
-    """Coders with the most labels first."""
-    rows = said(facts).coders
-    rows = rows.sort_values("n", ascending=False, kind="stable")
-    title = "Share of the labels of each coder that is right, by audit and model"
-    return tabulate("audited-coders", title, CODERS, rows)
-
-
-def systems(facts: Facts) -> Table:
-    """Win rates of systems that items compare."""
-    title = "Share of its comparisons that each system won; a tie counts one half"
-    return tabulate("audited-systems", title, SYSTEMS, said(facts).systems)
+    coders = found.coders.sort_values("n", ascending=False, kind="stable")
+    differences = found.differences
+    if len(differences):
+        doubt = -(differences["p_higher"] - 0.5).abs().to_numpy()
+        differences = differences.iloc[np.argsort(doubt, kind="stable")]
+    made: tuple[tuple[str, str, Sequence[Column], pd.DataFrame], ...] = (
+        ("overall", "What the audit says, and the model", overall, found.table),
+        (
+            "thresholds", f"Gold labels above a probability, by {way}", THRESHOLDS,
+            found.thresholds,
+        ),
+        (
+            "coders", "Share of the labels of each coder that is right, by audit and model",
+            CODERS, coders,
+        ),
+        (
+            "systems", "Share of its comparisons that each system won; a tie counts one half",
+            SYSTEMS, found.systems,
+        ),
+        ("slices", f"Slices, by {way}", SLICES, found.slices),
+        (
+            "differences", "Differences between slices, the most certain first", DIFFERENCES,
+            differences,
+        ),
+        (
+            "needs",
+            "Expected width of the 95 % interval of the share of gold labels that are right",
+            NEEDS,
+            found.needs,
+        ),
+    )  # fmt: skip
+    return {key: tabulate(f"audited-{key}", title, shown, rows) for key, title, shown, rows in made}
 
 
 def _what(row: Any) -> str:
-    return (
-        "gold labels right" if row.quantity == "accuracy" else f"share of {label_text(row.label)}"
-    )
+    right = row.quantity == "accuracy"
+    return "gold labels right" if right else f"share of {label_text(row.label)}"
 
 
-def slices(facts: Facts) -> Table:
-    """Accuracy and shares of labels in each slice."""
-    title = f"Slices, by {words.way(said(facts))}"
-    return tabulate("audited-slices", title, SLICES, said(facts).slices)
-
-
-def differences(facts: Facts) -> Table:
-    """Differences between slices, the most certain first."""
-    rows = said(facts).differences
-    if len(rows):
-        rows = rows.iloc[np.argsort(-(rows["p_higher"] - 0.5).abs().to_numpy(), kind="stable")]
-    title = "Differences between slices, the most certain first"
-    return tabulate("audited-differences", title, DIFFERENCES, rows)
-
-
-def needs(facts: Facts) -> Table:
-    """Widths if further items are audited."""
-    title = "Expected width of the 95 % interval of the share of gold labels that are right"
-    return tabulate("audited-needs", title, NEEDS, said(facts).needs)
-
-
-def _further(facts: Facts) -> list[str]:
+def _further(found: Estimate, folder: str) -> list[str]:
     """Say how many further items make the interval half as wide."""
     from annomodels.auditing.estimator import needed
 
-    found = said(facts)
     row = found.row("accuracy")
     width = float(row["high"] - row["low"])
     now = f"The interval of the share of right gold labels is {100 * width:.1f} percentage points"
@@ -217,7 +210,7 @@ def _further(facts: Facts) -> list[str]:
     more = min(needed(plan, width / 2, rest), rest)
     return [
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
-        f"left: annomodels audit {words.folder_of(facts)} --size {more} -o more.csv draws them."
+        f"left: annomodels audit {folder} --size {more} -o more.csv draws them."
         if more < rest
         else f"{now} wide. To halve it nearly all of the other {rest:,} items must be judged."
     ]

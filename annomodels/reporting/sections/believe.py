@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, tabulate
+from annomodels.reporting.grid import tabulate
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
     Badge,
@@ -18,16 +17,14 @@ from annomodels.reporting.parts import (
     notes,
     pair,
     picture,
+    summary,
     table,
 )
-from annomodels.summaries.columns import COLUMNS, Column, columns, short
 from annomodels.summaries.draws import model_of
 
-if TYPE_CHECKING:
-    from annomodels.summaries.summary import Summary
-
-
 CODERS = 10
+PREDICTIVE = "What was observed against what the model would produce"
+RIVALS = "Models by what they predict of items they have not seen"
 
 ALIKE = (
     "A caution: the model treats the labels of an item as independent given its true label. If "
@@ -65,35 +62,36 @@ def section(facts: Facts) -> list[Part]:
     parts = [
         Part("badge", _badge(facts)),
         Part("text", honest(facts)),
-        *table(checks(facts)),
+        *table(tabulate("checks", "Diagnostics of the run", CHECKS, facts.check.table)),
     ]
     if facts.lacks("predictive"):
         parts += drawn(ranked)
     else:
-        seen = _predictive(facts) if len(facts.predictive.table) else None
+        seen = _predictive(facts) if len(facts.fit.predictive().table) else None
         parts += [
             pair(*drawn(seen), *drawn(ranked)),
-            *table(votes(facts)),
-            *notes(cut(facts.predictive.notes)),
+            *summary("predictive", PREDICTIVE, facts.fit.predictive()),
+            *notes(cut(facts.fit.predictive().notes)),
         ]
     if facts.has("prior_sensitivity"):
         parts.append(Part("heading", "Other priors"))
-        parts += [*notes(cut(facts.priors.notes, 600)), *table(priors(facts))]
+        parts += [*notes(cut(facts.fit.prior_sensitivity().notes, 600)), *priors(facts)]
     if facts.has("compare"):
         parts.append(Part("heading", "Other models"))
         parts += notes(comparison_notes(facts))
         if facts.comparison is not None:
-            parts += table(comparison(facts.comparison))
+            parts += summary("comparison", RIVALS, facts.comparison)
     return parts
 
 
 def _badge(facts: Facts) -> Badge:
     """Return the badge; the first finding is on the first screen, and notes follow below."""
     made = badge_of(facts.check)
-    below = {short(note, 600) for note in facts.gold.notes} if facts.has("gold") else set()
+    below = {short(note, 600) for note in facts.fit.gold().notes} if facts.has("gold") else set()
     first = warning(facts.check)
-    said = (text for text in made.sentences if text not in below and not first.endswith(text))
-    return made._replace(sentences=tuple(said))
+    said = {text: text.partition(" Fix: ")[0] for text in made.sentences}
+    new = (text for text, own in said.items() if own not in below and not first.endswith(own))
+    return made._replace(sentences=tuple(new))
 
 
 def honest(facts: Facts) -> str:
@@ -105,16 +103,11 @@ def honest(facts: Facts) -> str:
     return _STATES if "items" in facts.tree.children else ALIKE
 
 
-def checks(facts: Facts) -> Table:
-    """Diagnostics of the run."""
-    return tabulate("checks", "Diagnostics of the run", CHECKS, facts.check.table)
-
-
 def _predictive(facts: Facts) -> Part:
-    rows = facts.predictive.table
+    rows = facts.fit.predictive().table
     off = int((rows["verdict"] != "fits").sum())
     return picture(
-        plots.predictive_votes(facts.predictive),
+        plots.predictive_votes(facts.fit.predictive()),
         "predictive",
         "Posterior predictive checks",
         f"{off} of {len(rows)} checks are far from what the model expects.",
@@ -134,26 +127,15 @@ def _ranks(facts: Facts) -> Part:
     )
 
 
-def votes(facts: Facts) -> Table:
-    """Posterior predictive checks."""
-    title = "What was observed against what the model would produce"
-    return tabulate("predictive", title, facts.predictive.columns, facts.predictive.table)
-
-
-def priors(facts: Facts) -> Table:
+def priors(facts: Facts) -> list[Part]:
     """Prevalence, and accuracy of the coders that move most, under weaker and stronger priors."""
-    rows = facts.priors.table
+    found = facts.fit.prior_sensitivity()
+    rows = found.table
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
     title = "If the priors counted less or more: labels, and the coders that move most"
-    return tabulate("priors", title, facts.priors.columns, shown)
-
-
-def comparison(found: Summary) -> Table:
-    """Models fitted to these data, by what they predict of held-out items."""
-    title = "Models by what they predict of items they have not seen"
-    return tabulate("comparison", title, found.columns, found.table)
+    return summary("priors", title, found, shown)
 
 
 def comparison_notes(facts: Facts) -> list[str]:

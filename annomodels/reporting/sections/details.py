@@ -5,16 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels import plots
+from annomodels.data.columns import decimal, short
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.health import Spread
-from annomodels.reporting.parts import Part, Rows, Section, box, cut, drawn, notes, pair, picture
-from annomodels.reporting.parts import table as shown
-from annomodels.reporting.words import count, listed, number, percent
-from annomodels.summaries.columns import decimal, short
+from annomodels.reporting.parts import (
+    Part,
+    Rows,
+    Section,
+    box,
+    cut,
+    drawn,
+    notes,
+    pair,
+    picture,
+    summary,
+)
+from annomodels.reporting.words import count, listed, percent
 
 
 def _data(facts: Facts) -> list[Part]:
@@ -25,8 +34,8 @@ def _data(facts: Facts) -> list[Part]:
         return parts
     said = [*facts.coders.notes]
     for verb in ("labels", "agreement"):
-        said += getattr(facts, verb).notes if facts.has(verb) else ()
-    said += facts.items.notes[1:] if facts.has("items") else ()  # the bar shows the first
+        said += getattr(facts.fit, verb)().notes if facts.has(verb) else ()
+    said += facts.fit.items().notes[1:] if facts.has("items") else ()  # the bar shows the first
     return [*parts, *pictures(facts), *notes(cut(list(dict.fromkeys(said)), 600))]
 
 
@@ -39,8 +48,8 @@ def sizes(facts: Facts) -> Rows:
     else:
         labels = "Label set", f"{data.n_labels:,}", _names(data.labels, 4)
     return [
-        ("Items", f"{data.n_items:,}", f"{_spread(counts.per_item)} labels per item"),
-        ("Coders", f"{data.n_coders:,}", f"{_spread(counts.per_coder)} labels per coder"),
+        ("Items", f"{data.n_items:,}", f"{counts.per_item.told(middle=True)} labels per item"),
+        ("Coders", f"{data.n_coders:,}", f"{counts.per_coder.told(middle=True)} labels per coder"),
         labels,
         (
             "Labels given",
@@ -48,15 +57,6 @@ def sizes(facts: Facts) -> Rows:
             f"{count(counts.repeats, 'repeat')}, {count(counts.skips, 'skipped cell')}",
         ),
     ]
-
-
-def _spread(spread: Spread) -> str:
-    if spread.least == spread.most:
-        return f"{spread.least:,}"
-    return (
-        f"{spread.least:,} to {spread.most:,} (median {number(spread.median)}, middle half "
-        f"{number(spread.quarter)} to {number(spread.three_quarters)})"
-    )
 
 
 def _names(names: Any, most: int = 6) -> str:
@@ -101,15 +101,14 @@ def health_notes(facts: Facts) -> list[str]:
 
 
 def _gold(facts: Facts) -> list[Part]:
-    made = shown(thresholds(facts))
+    made = summary("thresholds", "What a threshold keeps", facts.coverage)
     if facts.on_disk:
         return made
     several = int(facts.coverage.table["kept"].iloc[0]) > 1
     return [
         pair(*drawn(_coverage(facts) if several else None), box(*made)),
-        *notes(cut(facts.gold.notes[1:], 600)),
-        *notes([] if facts.calibration is None else list(facts.calibration.notes)),
-        *shown(calibration(facts)),
+        *notes(cut(facts.fit.gold().notes[1:], 600)),
+        *([] if facts.calibration is None else _calibration(facts.calibration)),
         *_how_to_check(facts),
     ]
 
@@ -128,19 +127,10 @@ def _coverage(facts: Facts) -> Part:
     )
 
 
-def thresholds(facts: Facts) -> Table:
-    """Items kept at each threshold, and the expected accuracy of their gold labels."""
-    title = "What a threshold keeps"
-    return tabulate("thresholds", title, facts.coverage.columns, facts.coverage.table)
-
-
-def calibration(facts: Facts) -> Table:
-    """Probabilities of gold labels next to how often they are right, on held-back truth."""
-    found = facts.calibration
-    if found is None:
-        return Table("calibration", "", (), (), 0)
+def _calibration(found: Summary) -> list[Part]:
+    """Show probabilities of gold labels next to how often they are right, on held-back truth."""
     title = "Gold labels against the true labels that were held back"
-    return tabulate("calibration", title, found.columns, found.table)
+    return [*notes(list(found.notes)), *summary("calibration", title, found)]
 
 
 def _how_to_check(facts: Facts) -> list[Part]:

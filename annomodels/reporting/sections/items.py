@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Cell, Column, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, table
 from annomodels.reporting.words import listed
-from annomodels.summaries.columns import COLUMNS, Cell, Column, short
-from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _items(facts: Facts) -> list[Part]:
 
 def on_paper(facts: Facts) -> Table:
     """Contested items as they are printed, and as a page without a script shows them."""
-    rows = facts.items.table
+    rows = facts.fit.items().table
     chosen = rows[facts.state == 2].sort_values("probability", kind="stable")
     columns = columns_of("item label probability", votes(facts))
     title = f"{quadrant_name('contested', facts.data.n_labels).capitalize()} items"

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Column, decimal, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.plots import style
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.head import warning
@@ -26,8 +28,6 @@ from annomodels.reporting.parts import (
 )
 from annomodels.reporting.sections.places import TWO
 from annomodels.reporting.words import count, listed
-from annomodels.summaries.columns import COLUMNS, Column, decimal, short
-from annomodels.summaries.columns import columns as columns_of
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = (

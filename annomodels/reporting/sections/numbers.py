@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
@@ -19,10 +20,10 @@ from annomodels.reporting.parts import (
     notes,
     pair,
     picture,
+    summary,
     table,
 )
 from annomodels.reporting.words import count, listed
-from annomodels.summaries.columns import COLUMNS, Column, columns, short
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -51,7 +52,7 @@ OPEN = columns(
 
 def head(facts: Facts) -> Head:
     """Return the first screen."""
-    gold, reasons = facts.gold.table, facts.items.table["reason"]
+    gold, reasons = facts.fit.gold().table, facts.fit.items().table["reason"]
     contested = int((reasons == "contested").sum())
     few = int((reasons == "few labels").sum())
     bad = facts.coders.table
@@ -77,10 +78,8 @@ def head(facts: Facts) -> Head:
 
 
 def _agreement(facts: Facts) -> list[Part]:
-    title = "Agreement of these coders and of new ones"
-    columns = facts.agreement.columns
-    made = tabulate("agreement", title, columns, facts.agreement.table, full="agreement.csv")
-    return [*table(made), *notes(cut(facts.agreement.notes))]
+    found, title = facts.fit.agreement(), "Agreement of these coders and of new ones"
+    return [*summary("agreement", title, found, full="agreement.csv"), *notes(cut(found.notes))]
 
 
 def _coders(facts: Facts) -> list[Part]:
@@ -100,46 +99,40 @@ def _coders(facts: Facts) -> list[Part]:
                 f"{caption}{some}",
             )
         )
-    return [*table(_quality(facts)), pair(*pictures), *notes(cut(facts.coders.notes))]
-
-
-def _quality(facts: Facts) -> Table:
-    rows = facts.coders.table.iloc[notable(facts.coders.table)]
-    title = "Coders, the most notable first"
-    return tabulate("coders", title, facts.coders.columns, rows, full="coders.csv")
+    title, notable_first = "Coders, the most notable first", rows.iloc[notable(rows)]
+    shown = summary("coders", title, facts.coders, notable_first, "coders.csv")
+    return [*shown, pair(*pictures), *notes(cut(facts.coders.notes))]
 
 
 def _items(facts: Facts) -> list[Part]:
-    gold = facts.gold.table
+    found = facts.fit.gold()
+    gold = found.table
     ends = [f"{float(gold['value'].agg(end)):.3g}" for end in ("min", "max")]
     caption = (
         "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Grey: "
         "mean of the labels."
     )
     shown = picture(
-        plots.values(facts.gold),
+        plots.values(found),
         "values",
         "True values of the items with 95 % intervals",
         f"From {ends[0]} to {ends[1]}. The table of items holds the numbers.",
         caption,
     )
-    beside = box(*notes(cut([*facts.gold.notes, *facts.items.notes])), css="beside")
-    return [*table(_open_items(facts)), *table(_values(facts)), pair(shown, beside)]
+    beside = box(*notes(cut([*found.notes, *facts.fit.items().notes])), css="beside")
+    least_certain = gold.sort_values("sd", ascending=False, kind="stable")
+    title = "True values, the least certain first"
+    values = summary("values", title, found, least_certain, "gold.csv")
+    return [*table(_open_items(facts)), *values, pair(shown, beside)]
 
 
 def _open_items(facts: Facts) -> Table:
-    rows = facts.items.table.merge(facts.gold.table[["low", "high"]], left_index=True,
+    rows = facts.fit.items().table.merge(facts.fit.gold().table[["low", "high"]], left_index=True,
                                    right_index=True)  # fmt: skip
     rows = rows[rows["reason"] != ""].sort_values("difficulty", ascending=False, kind="stable")
 
     title = "Items that need a look, the most difficult first"
     return tabulate("open", title, OPEN, rows, full="items.csv")
-
-
-def _values(facts: Facts) -> Table:
-    rows = facts.gold.table.sort_values("sd", ascending=False, kind="stable")
-    title = "True values, the least certain first"
-    return tabulate("values", title, facts.gold.columns, rows, full="gold.csv")
 
 
 AGREEMENT = Section(

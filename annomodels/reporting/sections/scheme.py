@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, Column, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import listed, percent
-from annomodels.summaries.columns import COLUMNS, Column, short
-from annomodels.summaries.columns import columns as columns_of
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
 _VERDICTS = ("fix", "unclear", "fine")
@@ -55,7 +55,7 @@ def fix(facts: Facts) -> list[str]:
     "fix" when sensitivity or precision is below .8 with a probability of 97.5 %, "fine" when both
     are above it with that probability, "unclear" otherwise, or where there are no intervals.
     """
-    rows = facts.labels.table
+    rows = facts.fit.labels().table
     ends = {
         end: rows[[f"sensitivity_{end}", f"precision_{end}"]].to_numpy(dtype=float)
         for end in ("low", "high")
@@ -68,8 +68,8 @@ def fix(facts: Facts) -> list[str]:
 
 def labels(facts: Facts) -> Table:
     """How often each label was given, how frequent it is in truth, and how well it is used."""
-    rows = facts.labels.table.assign(fix=fix(facts))
-    shown = (COLUMNS["label"], FIX, *facts.labels.columns[1:])
+    rows = facts.fit.labels().table.assign(fix=fix(facts))
+    shown = (COLUMNS["label"], FIX, *facts.fit.labels().columns[1:])
     return tabulate("labels", "Labels, as given and corrected by the model", shown[:8], rows)
 
 
@@ -85,14 +85,14 @@ def frequencies(facts: Facts) -> Table:
 def pairs(facts: Facts) -> Table:
     """Pairs of labels, the most confused first, and what counting both as one would do."""
     columns = columns_of(PAIR, "confusions alpha_merged alpha_change accuracy_gain")
-    rows = facts.pairs.table if facts.data.n_labels > 2 else facts.pairs.table.head(0)
-
+    rows = facts.fit.labels(pairs=True).table
+    rows = rows if facts.data.n_labels > 2 else rows.head(0)
     return tabulate("pairs", "What merging two labels would do", columns, rows)
 
 
 def scheme_notes(facts: Facts) -> list[str]:
     """Say which definitions to fix, between which labels, and what merging them would do."""
-    rows, verdicts = facts.labels.table, fix(facts)
+    rows, verdicts = facts.fit.labels().table, fix(facts)
     names = [short(label_text(label), 24) for label in rows["label"]]
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
@@ -100,7 +100,7 @@ def scheme_notes(facts: Facts) -> list[str]:
     if chosen and len(facts.flagged):
         out[0] += " Labels of the coders to stop count here: look at them first."
     if facts.data.n_labels > 2:
-        top: Any = facts.pairs.table.iloc[0]
+        top: Any = facts.fit.labels(pairs=True).table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
         span = "" if low == "–" else f" (95 % interval {low} to {high})"
         out.append(

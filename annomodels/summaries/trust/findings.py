@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.validation import some
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
@@ -35,14 +36,7 @@ BELOW_CHANCE, NAMED = 0.1, 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of a check.
-
-    Examples
-    --------
-    >>> found = Finding("R-hat", 1.2, 1.01, "The chains do not agree.", 1)
-    >>> found.code, found.row()
-    ('r_hat', ('R-hat', 1.2, 1.01, False, 'The chains do not agree.'))
-    """
+    """One line of a check."""
 
     name: str  # what was looked at
     value: float  # number that was found
@@ -102,15 +96,7 @@ class AgainstGold:
 def against_gold(
     starts: Ints, coder: Any, label: Any, gold: Any, n_coders: int, n_labels: int
 ) -> AgainstGold:
-    """Compare labels, item after item as `starts` says, with the known truth (-1: unknown).
-
-    Examples
-    --------
-    >>> coder, label = np.array([0, 1, 2, 0]), np.array([1, 1, 0, 0])
-    >>> seen = against_gold(np.array([0, 3, 4]), coder, label, np.array([0, -1]), 3, 2)
-    >>> seen.items, seen.contradicted, seen.right, seen.given
-    (1, 1, array([0, 0, 1]), array([1, 1, 1]))
-    """
+    """Compare labels, item after item as `starts` says, with the known truth (-1: unknown)."""
     from annomodels.summaries.gold.evidence import majority
 
     item = np.repeat(np.arange(len(gold)), np.diff(starts))
@@ -136,10 +122,9 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     chance = binom.cdf(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
     against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
     against = against[np.argsort(chance[against], kind="stable")]
-    names = ", ".join(str(coders[j]) for j in against[:NAMED])
-    more = f" and {len(against) - NAMED:,} more" if len(against) > NAMED else ""
+    names = some((coders[j] for j in against), str, NAMED)
     verb = "answers" if len(against) == 1 else "answer"
-    who = f"; {names}{more} {verb} against the gold" if len(against) else ""
+    who = f"; {names} {verb} against the gold" if len(against) else ""
     text = (
         f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either the "
         "known gold is coded the wrong way round, or these coders are. The model believes the "

@@ -1,9 +1,9 @@
-"""Data without the names of coders and files."""
+"""Data and fits without the names of coders and files."""
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from annomodels.data.names import label_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from annomodels.fitting.fit import Fit
     from annomodels.scale.scanned import Scanned
 
 
@@ -24,7 +25,7 @@ def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
     """
     if not isinstance(data, Annotations):  # blocks hold no names of coders, so they stay
         names = tuple(new_names(data).values())
-        return dataclasses.replace(data, coders=names, source="", notes=())
+        return replace(data, coders=names, source="", notes=())
     shuffle = _shuffle(data)
     coder = shuffle[data.coder].astype(np.int32)
     order = np.lexsort((coder, data.item))
@@ -43,11 +44,22 @@ def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
     )
 
 
-def new_names(data: Annotations | Scanned) -> dict[str, str]:
+def anonymised(fit: Fit) -> Fit:
+    """Copy of a fit whose coders are called "coder 1" to "coder J", as in :func:`anonymous`."""
+    data, tree = fit.data, fit.tree.copy()
+    names = tuple(new_names(data).values())
+    posterior = tree["posterior"].to_dataset()
+    if "coder" in posterior.coords:
+        tree["posterior"] = type(tree)(posterior.assign_coords(coder=list(names)))
+    told: dict[str, Any] = {"source": "", "notes": ()} if hasattr(data, "source") else {}
+    return replace(fit, data=replace(data, coders=names, **told), tree=tree)
+
+
+def new_names(data: Any) -> dict[str, str]:
     """Return what each coder of the data is called afterwards."""
     numbers = _shuffle(data).tolist()
     return {label_text(name): f"coder {numbers[j] + 1}" for j, name in enumerate(data.coders)}
 
 
-def _shuffle(data: Annotations | Scanned) -> NDArray[np.int64]:
+def _shuffle(data: Any) -> NDArray[np.int64]:
     return np.random.default_rng(int(data.fingerprint, 16)).permutation(data.n_coders)
