@@ -15,6 +15,7 @@ from annomodels.coefficients.parts.diagnose import diagnose as diagnose
 from annomodels.compat import Aggregator as Aggregator
 from annomodels.compat import from_hf as from_hf
 from annomodels.data.annotations import Annotations as Annotations
+from annomodels.data.summary import Summary as Summary
 from annomodels.fitting.compare import compare as compare
 from annomodels.fitting.earlier import prior_from as prior_from
 from annomodels.fitting.fit import Fit as Fit
@@ -31,6 +32,5 @@ from annomodels.planning.design import design as design
 from annomodels.planning.simulate import simulate as simulate
 from annomodels.reporting.page import report as report
 from annomodels.scale.scanning import scan as scan
-from annomodels.summaries.summary import Summary as Summary
 
 __version__: str

@@ -13,7 +13,7 @@ from annomodels.auditing.design import Design, Strata, open_items, places
 from annomodels.auditing.estimator import Seen
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
-from annomodels.data.validation import counted, is_blank, some
+from annomodels.data.validation import counted, is_blank, number_or_nan, some
 from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.types import Bools, Floats, Ints
 
@@ -205,7 +205,11 @@ def weights_of(
         remedy = "Give one over the chance that each judged item had to be drawn."
         raise AnnotationError(Problem(what, source, remedy))
     values = [by_code[int(n)] for n in answers.item]
-    wrong = [name for name, value in zip(names, values, strict=True) if not _positive(value)]
+    wrong = [
+        name
+        for name, value in zip(names, values, strict=True)
+        if not 0 < number_or_nan(value) < np.inf
+    ]
     if wrong:
         what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
         what += f"number above 0: of {some(wrong)}."
@@ -222,10 +226,3 @@ def weights_of(
         )
         raise AnnotationError(Problem(what, source, remedy))
     return weights
-
-
-def _positive(value: Any) -> bool:
-    try:
-        return bool(np.isfinite(float(value)) and float(value) > 0)
-    except (TypeError, ValueError):
-        return False

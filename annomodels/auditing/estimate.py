@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,12 +32,12 @@ from annomodels.auditing.tables import (
     systems,
 )
 from annomodels.auditing.teach import Lesson, after, taught
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
     from annomodels.fitting.fit import Fit
 
@@ -56,7 +56,7 @@ BY_DESIGN = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Estimate:
+class Estimate(Summary):
     """Estimates from audited items and a fit; every table has 95 % intervals.
 
     Their ends are the 2nd and the 98th percentile of the draws. How often they cover the true
@@ -64,6 +64,8 @@ class Estimate:
 
     Parameters
     ----------
+    title, draws, notes, columns
+        As of every summary; the draws are wrong, still_wrong and prevalence.
     table
         One row for each of accuracy (share of the gold labels that are right), wrong (how many are
         wrong) and the prevalence of each label: quantity, label, value, low, high; audit,
@@ -92,15 +94,11 @@ class Estimate:
         compare with the best one alone.
     needs
         One row for each number of further items: the expected width of the interval of accuracy.
-    notes
-        Sentences a reader should know.
     by_design
         Whether the intervals hold by the way the items were drawn.
     n_audited, n_items
         How many items were drawn and judged, and how many there are whose truth the fit did not
         know.
-    draws
-        Draws behind the table: wrong, still_wrong and prevalence.
     answers
         The truth of the judged items by code.
     lesson
@@ -111,27 +109,21 @@ class Estimate:
         Of the items and P(truth) of the fit that it is of.
     """
 
-    table: pd.DataFrame
-    thresholds: pd.DataFrame
-    coders: pd.DataFrame
-    classes: pd.DataFrame
-    slices: pd.DataFrame
-    differences: pd.DataFrame
-    systems: pd.DataFrame
-    panel: pd.DataFrame
-    needs: pd.DataFrame
-    notes: tuple[str, ...]
-    by_design: bool
-    n_audited: int
-    n_items: int
-    draws: xr.Dataset
-    answers: Answers
-    lesson: Lesson
-    how: str
-    mark: str
-
-    def __repr__(self) -> str:
-        return "\n".join(["Estimate", repr(self.table), *self.notes])
+    thresholds: pd.DataFrame = field(kw_only=True)
+    coders: pd.DataFrame = field(kw_only=True)
+    classes: pd.DataFrame = field(kw_only=True)
+    slices: pd.DataFrame = field(kw_only=True)
+    differences: pd.DataFrame = field(kw_only=True)
+    systems: pd.DataFrame = field(kw_only=True)
+    panel: pd.DataFrame = field(kw_only=True)
+    needs: pd.DataFrame = field(kw_only=True)
+    by_design: bool = field(kw_only=True)
+    n_audited: int = field(kw_only=True)
+    n_items: int = field(kw_only=True)
+    answers: Answers = field(kw_only=True)
+    lesson: Lesson = field(kw_only=True)
+    how: str = field(kw_only=True)
+    mark: str = field(kw_only=True)
 
     def row(self, quantity: str, label: Hashable = "") -> dict[str, Any]:
         """Return one row of the table.
@@ -301,7 +293,10 @@ def estimate(
     of_slices, differences = slices(tables, cuts)
     share, n = accuracies(tables)
     return Estimate(
-        table=tables.overall(),
+        "Estimate",
+        tables.overall(),
+        tables.draws(),
+        (*notes, *tables.sentences()),
         thresholds=tables.thresholds(),
         coders=coders(tables, share, n),
         classes=classes(tables),
@@ -310,11 +305,9 @@ def estimate(
         systems=systems(tables, pairs, wins),
         panel=panel(tables, share, n),
         needs=tables.needs(design),
-        notes=(*notes, *tables.sentences()),
         by_design=by_design,
         n_audited=len(seen.item),
         n_items=n_items,
-        draws=tables.draws(),
         answers=answered,
         lesson=taught(fit, answered),
         how=_how(design, drawn, weights),
@@ -322,13 +315,13 @@ def estimate(
     )
 
 
-def _how(design: Design | None, drawn: str | None, weights: Any) -> str:
+def _how(design: Design | None, drawn: str | None, weights: object) -> str:
     if design is not None:
         return "audit"
     return "weights" if weights is not None else drawn or "chosen"
 
 
-def _options(audit: Any, drawn: str | None, weights: Any) -> None:
+def _options(audit: object, drawn: str | None, weights: object) -> None:
     if drawn not in (None, "random", "chosen"):
         raise NotApplicable(f"{Option('drawn', drawn)} is unknown. Use 'random' or 'chosen'.")
     if audit is not None and (drawn is not None or weights is not None):

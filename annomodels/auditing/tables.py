@@ -72,7 +72,7 @@ def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
 
 def row_of(
     quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return a row of the table of all items."""
     found = three("value", draws, bare=True)
     for name, values in (("audit", audit), ("model", model)):
@@ -434,9 +434,9 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
             "n": n,
             "audited": np.bincount(data.coder[judged], minlength=data.n_coders),
             "right": np.bincount(data.coder[hit], minlength=data.n_coders),
-            "accuracy": share.mean(axis=0),
-            "accuracy_low": low,
-            "accuracy_high": high,
+            "share_right": share.mean(axis=0),
+            "share_right_low": low,
+            "share_right_high": high,
         }
     )
 

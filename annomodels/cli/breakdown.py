@@ -9,9 +9,9 @@ import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
+from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
-from annomodels.summaries.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +29,6 @@ SHORT: dict[str, tuple[Column, ...]] = {
     "document": columns(*_COMMON, "coders note"),
     "group": columns(*_COMMON, "coders note"),
     "label": columns(VALUE, _SPECIFIC, "n share observed expected"),
-    # of one item the interval is that of like items, and need not hold the value
     "item": columns("n", VALUE.called(interval=None), "share influence further"),
     "coder": columns("n", VALUE, "without difference", Column("p_better_without"), "note"),
     "pair": columns(*_COMMON, "note"),

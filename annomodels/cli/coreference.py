@@ -12,7 +12,7 @@ import click
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, plural, warn
-from annomodels.summaries.columns import COLUMNS, columns
+from annomodels.data.columns import COLUMNS, columns
 
 if TYPE_CHECKING:
     import pandas as pd

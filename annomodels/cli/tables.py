@@ -19,18 +19,18 @@ from annomodels.cli.screen.layout import Drawn
 from annomodels.cli.session import note, plural, warn
 from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
+from annomodels.data.columns import COLUMNS, Column, explained, present
 from annomodels.data.names import label_text
 from annomodels.io.tables.delimited import text_of
-from annomodels.summaries.columns import COLUMNS, Column, explained, present
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
     from annomodels.planning.design import Design
     from annomodels.summaries.next.next_labels import NextLabels
-    from annomodels.summaries.summary import Summary
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
 _SIMPLE = r"[<>]?[-−+]?(?:[\d,]*\.?\d+(?:e[-+]?\d+)?|nan|inf|∞)"

@@ -35,13 +35,13 @@ from numpy.typing import NDArray
 from annomodels.coefficients.entries import UNITIZING
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
-from annomodels.data.validation import counted, is_blank
+from annomodels.data.validation import counted, is_blank, number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.types import Bools, Floats, Ints
 
 COLUMNS = ("text", "coder", "start", "end", "label")
 ByText = Mapping[Any, float] | float
-Done = Iterable[tuple[Any, Any]]
+Done = Iterable[tuple[Hashable, Hashable]]
 SHOWN = 5
 
 
@@ -303,7 +303,7 @@ def _checked(
     lengths: ByText,
     begins: ByText,
     coders: Sequence[Hashable] | None,
-    done: set[tuple[Any, Any]] | None,
+    done: set[tuple[Hashable, Hashable]] | None,
     what: str,
 ) -> list[Unit]:
     """Read units, or raise every problem at once."""
@@ -334,7 +334,7 @@ def _checked(
     return [unit for _, unit in units]
 
 
-def _pairs(done: Iterable[Any]) -> set[tuple[Any, Any]]:
+def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
     """Read who worked on which text."""
     listed = list(done)
     wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
@@ -356,7 +356,7 @@ def _read(row: Sequence[Any], where: str) -> Unit | Problem:
         if not isinstance(cell, Hashable):
             what = f"The {name} {cell!r} is a collection."
             return Problem(what, where, "Give a word or a number.")
-    first, last = _number(start), _number(end)
+    first, last = number_or_nan(start), number_or_nan(end)
     if not (math.isfinite(first) and math.isfinite(last)):
         what = f"start {start!r} and end {end!r} are not both numbers."
         return Problem(what, where, "Give positions as numbers.")
@@ -364,14 +364,6 @@ def _read(row: Sequence[Any], where: str) -> Unit | Problem:
         remedy = "The end is the first position after the unit, so it is larger than the start."
         return Problem(f"The unit from {first:g} to {last:g} has no length.", where, remedy)
     return Unit(text, coder, first, last, label)
-
-
-def _number(value: Any) -> float:
-    """Return a number, NaN for anything else."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _check_spans(
@@ -383,7 +375,7 @@ def _check_spans(
     for text in dict.fromkeys([*(unit.text for _, unit in units), *listed]):
         length = lengths.get(text) if isinstance(lengths, Mapping) else lengths
         begin = begins.get(text, 0) if isinstance(begins, Mapping) else begins
-        first, size = _number(begin), _number(length)
+        first, size = number_or_nan(begin), number_or_nan(length)
         if math.isfinite(first) and 0 < size < math.inf:
             known[text] = (first, first + size)
         else:

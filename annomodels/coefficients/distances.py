@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from annomodels.coefficients.entries import plain_name_of
 from annomodels.coefficients.sets import SET_DISTANCES, set_table
 from annomodels.data.names import quoted
+from annomodels.data.validation import number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats, Ints
 
@@ -274,15 +275,7 @@ def _few(labels: Sequence[Hashable]) -> None:
 def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
     """Table of a function of two labels."""
     _few(labels)
-    return np.array([[_number(function(a, b)) for b in labels] for a in labels])
-
-
-def _number(value: Any) -> float:
-    """NaN for what is no number; the check of the table says where it is."""
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")
+    return np.array([[number_or_nan(function(a, b)) for b in labels] for a in labels])
 
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:

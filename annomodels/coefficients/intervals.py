@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +15,6 @@ from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 THRESHOLDS = (0.667, 0.8)
 """Krippendorff 2004 draws tentative conclusions from the one, others from the other."""
@@ -109,52 +106,3 @@ def as_text(table: pd.DataFrame, most: int | None = None) -> str:
     return table.head(most or len(table)).to_string(
         index=False, float_format="{:.3f}".format, na_rep=""
     )
-
-
-def as_html(tables: Iterable[pd.DataFrame], notes: Iterable[str], most: int = 60) -> str:
-    """Tables and notes as HTML."""
-    from html import escape
-
-    options: dict[str, Any] = {"index": False, "na_rep": "", "max_rows": most}
-    parts = [table.to_html(**options, float_format="{:.3f}".format) for table in tables]
-    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
-
-
-class Shown(ABC):
-    """A result that prints as its title, sentences, tables and notes; draws are behind them."""
-
-    title: str
-    sentences: Sequence[str]
-    draws: xr.Dataset
-    notes: tuple[str, ...]
-    first: ClassVar[int]  # rows of a table that are printed
-
-    @abstractmethod
-    def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Names of the tables that are attributes, and the tables, as far as there are any."""
-
-    def __repr__(self) -> str:
-        lines = [self.title, *(f"* {sentence}" for sentence in self.sentences)]
-        for name, table in self.tables():
-            left = len(table) - self.first
-            more = f" (first {self.first} of {len(table):,})" if left > 0 else ""
-            lines += [f"\n.{name}{more}"] if self.sentences else []
-            lines.append(as_text(table, self.first))
-            if left > 0 and not self.sentences:
-                lines.append(f"... {left:,} more rows in .{name}")
-        if self.sentences:
-            lines[0], lines[-1] = f"{lines[0]}\n", f"{lines[-1]}\n"
-        return "\n".join([*lines, *self.notes])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        said = "".join(f"<li>{escape(one)}</li>" for one in self.sentences)
-        body = "".join(
-            (f"<p>{name}</p>" if said else "") + as_html([table], (), 2 * self.first)
-            for name, table in self.tables()
-        )
-        head = f"<p><strong>{escape(self.title)}</strong></p>" + (
-            f"<ul>{said}</ul>" if said else ""
-        )
-        return head + body + as_html((), self.notes)

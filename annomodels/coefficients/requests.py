@@ -24,7 +24,7 @@ from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
-from annomodels.data.validation import some
+from annomodels.data.validation import number_or_nan, some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats
 
@@ -53,7 +53,7 @@ def label_margins(data: Annotations, margins: MarginsLike) -> tuple[Annotations,
         what = f"{_some(extra)} not in the label set."
         remedy = f"Declare the whole set in its order: {Option('labels', [...])}."
         problems.append(Problem(what, "margins", remedy))
-    shares = np.array([v for v in margins.values() if not _no_number(v)], dtype=float)
+    shares = np.array([v for v in margins.values() if np.isfinite(number_or_nan(v))], dtype=float)
     total = float(shares.sum())
     counts = total > 1 + TOLERANCE and bool((shares == np.round(shares)).all())
     if not problems and not counts and abs(total - 1) > TOLERANCE:
@@ -89,7 +89,7 @@ def item_chances(data: Annotations, chance: ChanceLike) -> Floats:
     return np.array([float(chance[item]) for item in data.items])
 
 
-def _by_name(given: Mapping[Any, Any], names: Sequence[Hashable]) -> dict[Any, Any]:
+def _by_name(given: Mapping[Hashable, float], names: Sequence[Hashable]) -> dict[Hashable, float]:
     """Take 1 for "1" and the other way round, as files hold words where programs hold numbers."""
     known = set(names)
     spelt = {str(name): name for name in names}
@@ -99,21 +99,14 @@ def _by_name(given: Mapping[Any, Any], names: Sequence[Hashable]) -> dict[Any, A
     }
 
 
-def _no_number(value: object) -> bool:
-    try:
-        return not np.isfinite(float(value))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return True
-
-
-def _some(names: list[Any]) -> str:
+def _some(names: Sequence[Hashable]) -> str:
     """Quote the first few, and say how many more there are."""
     return f"{some(names)} {'is' if len(names) == 1 else 'are'}"
 
 
-def _bad_numbers(given: Mapping[Any, Any], what: str, most: float) -> list[Problem]:
+def _bad_numbers(given: Mapping[Hashable, float], what: str, most: float) -> list[Problem]:
     """Values that are no numbers or out of range."""
-    none = [name for name, value in given.items() if _no_number(value)]
+    none = [name for name, value in given.items() if not np.isfinite(number_or_nan(value))]
     out = [n for n, v in given.items() if n not in set(none) and not 0 <= float(v) <= most]
     limits = "not negative" if np.isinf(most) else f"between 0 and {most:g}"
     return [
@@ -128,7 +121,7 @@ def _bad_numbers(given: Mapping[Any, Any], what: str, most: float) -> list[Probl
 
 
 def _without(
-    names: list[Hashable], given: Mapping[Any, Any], what: str, kind: str, remedy: str
+    names: list[Hashable], given: Mapping[Hashable, float], what: str, kind: str, remedy: str
 ) -> list[Problem]:
     """Names that were not given."""
     missing = [name for name in names if name not in given]

@@ -12,8 +12,9 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
-from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_html, as_text
+from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
@@ -229,4 +230,4 @@ class AgreementPanel(Mapping[str, Agreement]):
         return "\n".join([as_text(self.table.drop(columns="title")), *self.notes])
 
     def _repr_html_(self) -> str:
-        return as_html([self.table], self.notes)
+        return Summary("", self.table, self.draws, self.notes)._repr_html_()

@@ -7,7 +7,7 @@ each is one quotient of whole numbers, it is the nearest float to the fraction i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
@@ -68,7 +68,7 @@ def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
     return distance
 
 
-def set_table(name: str, labels: Sequence[Set[Any]]) -> Floats:
+def set_table(name: str, labels: Sequence[Set[Hashable]]) -> Floats:
     """Distances of all pairs of sets, shape [label, label]."""
     places: dict[Any, int] = {}
     member = [[places.setdefault(one, len(places)) for one in label] for label in labels]
@@ -80,7 +80,7 @@ def set_table(name: str, labels: Sequence[Set[Any]]) -> Floats:
 
 
 def set_distance(
-    a: Iterable[Any], b: Iterable[Any], distance: str = "masi", *, empty: Empty = "subset"
+    a: Iterable[Hashable], b: Iterable[Hashable], distance: str = "masi", *, empty: Empty = "subset"
 ) -> float:
     r"""Distance of two sets.
 

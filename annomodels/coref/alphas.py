@@ -27,6 +27,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from annomodels.coefficients.rows import ranges, within_items
 from annomodels.coefficients.sets import SizeDistance
@@ -229,9 +230,6 @@ class LabelBuilder:
         )
 
 
-BLOCK = 2_000_000
-
-
 class Disagreement(NamedTuple):
     """Observed and expected disagreement with what they rest on."""
 
@@ -340,6 +338,47 @@ def _within(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
     return float((2 * apart / (per_item - 1)).sum())
 
 
+def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
+    """Sum 1 - distance over all ordered pairs of labels that share something."""
+    meets, n = labels.meets, len(labels.elements) + 1
+    some = np.flatnonzero(labels.base >= 0)
+    own = np.where((labels.own < 0) | (cut == "whole"), n - 1, labels.own)[some]
+    # labels that are the same set with the same cut are one cell
+    cell, first, times = np.unique(
+        labels.base[some] * n + own, return_index=True, return_counts=True
+    )
+    base, own = np.divmod(cell, n)
+    starts = np.searchsorted(base, np.arange(labels.n_bases + 1))
+    ends = meets.row, meets.column
+    (p, left), (q, right) = (ranges(starts[each], np.diff(starts)[each]) for each in ends)
+    t, u = times[p], times[q] * np.where(meets.row == meets.column, 1, 2)[right]
+    if cut == "before":
+        sizes = labels.sizes(cut)[some[first]]
+        one, other = (
+            np.stack([pair, sizes[at], labels.before(pair, own[at]), weight])
+            for pair, at, weight in ((left, p, t), (right, q, u))
+        )
+        return _cut_short(one, other, distance)
+    # labels of a base set are whole, without a mention of its own, or without a common one
+    sizes = np.stack([labels.base_sizes - (kind > 0) for kind in range(3)], axis=-1)
+    lost = labels.within(left, own[p]), labels.within(right, own[q])
+    held = [
+        np.bincount(3 * pair + (own[at] < n - 1) + out, weight, 3 * len(meets.row)).reshape(-1, 3)
+        for pair, at, out, weight in ((left, p, lost[0], t), (right, q, lost[1], u))
+    ]
+    less = np.array([0, 0, 1])
+    common = meets.common[:, None, None] - less[:, None] - less
+    like = _likeness(distance, sizes[meets.row][:, :, None], sizes[meets.column][:, None], common)
+    total = np.einsum("mi,mj,mij->", *held, like)
+    # two labels without the same mention lose one common element, not two
+    met = places(right * n + own[q], left * n + own[p])
+    x = np.flatnonzero((met >= 0) & lost[0])
+    pair, weight = left[x], t[x] * u[met[x]]
+    a, b = sizes[meets.row[pair], 2], sizes[meets.column[pair], 2]
+    one, two = (_likeness(distance, a, b, meets.common[pair] - k) for k in (1, 2))
+    return float(total + (weight * (one - two)).sum())
+
+
 def _likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
     """Return 1 - distance of sets that share something; 0 for the rest, summed elsewhere."""
     some = i > 0
@@ -347,45 +386,25 @@ def _likeness(distance: SizeDistance, a: Ints, b: Ints, i: Ints) -> Floats:
     return np.where(some, 1 - distance(one, other, both), 0.0)
 
 
-def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
-    """Sum 1 - distance over all ordered pairs of labels that share something."""
-    meets, n = labels.meets, len(labels.elements)
-    some = np.flatnonzero(labels.base >= 0)
-    # labels that are the same set with the same cut are one cell
-    own = np.full(len(some), n) if cut == "whole" else np.where(labels.own < 0, n, labels.own)[some]
-    cell, first, times = np.unique(
-        labels.base[some] * (n + 1) + own, return_index=True, return_counts=True
-    )
-    base, own = np.divmod(cell, n + 1)
-    sizes = labels.sizes(cut)[some[first]]
-    starts = np.searchsorted(base, np.arange(labels.n_bases + 1))
-    counts = np.diff(starts)
-    p, left = ranges(starts[meets.row], counts[meets.row])
-    q, right = ranges(starts[meets.column], counts[meets.column])
-    sides = (left, own[p]), (right, own[q])
-    if cut == "before":
-        kept = [labels.before(pair, element) for pair, element in sides]
-    elif cut == "without":
-        lost = [labels.within(pair, element) for pair, element in sides]
-    size = counts[meets.column]
-    first_of_q, size = (np.cumsum(size) - size)[left], size[left]
-    work = np.cumsum(size)
-    total, done = 0.0, 0
-    while done < len(p):
-        until = int(np.searchsorted(work, (work[done - 1] if done else 0) + BLOCK, side="right"))
-        some = np.arange(done, max(until, done + 1))
-        done += len(some)
-        m, k = ranges(first_of_q[some], size[some])
-        k = some[k]
-        common = meets.common[left[k]]
-        if cut == "before":  # what two parts share ends with the earlier of the two cuts
-            common = np.minimum(kept[0][k], kept[1][m])
-        elif cut == "without":
-            same = lost[0][k] & (own[p[k]] == own[q[m]])
-            common = common - lost[0][k] - lost[1][m] + same
-        like = _likeness(distance, sizes[p[k]], sizes[q[m]], common)
-        twice = np.where(meets.row == meets.column, 1, 2)[left[k]]
-        total += float((twice * times[p[k]] * times[q[m]] * like).sum())
+def _cut_short(left: Ints, right: Ints, distance: SizeDistance) -> float:
+    """Sum over cells of the same two base sets, which share the smaller number they keep."""
+    # each side: pair of base sets, size, common elements that are kept, number of labels [4, cell]
+    total, wide = 0.0, 1 + int(max(left[0].max(initial=0), right[0].max(initial=0)))
+
+    def counted(cells: Ints) -> sparse.csr_array:
+        """Labels of each size, by pair of base sets, [size, pair]."""
+        pair, size, _, times = cells
+        return sparse.csr_array((times, (size, pair)), shape=(int(size.max()) + 1, wide))
+
+    for level in range(1, 1 + int(min(left[2].max(initial=0), right[2].max(initial=0)))):
+        left, right = (side[:, side[2] >= level] for side in (left, right))
+        here, there = (side[2] == level for side in (left, right))
+        # the smaller number is `level`: that of one, or of the other alone
+        for one, other in ((left[:, here], right), (left[:, ~here], right[:, there])):
+            if one.size and other.size:
+                found = (counted(one) @ counted(other).T).tocoo()
+                like = 1 - distance(found.row, found.col, level)
+                total += float((found.data * like).sum())
     return total
 
 

@@ -124,7 +124,7 @@ def match_mentions(
     return out
 
 
-def renamed(key: Clusters, response: Clusters, how: Match) -> list[list[Any]]:
+def renamed(key: Clusters, response: Clusters, how: Match) -> list[list[Hashable]]:
     """Response clusters with matched mentions named as in the key."""
     own, other = groups_of(key, "key"), groups_of(response, "response", keep_first=True)
     keys = [m for group in own for m in group]

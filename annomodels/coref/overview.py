@@ -100,7 +100,7 @@ def agreement_table(
     documents = documents_of(corpus)
     parts = parts_of(documents, by)
     known = _posteriors(documents, by, draws, seed)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for part in sorted(parts) if by == "genre" else parts:
         own = parts[part]
         many = {"part": part, "texts": len(own)}
@@ -132,7 +132,7 @@ def _posteriors(
     return found.by_genre() if by == "genre" else {n: found.text(n) for n in found.names}
 
 
-def _mentions(documents: Sequence[Document]) -> dict[str, Any]:
+def _mentions(documents: Sequence[Document]) -> dict[str, object]:
     """Shared mentions of all pairs of coders against those that either of them marked."""
     shared = marked = 0
     for document in documents:
@@ -147,7 +147,7 @@ def _mentions(documents: Sequence[Document]) -> dict[str, Any]:
     return name | {"value": value, "items": items, "note": note}
 
 
-def _kappas(found: PairPosterior, prob: float, by: By | None) -> list[dict[str, Any]]:
+def _kappas(found: PairPosterior, prob: float, by: By | None) -> list[dict[str, object]]:
     rows = []
     summary: list[Any] = list(found.summary(prob).itertuples())
     for row in summary:
@@ -167,7 +167,7 @@ def _chain(
     draws: int,
     seed: int,
     prob: float,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     options: dict[str, Any] = {"coefficient": coefficient, "draws": draws, "seed": seed}
     found = cast("Agreement", agreement(documents, chain, distance, **options))
     low, high = found.interval(prob)

@@ -51,6 +51,14 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+def number_or_nan(value: object) -> float:
+    """Return a number, NaN for what is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return float("nan")
+
+
 def is_blank(value: Any) -> bool:
     """Return True if a cell holds no label: missing, or the empty text.
 

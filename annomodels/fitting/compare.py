@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
 from annomodels.summaries.arviz import effective_share, posterior
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.held_out import (
     COLUMNS,
     FEWEST_DRAWS,

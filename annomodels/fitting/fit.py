@@ -11,11 +11,11 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.fitting.saving import save_file, save_folder, told
 from annomodels.limits import NEXT_LABELS
 from annomodels.models.base import Model
-from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
     import xarray as xr

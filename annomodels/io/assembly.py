@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.guard import Repeats
 from annomodels.io.tables.keys import Names
+from annomodels.io.tables.options import meant
 from annomodels.io.tools.refused import refuse
 
 if TYPE_CHECKING:
@@ -104,9 +104,6 @@ def read_spans_of(source: Source, options: Options, said: Said) -> Spans:
     if one is None:
         return _marks(files_in(source), said, options)
     source, form = one
-    if not form.spans:
-        what = f"The format {form.name!r} contains no marked stretches of text."
-        raise AnnotationError(Problem(what, source.name, "Read it with annomodels.read."))
     return form.marks(source, options)
 
 
@@ -180,9 +177,6 @@ def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
 
     builder = SpanBuilder(counted(len(files), "file"))
     for file, form in zip(files, _forms(files, said, options), strict=True):
-        if not form.spans:
-            what = f"The format {form.name!r} contains no marked stretches of text."
-            raise AnnotationError(Problem(what, file.source.name, f"Leave out {Option('units')}."))
         own = form.marks(file.source, _own(file, said, options))
         new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
         for document, coders in own.seen.items():
@@ -213,10 +207,6 @@ def _found(format: str, source: Source, options: Options) -> tuple[Source, Forma
 
 def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
     if units is not None:
-        if not form.spans:
-            what = f"The format {form.name!r} contains no marked stretches of text."
-            remedy = f"Leave out {Option('units')}."
-            raise AnnotationError(Problem(what, source.name, remedy))
         from annomodels.io.units import columns_of_spans
 
         return columns_of_spans(form.marks(source, options), units, options)
@@ -245,9 +235,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         found = {form.name: form for form in FORMATS}.get(name)
         if found is None:
             names = ["auto", *(form.name for form in FORMATS)]
-            near = difflib.get_close_matches(str(name), names, n=1)
-            remedy = f"Did you mean {near[0]!r}? " if near else ""
-            remedy += f"Use one of {', '.join(names)}."
+            remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
             raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
         if found.name not in PLAIN and not found.fits(source, options):
             refuse(source, options)

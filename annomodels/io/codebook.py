@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import guarded
 from annomodels.io.source import Source
+from annomodels.io.tables.options import meant
 
 QUESTION_WORDS = ("question", "variable", "name", "column")
 LABEL_WORDS = ("labels", "values", "categories", "codes")
@@ -85,9 +85,8 @@ def unknown(
     for name in codebook:
         if any(fits(name, question) for question in questions):
             continue
-        near = difflib.get_close_matches(name, questions, n=1)
-        remedy = f"Did you mean {near[0]!r}? " if near else ""
-        remedy += f"The questions are {some(questions)}." if questions else _UNNAMED
+        known = f"The questions are {some(questions)}." if questions else _UNNAMED
+        remedy = meant(name, questions) + known
         entry = codebook[name] if isinstance(codebook, Mapping) else None
         place = where or (entry.where if isinstance(entry, Entry) else "")
         word = "fits" if is_pattern(name) else "is called"

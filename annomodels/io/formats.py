@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.rows import ROWS, Rows, read_rows
 
 if TYPE_CHECKING:
@@ -33,15 +35,29 @@ class Format:
 
     def columns(self, source: Source, options: Options) -> Columns:
         """Columns of a source."""
+        if self.name in ("long", "wide", "matrix"):
+            columns: Columns = self._function("read")(source, options)
+            return columns
+        found = Judgements(source, options)
         if self.rows is not None:
-            return read_rows(self.rows, source, options)
-        columns: Columns = self._function("read")(source, options)
-        return columns
+            read_rows(self.rows, source, options, found)
+        else:
+            self._function("read")(source, options, found)
+        return found.columns()
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""
-        spans: Spans = self._function("spans_of")(source, options)
-        return spans
+        if not self.spans:
+            what = f"The format {self.name!r} contains no marked stretches of text."
+            remedy = f"Read it with annomodels.read, without {Option('units')}."
+            raise AnnotationError(Problem(what, source.name, remedy))
+        found = Judgements(source, options)
+        self._function("spans_of")(source, options, found)
+        if found.problems:
+            raise AnnotationError(found.problems)
+        for note in found.notes:
+            found.marks.note(note)
+        return found.marks.spans()
 
     def _function(self, verb: str) -> Any:
         home = import_module(f"annomodels.io.{self.home}")

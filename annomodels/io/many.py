@@ -18,19 +18,8 @@ Paths = Path_ | Sequence[Path_ | tuple[str | None, Path_]] | Mapping[str, Path_]
 Open = Callable[[Path_], Source]
 
 _TABLES = (
-    *(
-        ".csv",
-        ".tsv",
-        ".tab",
-        ".json",
-        ".jsonl",
-        ".ndjson",
-        ".xlsx",
-        ".xlsm",
-        ".ods",
-        ".parquet",
-        ".sav",
-    ),
+    *(".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".ods", ".parquet"),
+    ".sav",
 )
 _MAYBE = (".txt", ".dat")  # tables where there is nothing else in the folder
 _NO_DATA = ("readme", "license", "licence", "codebook", "index", "changelog")

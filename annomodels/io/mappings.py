@@ -124,7 +124,7 @@ _WIDEST = 4  # columns that may name an item of the data together, where nobody 
 
 
 @dataclass(frozen=True)
-class _Rows:
+class Rows:
     """Rows of a table beside the data, each with its number; the first is the header."""
 
     source: str
@@ -132,7 +132,8 @@ class _Rows:
 
     @property
     def header(self) -> list[str]:
-        return stripped(self.rows[0][1])
+        """Names of the columns."""
+        return stripped(self.rows[0][1]) if self.rows else []
 
     def cells(self, name: str) -> list[str]:
         """Cells of a column below the header, or names that several columns give together."""
@@ -156,17 +157,36 @@ class _Rows:
                     return name
         return known[0] if len(known) == 1 else None
 
+    def unclear(self, remedy: str) -> Problem:
+        """Say that it cannot be seen which column holds the items."""
+        what = f"Which column holds the item is not clear: the columns are {some(self.header)}."
+        return Problem(what, self.source, remedy)
 
-def _rows_of(path: str | os.PathLike[str]) -> _Rows:
-    """Rows of a table: text with delimiters, or a sheet of Excel."""
-    source = Source(path)
+
+def rows_of(given: Any, name: str = "audit") -> Rows:
+    """Rows of a table: text with delimiters, a sheet of Excel, or a data frame of that name."""
+    if hasattr(given, "columns"):
+        from annomodels.io.tables.workbooks import frame_table
+
+        table = frame_table(given)
+        texts = [
+            ["" if is_blank(c) else label_text(c) for c in row]
+            for row in zip(*table.columns.values(), strict=True)
+        ]
+        return Rows(name, list(enumerate([[*table.header], *texts], 1)))
+    source = Source(given)
     with guarded(source.name):
-        cells = source.rows
-        rows = [(n, row) for n, row in zip(cells.lines, cells.rows, strict=True) if any(row)]
-    if not rows:
+        read = source.rows
+        rows = [(n, row) for n, row in zip(read.lines, read.rows, strict=True) if any(row)]
+    return Rows(source.name, rows)
+
+
+def _filled(path: str | os.PathLike[str]) -> Rows:
+    table = rows_of(path)
+    if not table.rows:
         remedy = "Write a table with a header, one row for each item (CSV, TSV)."
-        raise AnnotationError(Problem("The file is empty.", source.name, remedy))
-    return _Rows(source.name, rows)
+        raise AnnotationError(Problem("The file is empty.", table.source, remedy))
+    return table
 
 
 def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
@@ -181,25 +201,18 @@ def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
             raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
         pairs = [(str(item), "" if t is None else label_text(t)) for item, t in value.items()]
         return _once(pairs, "The truth", source)
-    return _once(*_pairs(_rows_of(path), names), source)
+    return _once(*_pairs(_filled(path), names), source)
 
 
 def _of_frame(given: Any, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Item and truth of a data frame, or of a series whose index names the items; the column."""
-    if not hasattr(given, "columns") and not hasattr(given, "items"):
+    if hasattr(given, "columns"):
+        return _pairs(rows_of(given), items)
+    if not hasattr(given, "items"):
         what = f"Truths were expected, but this is {type(given).__name__!r}."
         raise AnnotationError(Problem(what, "audit", _REMEDY))
-    pairs = given.items() if not hasattr(given, "columns") else ()
-    rows = [("" if is_blank(a) else label_text(a), "" if is_blank(b) else label_text(b))
-            for a, b in pairs]  # fmt: skip
-    if not hasattr(given, "columns"):
-        return rows, "The series"
-    from annomodels.io.tables.workbooks import frame_table
-
-    table = frame_table(given)
-    cells = [[label_text(cell) for cell in column] for column in table.columns.values()]
-    lines = [list(table.header), *map(list, zip(*cells, strict=True))]
-    return _pairs(_Rows("audit", list(enumerate(lines))), items)
+    texts = [["" if is_blank(c) else label_text(c) for c in pair] for pair in given.items()]
+    return [(item, truth) for item, truth in texts], "The series"
 
 
 def _once(pairs: Sequence[tuple[str, str]], column: str, source: str) -> dict[str, str]:
@@ -221,7 +234,7 @@ def _once(pairs: Sequence[tuple[str, str]], column: str, source: str) -> dict[st
     return found
 
 
-def _pairs(table: _Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
+def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Item and truth of each row of a table, and what to call the column of truths."""
     header = table.header
     truths = [name for name in header if name.casefold() in GOLD_WORDS]
@@ -268,7 +281,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
 def _name(path: str | os.PathLike[str]) -> Any:
     """Name of the first column of a file, which the data may have too."""
     with suppress(AnnotationError):
-        first = _rows_of(path).header[0]
+        first = _filled(path).header[0]
         if first.isidentifier() and first != "item":
             return first
     return ...
@@ -278,7 +291,7 @@ def items_from(
     path: str | os.PathLike[str], item: Names | None = None, items: Iterable[Any] = ()
 ) -> list[str]:
     """Items of a table, each once: its column with the item, or the only one that it has."""
-    table = _rows_of(path)
+    table = _filled(path)
     header = table.header
     name = table.item(item, frozenset(map(label_text, items)))
     if len(header) == 1:
@@ -286,8 +299,7 @@ def items_from(
     elif name is not None and all(part in header for part in parts_of(name)):
         cells = table.cells(name)
     else:
-        what = f"Which column holds the item is not clear: the columns are {some(header)}."
-        raise AnnotationError(Problem(what, table.source, "Call it item."))
+        raise AnnotationError(table.unclear("Call it item."))
     return list(dict.fromkeys(cell for cell in cells if not is_blank(cell)))
 
 
@@ -301,15 +313,14 @@ def item_columns(
 
     Without a name of its column the item is told by its word, or by the `items` that it names.
     """
-    table = _rows_of(path)
+    table = _filled(path)
     header, source = table.header, table.source
     problems = [p for name in columns for p in named_column(header, name, "column", source)]
     found = table.item(item, frozenset(map(label_text, items)))
     if found is not None:
         problems += named_column(header, found, "item", source)
     else:
-        what = f"Which column holds the item is not clear: the columns are {some(header)}."
-        problems.append(Problem(what, source, f"Name it: {Option('item')}."))
+        problems.append(table.unclear(f"Name it: {Option('item')}."))
     if problems or found is None:
         raise AnnotationError(problems)
     out: dict[str, dict[str, str]] = {name: {} for name in columns}
@@ -335,7 +346,7 @@ def rows_about(
     known = frozenset(map(label_text, items))
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for path in paths:
-        table = _rows_of(path)
+        table = _filled(path)
         header = table.header
         keys: list[str] = [key for key in ("coder", "item") if key in header]
         name = keys[0] if len(keys) == 1 else None

@@ -19,6 +19,7 @@ from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 from annomodels.io.tables.long import no_header
 from annomodels.io.tables.questions import are_times, unsuitable
 from annomodels.io.tables.table import Table
+from annomodels.io.tables.wide import BOXES
 
 TRIES = 16  # readings that are tried after a refusal
 LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
@@ -46,19 +47,9 @@ _LABEL = {
     *("preference", "polarity", "annotation", "result", "severity"),
 }
 _QUESTION = {
-    *(
-        "question",
-        "criterion",
-        "criteria",
-        "aspect",
-        "dimension",
-        "variable",
-        "attribute",
-        "metric",
-    ),
-    *("trait", "measure", "facet", "kriterium", "frage", "property", "feature", "scale"),
+    *("question", "criterion", "criteria", "aspect", "dimension", "variable", "attribute"),
+    *("metric", "trait", "measure", "facet", "kriterium", "frage", "property", "feature", "scale"),
 }
-_BOXES = {"0", "1", "true", "false", "yes", "no", "x", ""}
 
 
 @dataclass(frozen=True)
@@ -402,7 +393,7 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
     for one in columns:
         labels = {str(cell) for cell in one.filled}
         is_set = 2 <= len(labels) <= 20 and not all_numbers(labels)
-        if not is_set or {label.casefold() for label in labels} <= _BOXES:
+        if not is_set or {label.casefold() for label in labels} <= {*BOXES, ""}:
             continue
         for group in found:
             other = {str(cell) for cell in group[0].filled}

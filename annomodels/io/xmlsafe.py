@@ -9,6 +9,8 @@ from xml.parsers import expat
 
 from annomodels.errors import AnnotationError, Problem
 
+_ENTITIES = ("EntityDecl", "UnparsedEntityDecl", "ExternalEntityRef", "SkippedEntity")
+
 
 @dataclass
 class Element:
@@ -22,15 +24,13 @@ class Element:
 
 def check_xml(data: bytes, source: str) -> None:
     """Make sure that a text is well-formed XML without a document type."""
-    parser = expat.ParserCreate()
 
     def refuse(*_: object) -> None:
         what = "The XML declares a document type, as no annotation tool does."
         remedy = "Do not trust this file; ask for another export."
         raise AnnotationError(Problem(what, source, remedy))
 
-    parser.StartDoctypeDeclHandler = refuse
-    _parse(parser, data, source)
+    _parse(expat.ParserCreate(), data, source, StartDoctypeDeclHandler=refuse)
 
 
 def elements(data: bytes, source: str) -> list[Element]:
@@ -55,26 +55,22 @@ def elements(data: bytes, source: str) -> list[Element]:
     def text(data: str) -> None:
         open_[-1].text += data
 
-    def end(_: str) -> None:
-        open_.pop()
-
-    def doctype(name: str, system: str | None, public: str | None, subset: bool) -> None:
-        if subset:
-            refuse()
-
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
-    parser.StartDoctypeDeclHandler = doctype
-    parser.EntityDeclHandler = refuse
-    parser.UnparsedEntityDeclHandler = refuse
-    parser.ExternalEntityRefHandler = refuse
-    parser.SkippedEntityHandler = refuse
-    _parse(parser, data, source)
+    _parse(
+        parser,
+        data,
+        source,
+        StartElementHandler=start,
+        EndElementHandler=lambda _: open_.pop(),
+        CharacterDataHandler=text,
+        StartDoctypeDeclHandler=lambda *said: refuse() if said[-1] else None,
+        **{f"{name}Handler": refuse for name in _ENTITIES},
+    )
     return found
 
 
-def _parse(parser: expat.XMLParserType, data: bytes, source: str) -> None:
+def _parse(parser: expat.XMLParserType, data: bytes, source: str, **handlers: Any) -> None:
+    for name, handler in handlers.items():
+        setattr(parser, name, handler)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:

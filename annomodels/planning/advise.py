@@ -69,7 +69,7 @@ class Advice:
             return ""
         return f'am.fit(data, "{self.model}")'
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Return everything but the fit as plain data."""
         return {
             "model": self.model,

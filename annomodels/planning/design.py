@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
 from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
-from annomodels.summaries.summary import Summary
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.columns import short
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import draws_of, summary_of, tiles
-from annomodels.summaries.columns import short
 from annomodels.summaries.draws import counts_matrix
 from annomodels.types import Floats
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from annomodels.data.annotations import Annotations
-    from annomodels.summaries.summary import Summary
+    from annomodels.data.summary import Summary
 
 Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
 _AXIS = {

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import short
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import summary_of
-from annomodels.summaries.columns import short
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,14 +19,14 @@ from weakref import WeakSet
 
 import numpy as np
 
+from annomodels.data.columns import clean, short
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from annomodels.summaries.summary import Summary
+    from annomodels.data.summary import Summary
     from annomodels.types import Floats
 
 INK = "#1c2530"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
-from annomodels.summaries.columns import clean, short
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.auditing.estimate import Estimate
+    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
     from annomodels.summaries.gold.coverage import Wrong
     from annomodels.summaries.next.next_labels import NextLabels
-    from annomodels.summaries.summary import Summary
     from annomodels.summaries.trust.checks import Check
     from annomodels.types import Bools, Floats, Ints
 
@@ -148,7 +148,7 @@ class Facts:
             return self.fit.coverage(self.known)
         import xarray as xr
 
-        from annomodels.summaries.summary import Summary
+        from annomodels.data.summary import Summary
 
         return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset(), (), CURVE)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from annomodels.summaries.columns import Cell, Column, present
+from annomodels.data.columns import Cell, Column, present
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
+from annomodels.data.columns import clean, short
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import count, listed, number
-from annomodels.summaries.columns import clean, short
 from annomodels.summaries.gold.coverage import wrong_interval
 from annomodels.summaries.items.items import quadrant_name
 

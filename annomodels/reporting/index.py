@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from annomodels.data.columns import decimal, short
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
 from annomodels.reporting.words import count, percent, share_interval
-from annomodels.summaries.columns import decimal, short
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.data.columns import decimal
 from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.outcome import labelled, results
 from annomodels.reporting.prose import (
@@ -23,7 +24,6 @@ from annomodels.reporting.prose import (
     sources_of,
 )
 from annomodels.reporting.words import count
-from annomodels.summaries.columns import decimal
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import decimal
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
@@ -17,7 +18,6 @@ from annomodels.reporting.words import (
     percent,
     share_interval,
 )
-from annomodels.summaries.columns import decimal
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.gold.coverage import wrong_interval
 

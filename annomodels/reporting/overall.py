@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import decimal
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import document, paragraphs, references, source_key
 from annomodels.reporting.prose import as_markdown, cite, cited_in, markdown_table, name, sources_of
 from annomodels.reporting.words import count, listed
-from annomodels.summaries.columns import decimal
 
 if TYPE_CHECKING:
     import pandas as pd

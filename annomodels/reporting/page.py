@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import clean, short
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.writing import atomic_path
 from annomodels.reporting.anonymous import anonymised
@@ -21,7 +22,6 @@ from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Head, Part, Section
 from annomodels.reporting.sections import sections_of
 from annomodels.reporting.words import count
-from annomodels.summaries.columns import clean, short
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from annomodels.data.columns import short
 from annomodels.plots.svg import inline
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.words import advised
-from annomodels.summaries.columns import short
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from annomodels.summaries.summary import Summary
+    from annomodels.data.summary import Summary
     from annomodels.summaries.trust.checks import Check
 
 Kind = Literal[

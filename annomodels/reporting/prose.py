@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from annomodels.data.columns import clean
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import clean
 
 _ENTRY = re.compile(r"^@(\w+)\{(\w+),\n(.*?)\n\}$", re.M | re.S)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},?$", re.M)

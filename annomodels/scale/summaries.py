@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.engines.source.disk import read_truths
 from annomodels.engines.source.partition import Partition
 from annomodels.errors import NotApplicable
@@ -21,7 +22,6 @@ from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import doubtful, signal
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged, signal_finding
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import (

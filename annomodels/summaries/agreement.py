@@ -10,13 +10,13 @@ from annomodels.coefficients.agreement import agreement as classical
 from annomodels.coefficients.implied import implied, implied_pair
 from annomodels.coefficients.result import AgreementPanel
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.coders.populations import new_coders
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
 from annomodels.summaries.foretold.p_next import drawn
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -49,14 +49,6 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
     needs no model of the coders. model is the posterior median of the coefficient that follows
     from the fitted confusion matrices, sum_k prevalence_k confusion_akl confusion_bkm for coders
     a and b, averaged over pairs of coders by their number of labels, for infinitely many items.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> table = agreement(tree, data, draws=50).table.set_index("coefficient")
-    >>> table.loc["percent", ["value", "model"]].astype(float).round(2).tolist()
-    [0.67, 0.74]
     """
     panel = classical(data, draws=draws)
     table = panel.table.copy()

@@ -144,11 +144,7 @@ def thinned(
 
 
 def evenly(total: int, count: int) -> Ints:
-    """Numbers of the draws that are taken when so many of all are.
-
-    >>> evenly(10, 4)
-    array([0, 2, 5, 7])
-    """
+    """Numbers of the draws that are taken when so many of all are."""
     return np.asarray((np.arange(count) * total) // count)
 
 
@@ -222,11 +218,7 @@ def state_probabilities(
 
 
 def choices(probabilities: Floats, uniform: Floats) -> Ints:
-    """One draw from each row: how many cumulative probabilities the uniform number exceeds.
-
-    >>> choices(np.array([[0.2, 0.8], [0.9, 0.1]]), np.array([0.5, 0.5]))
-    array([1, 0])
-    """
+    """One draw from each row: how many cumulative probabilities the uniform number exceeds."""
     below = np.zeros(probabilities.shape[:-1])
     picked: Ints = np.zeros(below.shape, dtype=np.int64)
     for k in range(probabilities.shape[-1] - 1):  # few and long columns: faster than cumsum
@@ -246,12 +238,7 @@ def _largest(values: Floats) -> Floats:
 
 
 def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
-    """Equal-tailed interval over the first axis; NaN when there is one draw only.
-
-    >>> low, high = interval(np.linspace(0, 1, 101)[:, None])
-    >>> low.round(3), high.round(3)
-    (array([0.025]), array([0.975]))
-    """
+    """Equal-tailed interval over the first axis; NaN when there is one draw only."""
     if len(samples) < 2:
         missing = np.full(samples.shape[1:], np.nan)
         return missing, missing.copy()
@@ -261,12 +248,7 @@ def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
 
 
 def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:
-    """One label for every pair of a coder and a truth.
-
-    >>> always = np.array([[[0.0, 1.0], [1.0, 0.0]]])
-    >>> draw_labels(always, np.array([0, 0]), np.array([0, 1]), np.random.default_rng(0))
-    array([1, 0])
-    """
+    """One label for every pair of a coder and a truth."""
     if confusion.strides[0] == 0:  # all coders have one matrix, of which this is a view
         confusion, coder = confusion[:1], np.zeros_like(coder)
     n_truths, n_labels = confusion.shape[1:]
@@ -284,11 +266,7 @@ def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Ge
 
 
 def per_item(values: Floats, starts: Ints) -> Floats:
-    """Sum over the annotations of each item, zero for items without any, shape [item, ...].
-
-    >>> per_item(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 2, 3]))
-    array([3., 0., 4.])
-    """
+    """Sum over the annotations of each item, zero for items without any, shape [item, ...]."""
     out = np.zeros((len(starts) - 1, *values.shape[1:]))
     full = np.flatnonzero(np.diff(starts) > 0)
     if len(full):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.models.pairs import PairModel, PairValues
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
@@ -146,11 +146,7 @@ def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summar
 
 
 def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
-    """Chains of what is linked, given the antecedent of each mention; by their first mention.
-
-    >>> joined({"c": "b", "e": "d", "b": "a"})
-    {'a': ['b', 'c', 'a'], 'd': ['d', 'e']}
-    """
+    """Chains of what is linked, given the antecedent of each mention; by their first mention."""
     root: dict[str, str] = {}
 
     def top(name: str) -> str:

@@ -30,11 +30,6 @@ def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]
     """Nominal alpha with two labels counted as one, and its draws, for each pair of labels.
 
     The weights of the items are drawn once: draws of different pairs belong together.
-
-    >>> rows = [(1, "a", "x"), (1, "b", "y"), (2, "a", "z"), (2, "b", "z")]
-    >>> data = Annotations.from_records(rows)
-    >>> {pair: round(found[0], 2) for pair, found in merged_alphas(data, [(0, 0), (0, 1)]).items()}
-    {(0, 0): 0.4, (0, 1): 1.0}
     """
     wanted = list(dict.fromkeys(pairs))
     basis = agreement(data, "alpha", distance=_merged(data, 0, 0), draws=1).basis

@@ -9,12 +9,12 @@ import numpy as np
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column
+from annomodels.data.columns import columns as columns_of
+from annomodels.data.summary import Summary
 from annomodels.models.numeric import NumberValues
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column
-from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import interval
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, Finding
@@ -77,8 +77,6 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
     truth.
 
-    Notes
-    -----
     kind is the first that holds of "not enough evidence" (fewer than 5 labels), "reversed"
     (p_reversed > .95), "uninformative" (reliability is below .1 with probability above .5),
     "biased" (the interval of the bias leaves out 0 and the bias exceeds a quarter of the spread of

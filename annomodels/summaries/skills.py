@@ -24,22 +24,14 @@ SURE = 2.0  # standard deviations from which a sign is certain
 
 
 def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
-    """Probability of a right label, sum_k prevalence_k confusion_jkk, shape [..., coder].
-
-    >>> accuracy(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
-    array([0.875])
-    """
+    """Probability of a right label, sum_k prevalence_k confusion_jkk, shape [..., coder]."""
     diagonal = np.diagonal(confusion, axis1=-2, axis2=-1)
     out: Floats = (diagonal * prevalence[..., None, :]).sum(axis=-1)
     return out
 
 
 def says(prevalence: Floats, confusion: Floats) -> Floats:
-    """How often a coder says each label, sum_k prevalence_k confusion_jkl, [..., coder, label].
-
-    >>> says(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
-    array([[0.525, 0.475]])
-    """
+    """How often a coder says each label, sum_k prevalence_k confusion_jkl, [..., coder, label]."""
     out: Floats = (prevalence[..., None, None, :] @ confusion)[..., 0, :]
     return out
 
@@ -52,9 +44,6 @@ def skill(prevalence: Floats, confusion: Floats) -> Floats:
     labels.
 
     Source: Cohen 1960, doi:10.1177/001316446002000104, with the truth as the second coder.
-
-    >>> skill(np.array([0.5, 0.5]), np.array([[[0.9, 0.1], [0.15, 0.85]]]))
-    array([0.75])
     """
     right, said = accuracy(prevalence, confusion), says(prevalence, confusion)
     return _beyond_chance(prevalence, right, said)
@@ -72,9 +61,6 @@ def bits(prevalence: Floats, confusion: Floats) -> Floats:
     sum_kl prevalence_k confusion_jkl log2(confusion_jkl / P(coder says l)).
 
     Source: Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x
-
-    >>> bits(np.array([0.5, 0.5]), np.array([[[1.0, 0.0], [0.0, 1.0]], [[0.3, 0.7], [0.3, 0.7]]]))
-    array([1., 0.])
     """
     return _told(prevalence, confusion, says(prevalence, confusion))
 
@@ -86,11 +72,7 @@ def _told(prevalence: Floats, confusion: Floats, said: Floats) -> Floats:
 
 
 def entropy_bits(p: Floats) -> Floats:
-    """Entropy over the last axis, in bits.
-
-    >>> entropy_bits(np.array([[0.5, 0.5], [1.0, 0.0]]))
-    array([1., 0.])
-    """
+    """Entropy over the last axis, in bits."""
     out: Floats = np.abs(_plogp(p).sum(axis=-1))
     return out
 
@@ -167,10 +149,6 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
     posterior does not get there.
 
     Source of the correlation: Linfoot 1957, doi:10.1016/S0019-9958(57)90116-X.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> bool(np.median(signal(*small_fit())) > 0.3)
-    True
     """
     from annomodels.summaries.draws import thinned
 
@@ -196,21 +174,12 @@ def doubtful(values: Floats) -> bool:
 
     Where nearly all labels are one label, a model explains them by a prevalence near 1 and is sure
     of every item; that the coders may know nothing shows in the spread of their skill.
-
-    >>> doubtful(np.linspace(0.05, 0.95, 100)), doubtful(np.linspace(0.09, 0.95, 100))
-    (True, False)
     """
     return bool((values < NO_SIGNAL).mean() > DOUBT)
 
 
 def no_signal(values: Floats) -> str:
-    """Say that labels with such a signal tell nothing, or may tell nothing.
-
-    >>> no_signal(np.full(9, 0.04))[:45]
-    'The labels hardly depend on any truth: the si'
-    >>> no_signal(np.linspace(0.0, 1.0, 9))[:42]
-    'The labels may hardly depend on any truth:'
-    """
+    """Say that labels with such a signal tell nothing, or may tell nothing."""
     value = float(np.median(values))
     if not values.any():
         return (

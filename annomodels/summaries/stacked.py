@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class Stacked:
     tilt: Floats
     weight: Floats  # weights of votes and members in the mixtures, shape [view, 1 + member]
     foretold: Floats  # weights with which members predict held-out labels best, shape [member]
+    known: Ints  # truths of the items of a scan whose truth is known, shape [item]
     spread: float  # how far the accuracy of a coder lies from that under drawn truths, in logits
 
     def __len__(self) -> int:
@@ -43,12 +44,12 @@ class Stacked:
         """Probability that coders err independently."""
         return float((self.sharpness[:, 1] > 0).mean())
 
-    def at(self, draws: Any) -> Stacked:
+    def at(self, draws: slice | Ints) -> Stacked:
         """Take some draws of the layer."""
         layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
         return replace(self, **layer)
 
-    def p(self, items: Any = slice(None)) -> Floats:
+    def p(self, items: slice | Ints = slice(None)) -> Floats:
         """Compute P(truth) of some items under the draws, shape [draw, item, truth]."""
         return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)
 
@@ -91,6 +92,7 @@ def stacked(tree: xr.DataTree) -> Stacked | None:
         tilt=found["tilt"].values,
         weight=found["weight"].values,
         foretold=found["foretold"].values,
+        known=found["known_truth"].values if "known_truth" in found else np.zeros(0, dtype=int),
         spread=cast("Stack", model_of(tree)).far_off,
     )
 

@@ -160,7 +160,7 @@ def test_everything_audited_is_the_truth(world, how):
         row = found.row("wrong")
         assert [row[end] for end in ends] == pytest.approx([world.wrong] * 2)
     right = found.coders.set_index("coder")
-    np.testing.assert_allclose(right["accuracy_low"], right["right"] / right["n"])
+    np.testing.assert_allclose(right["share_right_low"], right["right"] / right["n"])
     shares = np.bincount(world.truth, minlength=2) / 400
     for label, share in zip(("k00", "k01"), shares, strict=True):
         assert found.row("prevalence", label)["value"] == pytest.approx(share)
@@ -308,8 +308,8 @@ def test_coders_and_items_without_labels(make):
     by = {"third": {item: n % 3 for n, item in enumerate(fit.data.items[:7])}}
     found = told(fit, dict.fromkeys(audit.table["item"], "k01"), audit, by=by)
     coders = found.coders.set_index("coder")
-    assert coders.loc["c3", ["accuracy", "accuracy_low", "accuracy_high"]].isna().all()
-    assert coders.loc["c0", "accuracy"] < 0.5
+    assert coders.loc["c3", ["share_right", "share_right_low", "share_right_high"]].isna().all()
+    assert coders.loc["c0", "share_right"] < 0.5
     assert coders.loc["c2", "audited"] == 0
 
 

@@ -58,9 +58,8 @@ def test_every_breakdown(seed):
             except am.errors.NotApplicable:
                 continue
             table, overall = found.table, found.overall
-            pairs = [("difference", "difference"), ("specific", "specific")]
-            for value, ends in [*pairs, ("further" if by == "item" else "value", "")]:
-                low, high = (f"{ends}_{end}".strip("_") for end in ("low", "high"))
+            for value in ("value", "difference", "specific", "further"):
+                low, high = (f"{value}_{end}".removeprefix("value_") for end in ("low", "high"))
                 if low in table and value in table:
                     assert not outside(table[value], table[low], table[high]).any(), (by, name)
             assert not outside(overall["value"], overall["low"], overall["high"]).any()

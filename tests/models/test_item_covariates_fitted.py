@@ -194,7 +194,7 @@ def test_without_effect_the_posterior_is_that_without_columns():
     data, table, _ = crowd((0.0, 0.0), 4, n_items=80)
     known = SD(item_covariates=table).item_covariates
     still = SD(item_covariates=dataclasses.replace(known, spread=1e-6))
-    fits = [am.fit(data, m, chains=4, draws=1000, seed=3) for m in (still, SD(nodes=41))]
+    fits = [am.fit(data, m, chains=4, draws=500, seed=3) for m in (still, SD(nodes=41))]
     for name in ("prevalence", "mean_ability", "ability_scale", "difficulty_scale", "ability"):
         both = [fit.tree["posterior"].to_dataset()[[name]] for fit in fits]
         gap = np.abs(np.subtract(*(each[name].values.mean(axis=(0, 1)) for each in both)))
@@ -210,8 +210,8 @@ def test_draws_are_those_of_the_pymc_model(monkeypatch):
     """NUTS over the compiled loops and over PyMC: means and spreads within four errors."""
     import arviz as az
 
-    data, table, _ = crowd((0.6, -0.5), 6, n_items=80)
-    model, options = SD(item_covariates=table), {"chains": 4, "draws": 1000, "seed": 3}
+    data, table, _ = crowd((0.6, -0.5), 6, n_items=40)
+    model, options = SD(item_covariates=table), {"chains": 4, "draws": 500, "seed": 3}
     own = am.fit(data, model, **options)
     monkeypatch.setattr(SD, "density", lambda *_: None)
     pymc = am.fit(data, model, **options)

@@ -249,7 +249,7 @@ def test_coders_stay_anonymous_after_an_audit(crowd, found, tmp_path):
     html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymise=True).read_text("utf-8")
     assert not [name for name in crowd.data.coders if re.search(rf"\b{name}\b", html)]
     shown = Facts(found.after(anonymised(crowd)), estimate=found).estimate
-    numbers = ["accuracy", "audited"]
+    numbers = ["share_right", "audited"]
     assert shown.coders[numbers].equals(found.coders[numbers])
     assert set(shown.coders["coder"]) == {f"coder {n + 1}" for n in range(crowd.data.n_coders)}
 

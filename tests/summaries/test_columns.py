@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 import annomodels
-from annomodels.summaries.columns import COLUMNS, Column, columns, explained, present, to_html
+from annomodels.data.columns import COLUMNS, Column, columns, explained, present, to_html
 
 
 def test_no_column_is_declared_twice() -> None:
-    from annomodels.summaries.columns import _ALL
+    from annomodels.data.columns import _ALL
 
     names = [column.name for column in _ALL]
     assert not {name for name in names if names.count(name) > 1}

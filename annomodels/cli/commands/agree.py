@@ -11,7 +11,7 @@ from annomodels.cli.breakdown import SHORT as SHORT_BY
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import several
 from annomodels.cli.options import Reading, Writing, option
-from annomodels.summaries.columns import columns
+from annomodels.data.columns import columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Writing, option, split_words
-from annomodels.summaries.columns import COLUMNS, Column, columns
+from annomodels.data.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ VALUE = COLUMNS["value"].called(kind="quantity")
 TABLES: dict[str, tuple[str | Column, ...]] = {
     "overall": (*columns("quantity label", VALUE), "audit_low", "audit_high", "model"),
     "thresholds": ("threshold", *columns("n accuracy audited")),
-    "coders": columns("coder accuracy n audited right"),
+    "coders": columns("coder share_right n audited right"),
     "classes": ("coder", "label", "share", "share_low", "share_high", "audited", "right"),
     "slices": columns("by slice quantity label", VALUE, "n audited"),
     "differences": columns(

@@ -272,8 +272,8 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         "share": apart / (apart.sum() or 1.0),
         "influence": whole - left,
         "further": mean,
-        "low": low,
-        "high": high,
+        "further_low": low,
+        "further_high": high,
         "note": [_item_note(n, value) for n, value in zip(rows.per_item, left, strict=True)],
     }
     word = "agreement" if setup.nominal else "disagreement"
@@ -283,8 +283,8 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     )
     if further is not None:
         notes.append(
-            f"further, low and high: {word} of two further coders on the item, if its labels are "
-            "a sample from its own distribution of labels."
+            f"further: {word} of two further coders on the item, with its interval, if its labels "
+            "are a sample from its own distribution of labels."
         )
     return finish(
         setup,

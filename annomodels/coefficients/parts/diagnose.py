@@ -12,7 +12,7 @@ from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
-from annomodels.coefficients.parts.results import Diagnosis
+from annomodels.coefficients.parts.results import SHARES, Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
     Bias,
@@ -26,6 +26,7 @@ from annomodels.coefficients.parts.table import collect, dataset, notes_of, plan
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
@@ -168,17 +169,38 @@ def _diagnosis(
     kept = {name: values for name, values in drawn.items() if name.startswith("coder")}
     return Diagnosis(
         f"Where disagreement comes from: {setup.title} · {data!r}",
-        tuple(sentences),
-        panel,
-        pairs,
-        None if label is None else label.table,
-        items,
-        coders,
-        groups,
-        links.components,
+        _every(pairs, coders, groups, items),
         dataset({"coder": data.coders}, kept),
         tuple(notes_of(setup, bool(drawn), draws, made)),
+        sentences=tuple(sentences),
+        agreement=panel,
+        label_pairs=pairs,
+        labels=None if label is None else label.table,
+        items=items,
+        coders=coders,
+        groups=groups,
+        components=links.components,
     )
+
+
+def _every(
+    pairs: pd.DataFrame, coders: pd.DataFrame, groups: pd.DataFrame | None, items: pd.DataFrame
+) -> pd.DataFrame:
+    """Table of label pairs, coders, groups and items one below the other, with their shares."""
+    import pandas as pd
+
+    columns = ["part", "name", "n", *SHARES]
+    pieces = []
+    if len(pairs):
+        both = zip(pairs["first"], pairs["second"], strict=True)
+        names = [f"{label_text(a)} / {label_text(b)}" for a, b in both]
+        pieces.append(pairs.assign(part="label pair", name=names))
+    for part, table in (("coder", coders), ("group", groups), ("item", items)):
+        if table is not None and len(table):
+            pieces.append(table.assign(part=part, name=table[part].map(label_text)))
+    if not pieces:
+        return pd.DataFrame(columns=columns)
+    return pd.concat([piece.reindex(columns=columns) for piece in pieces], ignore_index=True)
 
 
 def _coders(
@@ -220,9 +242,18 @@ def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
     import xarray as xr
 
     row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
-    none, title = pd.DataFrame(), f"Where disagreement comes from: {setup.title} · {setup.data!r}"
+    none = pd.DataFrame()
     about = say.about_overlap(links, setup.data.coders, setup.data.n_items)
-    said = (*say.about_agreement(row), *about)
-    found = pd.DataFrame([row])
-    tables = (found, none, None, none, none, None, links.components)
-    return Diagnosis(title, said, *tables, xr.Dataset())
+    return Diagnosis(
+        f"Where disagreement comes from: {setup.title} · {setup.data!r}",
+        _every(none, none, None, none),
+        xr.Dataset(),
+        sentences=(*say.about_agreement(row), *about),
+        agreement=pd.DataFrame([row]),
+        label_pairs=none,
+        labels=None,
+        items=none,
+        coders=none,
+        groups=None,
+        components=links.components,
+    )

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from annomodels.coefficients.intervals import Shown
+from annomodels.coefficients.intervals import as_text
 from annomodels.coefficients.parts.comparison import Difference
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
 MOST_CODERS = 500
 SHARES = (
@@ -25,21 +25,36 @@ SHARES = (
 """Columns of a part of the disagreement, next to the part that chance would give."""
 
 
+class _Shown(Summary):
+    """A summary of several tables, whose first rows are printed."""
+
+    first: ClassVar[int]
+    sentences: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        lines = [self.title, *(f"* {sentence}" for sentence in self.sentences)]
+        for name, table in self.tables():
+            left = len(table) - self.first
+            more = f" (first {self.first} of {len(table):,})" if left > 0 else ""
+            lines += [f"\n.{name}{more}"] if self.sentences else []
+            lines.append(as_text(table, self.first))
+            if left > 0 and not self.sentences:
+                lines.append(f"... {left:,} more rows in .{name}")
+        if self.sentences:
+            lines[0], lines[-1] = f"{lines[0]}\n", f"{lines[-1]}\n"
+        return "\n".join([*lines, *self.notes])
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Breakdown(Shown):
+class Breakdown(_Shown):
     """Agreement in parts: a tidy table, and draws that all parts share.
 
     Parameters
     ----------
-    title
-        What the table shows.
-    table
-        One row for each part. value, observed and expected as in
-        :class:`~annomodels.coefficients.result.Agreement`;
-        low and high are a 95 % interval.
-    draws
-        Draws of the sampling posterior: variables with the dimensions (draw, part), and ``whole``
-        (draw) for all data together.
+    title, table, draws, notes, columns
+        As of every summary. The table has one row for each part, with value, observed and expected
+        as in :class:`~annomodels.coefficients.result.Agreement`; low and high are a 95 % interval.
+        The draws have the dimensions (draw, part), and ``whole`` (draw) for all data together.
     overall
         The same for all parts together: a row for the whole data, and for groups also their mean
         and the spread between them.
@@ -47,19 +62,12 @@ class Breakdown(Shown):
         Columns of the table that name a part.
     measure
         Variable of the draws that differences are taken of.
-    notes
-        Sentences a reader of the table should know.
     """
 
-    title: str
-    table: pd.DataFrame
-    draws: xr.Dataset
-    overall: pd.DataFrame
-    parts: tuple[str, ...]
-    measure: str = "value"
-    notes: tuple[str, ...] = ()
+    overall: pd.DataFrame = field(kw_only=True)
+    parts: tuple[str, ...] = field(kw_only=True)
+    measure: str = field(kw_only=True, default="value")
     first = 30
-    sentences = ()
 
     @cached_property
     def _rows(self) -> dict[Hashable, int]:
@@ -180,7 +188,7 @@ def _name(name: Hashable) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis(Shown):
+class Diagnosis(_Shown):
     """Sources of disagreement.
 
     In every table share is the part of the observed disagreement, by_chance the part that chance
@@ -189,8 +197,9 @@ class Diagnosis(Shown):
 
     Parameters
     ----------
-    title
-        What was diagnosed.
+    title, table, draws, notes, columns
+        As of every summary. The table holds label pairs, coders, groups and items one below the
+        other, with their shares; the draws are those of the shares.
     sentences
         What the tables say, where they say it with a probability of .95 or more.
     agreement
@@ -209,23 +218,16 @@ class Diagnosis(Shown):
         Documents or batches; None where there are none or items are drawn one by one.
     components
         Coders, items and labels of each component of the graph of who labelled what.
-    draws
-        Draws of the shares.
-    notes
-        What else a reader should know.
     """
 
-    title: str
-    sentences: tuple[str, ...]
-    agreement: pd.DataFrame
-    label_pairs: pd.DataFrame
-    labels: pd.DataFrame | None
-    items: pd.DataFrame
-    coders: pd.DataFrame
-    groups: pd.DataFrame | None
-    components: pd.DataFrame
-    draws: xr.Dataset
-    notes: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = field(kw_only=True)
+    agreement: pd.DataFrame = field(kw_only=True)
+    label_pairs: pd.DataFrame = field(kw_only=True)
+    labels: pd.DataFrame | None = field(kw_only=True)
+    items: pd.DataFrame = field(kw_only=True)
+    coders: pd.DataFrame = field(kw_only=True)
+    groups: pd.DataFrame | None = field(kw_only=True)
+    components: pd.DataFrame = field(kw_only=True)
     first = 5
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -235,21 +237,3 @@ class Diagnosis(Shown):
             table = getattr(self, name)
             if table is not None and len(table):
                 yield name, table
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """Label pairs, coders, groups and items one below the other, with their shares."""
-        import pandas as pd
-
-        columns = ["part", "name", "n", *SHARES]
-        pieces = []
-        if len(self.label_pairs):
-            pairs = zip(self.label_pairs["first"], self.label_pairs["second"], strict=True)
-            names = [f"{label_text(a)} / {label_text(b)}" for a, b in pairs]
-            pieces.append(self.label_pairs.assign(part="label pair", name=names))
-        for part, table in (("coder", self.coders), ("group", self.groups), ("item", self.items)):
-            if table is not None and len(table):
-                pieces.append(table.assign(part=part, name=table[part].map(label_text)))
-        if not pieces:
-            return pd.DataFrame(columns=columns)
-        return pd.concat([piece.reindex(columns=columns) for piece in pieces], ignore_index=True)

@@ -11,7 +11,7 @@ Beside them: who shares items with whom, and labels that a coder gives more ofte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -121,7 +121,7 @@ class LabelPairs:
 
 def share_columns(
     point: tuple[Floats, Floats], draws: tuple[Floats, Floats] | None
-) -> dict[str, Any]:
+) -> dict[str, Floats]:
     """Columns of observed and expected shares, [part] each; their draws are [draw, part]."""
     low = high = ratio_low = ratio_high = p_more = np.full(point[0].shape, np.nan)
     if draws is not None:

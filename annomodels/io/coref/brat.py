@@ -22,7 +22,7 @@ NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as 
 EQUIV = re.compile(r"\*\t(\S+) (.+)$")
 
 
-def read_brat(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Document of an .ann file and the .txt file beside it."""
     text = files.text(name[:-4] + ".txt", options.encoding)
     return [_Reading(files, name, text, coder, options).part(unnamed)]

@@ -22,9 +22,7 @@ NEW = "NEW"
 Rows = dict[str, dict[str, tuple[str, int]]]
 
 
-def read_chain_table(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a table; an item is document#sentence:first-end, `end` not included."""
     source = files.where(name)
     lines = TextRows(files.text(name, options.encoding), source)

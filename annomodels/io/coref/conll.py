@@ -16,7 +16,7 @@ EMPTY = frozenset({"-", "_", "*"})
 WORD_COLUMN = 3
 
 
-def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a CoNLL-2012 file."""
     reading = _Reading(files.where(name), coder, options)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):

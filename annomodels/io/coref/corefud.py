@@ -33,9 +33,7 @@ class _Mention:
     open_at: int | None = None
 
 
-def read_corefud(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a CorefUD file."""
     reading = _Reading(files.where(name), coder, unnamed)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):

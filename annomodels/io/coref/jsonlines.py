@@ -13,9 +13,7 @@ from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.objects import json_lines
 
 
-def read_json_lines(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a file; a line may name its own coder and genre."""
     source = files.where(name)
     values, lines = json_lines(files.text(name, options.encoding), source)

@@ -18,9 +18,7 @@ from annomodels.io.spans import GOLD
 from annomodels.io.spans import Span as Mark
 
 
-def read_project(
-    files: Members, name: str, coder: str, unnamed: str, options: Options
-) -> list[Part]:
+def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a project, with the chains of every coder of each."""
     spans = read_spans(files.name, encoding=options.encoding)
     chosen = _chains(spans, options)

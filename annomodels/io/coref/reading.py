@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import posixpath
 import re
@@ -17,6 +16,7 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
+from annomodels.io.tables.options import meant
 from annomodels.io.tables.variables import by_document
 
 Paths = str | os.PathLike[str]
@@ -24,21 +24,20 @@ Paths = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write coreference down."""
+    """A way to write coreference down; ``coref/home.py`` reads it with its function ``read``."""
 
     name: str
     title: str
-    names_documents: bool
+    home: str
     matches: Callable[[Members, str], bool]
-    home: str  # file below io/coref and the function in it
+    names_documents: bool = True
 
     def read(
         self, files: Members, name: str, coder: str, unnamed: str, options: Options
     ) -> list[Part]:
         """Documents of a file."""
-        file, function = self.home.split(".")
-        reader = getattr(import_module(f"annomodels.io.coref.{file}"), function)
-        parts: list[Part] = reader(files, name, coder, unnamed, options)
+        module = import_module(f"annomodels.io.coref.{self.home}")
+        parts: list[Part] = module.read(files, name, coder, unnamed, options)
         return parts
 
 
@@ -59,41 +58,17 @@ def _is_chain_table(files: Members, name: str) -> bool:
     return {"item", "chain"} <= columns or {"item", "coder", "label"} <= columns
 
 
+_LINES = (".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz")
 FORMATS: tuple[Format, ...] = (
-    Format(
-        "mmax2", "MMAX2 project (.mmax and its XML files)", False, _ends(".mmax"), "mmax.read_mmax"
-    ),
-    Format("brat", "brat standoff (.ann beside .txt)", False, _ends(".ann"), "brat.read_brat"),
-    Format(
-        "jsonlines",
-        "JSON lines with sentences and clusters",
-        True,
-        _ends(".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz"),
-        "jsonlines.read_json_lines",
-    ),
-    Format(
-        "conll",
-        "CoNLL-2012",
-        True,
-        lambda files, name: "#begin document" in files.head(name, 4000),
-        "conll.read_conll",
-    ),
-    Format("corefud", "CorefUD (CoNLL-U)", True, _is_corefud, "corefud.read_corefud"),
-    Format(
-        "chains",
-        "long table of items, coders and chains",
-        True,
-        _is_chain_table,
-        "chaintable.read_chain_table",
-    ),
+    Format("mmax2", "MMAX2 project (.mmax and its XML files)", "mmax", _ends(".mmax"), False),
+    Format("brat", "brat standoff (.ann beside .txt)", "brat", _ends(".ann"), False),
+    Format("jsonlines", "JSON lines with sentences and clusters", "jsonlines", _ends(*_LINES)),
+    Format("conll", "CoNLL-2012", "conll", lambda f, name: "#begin document" in f.head(name, 4000)),
+    Format("corefud", "CorefUD (CoNLL-U)", "corefud", _is_corefud),
+    Format("chains", "long table of items, coders and chains", "chaintable", _is_chain_table),
 )
-PROJECT = Format(
-    "inception",
-    "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)",
-    False,
-    lambda files, name: False,
-    "projects.read_project",
-)
+_PROJECT = "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)"
+PROJECT = Format("inception", _PROJECT, "projects", lambda files, name: False, False)
 """Told by the whole of a folder or archive, and read as a whole."""
 PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")
 ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}
@@ -315,7 +290,6 @@ def _named(format: str) -> Format | None:
     found = {form.name: form for form in (*FORMATS, PROJECT)}.get(format)
     if found is None:
         names = ["auto", *(form.name for form in (*FORMATS, PROJECT))]
-        near = difflib.get_close_matches(str(format), names, n=1)
-        remedy = (f"Did you mean {near[0]!r}? " if near else "") + f"Use one of {', '.join(names)}."
+        remedy = f"{meant(format, names)}Use one of {', '.join(names)}."
         raise AnnotationError(Problem(f"There is no format {format!r}.", remedy=remedy))
     return found

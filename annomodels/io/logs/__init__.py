@@ -1,5 +1,5 @@
 """Readers of evaluation logs: what judges, scorers and models said of samples.
 
-As in ``tools``, ``is_...(source, options)`` looks and ``read_...(source, options)`` gives Columns.
-They may import ``tools/judgements.py``, the files above it in ``io``, errors and validation.
+As in ``tools``, ``is_...(source, options)`` looks and ``read_...(source, options, found)`` fills
+`found`. They may import ``tools/judgements.py``, files above it in ``io``, errors and validation.
 """

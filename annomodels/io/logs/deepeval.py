@@ -8,7 +8,6 @@ from typing import Any
 
 from annomodels.io.logs.common import first_log, logs_in, several, short, verdict
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
 _CASES = ("testCases", "test_cases", "conversationalTestCases", "test_results", "testResults")
@@ -39,9 +38,8 @@ def _cases(records: Any) -> Iterator[tuple[int, dict[str, Any]]]:
                     yield number, case
 
 
-def read_deepeval(source: Source, options: Options) -> Columns:
+def read_deepeval(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the metrics of test cases; the same case of several runs is one item."""
-    found = Judgements(source, options)
     logs = logs_in(source, ".json")
     cases = [
         (row, case, log.stem)
@@ -70,4 +68,3 @@ def read_deepeval(source: Source, options: Options) -> Columns:
             judge = judge or (stem if len(logs) > 1 else "no model")
             label = verdict(metric.get("success"), metric.get("score"), options)
             found.add(item, judge, short(metric.get("name")) or "metric", label, row)
-    return found.columns()

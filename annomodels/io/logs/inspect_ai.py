@@ -10,7 +10,6 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.logs.common import SCORE, first_log, logs_in, several, short
 from annomodels.io.objects import json_value
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
 HEADER, SAMPLES = "header.json", "samples/"
@@ -28,9 +27,8 @@ def is_inspect_ai(source: Source, options: Options) -> bool:
     return any("eval" in record and "samples" in record for record in one.sample[:1])
 
 
-def read_inspect_ai(source: Source, options: Options) -> Columns:
+def read_inspect_ai(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the scores; epochs, and models and tasks of several logs, are part of the item."""
-    found = Judgements(source, options)
     logs = [source]
     if source.inside is not None and HEADER not in source.inside:
         logs = logs_in(source, ".eval", ".json")
@@ -50,7 +48,6 @@ def read_inspect_ai(source: Source, options: Options) -> Columns:
                 _add(found, item, sample.judge(scorer), score, number)
             else:
                 found.unreadable("a score", number)
-    return found.columns()
 
 
 @dataclass(frozen=True)

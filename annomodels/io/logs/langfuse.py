@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import rows_of, usable
 
 _NEEDED = {"name", "source", "value"}
 _OF_WHAT = ("observationid", "traceid", "sessionid", "datasetrunid")
@@ -41,15 +39,14 @@ def _records(values: Iterable[Any]) -> Iterable[Any]:
         yield from inner if isinstance(inner, list) else [value]
 
 
-def read_langfuse(source: Source, options: Options) -> Columns:
+def read_langfuse(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the scores; categories and booleans by their names, numbers as they are."""
-    found = Judgements(source, options)
     rows: Iterable[tuple[int, Any]]
     if source.is_json:
         rows = list(enumerate(_records(value for _, value in found.objects()), 1))
     else:
-        table = usable(source, found)
-        rows = [] if found.problems else rows_of(table)
+        table = found.table
+        rows = [] if found.problems else table.records()
     unnamed = 0
     for row, record in rows:
         if not isinstance(record, Mapping):
@@ -69,4 +66,3 @@ def read_langfuse(source: Source, options: Options) -> Columns:
             f"{unnamed:,} annotations do not say whose they are, so they count as those of one "
             "coder, 'ANNOTATION'. Export the authors with them (author_user_id)."
         )
-    return found.columns()

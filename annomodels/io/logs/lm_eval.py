@@ -9,7 +9,6 @@ from typing import Any
 
 from annomodels.io.logs.common import first_log, logs_in, several, short
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
 _NAMED = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)?$")
@@ -24,9 +23,8 @@ def is_lm_eval(source: Source, options: Options) -> bool:
     return any(all(key in record for key in _OWN) for record in one.sample[:1])
 
 
-def read_lm_eval(source: Source, options: Options) -> Columns:
+def read_lm_eval(source: Source, options: Options, found: Judgements) -> None:
     """Columns of answers; the target is known truth, and tasks and filters are questions."""
-    found = Judgements(source, options)
     logs = logs_in(source, ".jsonl", ".jsonl.gz")
     rows = [
         (row, record, *_about(log, source))
@@ -52,7 +50,6 @@ def read_lm_eval(source: Source, options: Options) -> Columns:
         found.add(item, model, question, _answer(record.get("filtered_resps")), row)
         target = record.get("target")
         found.gold(item, question, target if isinstance(target, (str, int)) else None)
-    return found.columns()
 
 
 def _about(log: Source, source: Source) -> tuple[str, str]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from annomodels.io.logs.common import several, short, verdict
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
 HUMAN, ALL = "human", "all assertions"
@@ -27,9 +26,8 @@ def _results(records: Any) -> Iterator[tuple[int, dict[str, Any]]]:
         yield from enumerate((part for part in parts if isinstance(part, dict)), 1)
 
 
-def read_promptfoo(source: Source, options: Options) -> Columns:
+def read_promptfoo(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the assertions: each metric is a question, and the judge of it is the coder."""
-    found = Judgements(source, options)
     results = list(_results(record for _, record in found.objects()))
     names = list(several([_key(result) for _, result in results]))
     judged = [list(_judged(result)) for _, result in results]
@@ -44,7 +42,6 @@ def read_promptfoo(source: Source, options: Options) -> Columns:
             asked = only if coder == HUMAN else question
             label = verdict(part.get("pass"), part.get("score"), options)
             found.add(item, coder, asked, label, row)
-    return found.columns()
 
 
 def _key(result: Mapping[str, Any]) -> dict[str, str]:

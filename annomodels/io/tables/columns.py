@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,7 +25,7 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.options import Options
+from annomodels.io.tables.options import Options, meant
 from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
@@ -110,10 +109,8 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
         return []
     if isinstance(name, Key):
         return [p for part in name.parts for p in named_column(header, part, role, source)]
-    near = difflib.get_close_matches(name, header, n=3, cutoff=0.5)
-    near += [other for other in header if other.casefold() == name.casefold() and other not in near]
-    remedy = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
-    remedy += f"The columns are {some(header)}."
+    same = [other for other in header if other.casefold() == name.casefold()]
+    remedy = f"{meant(name, header, *same, most=3)}The columns are {some(header)}."
     return [Problem(f"There is no column {name!r} (given as {role}).", source, remedy)]
 
 

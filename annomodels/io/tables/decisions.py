@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, is_blank, some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import guarded
-from annomodels.io.mappings import truths_from
-from annomodels.io.source import Source
+from annomodels.io.mappings import rows_of, truths_from
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -45,28 +43,17 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
 
 def _rows(given: Any) -> tuple[list[Row], str]:
     """Return number, item, label, decision and fit of each row, none of other tables."""
-    if hasattr(given, "columns"):
-        source, names = "decisions", [str(name) for name in given.columns]
-        records = [["" if is_blank(cell) else label_text(cell) for cell in row]
-                   for row in given.itertuples(index=False, name=None)]  # fmt: skip
-        numbers: Sequence[int] = range(2, len(records) + 2)
-    elif isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json"):
-        file = Source(given)
-        with guarded(file.name):
-            read = file.rows
-            table = [(n, row) for n, row in zip(read.lines, read.rows, strict=True) if any(row)]
-        source, names = file.name, [name.strip() for name in table[0][1]] if table else []
-        records, numbers = [row for _, row in table[1:]], [n for n, _ in table[1:]]
-    else:
+    is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
+    if not is_path and not hasattr(given, "columns"):
         return [], "gold"
-    if not {"item", "label", "decision"} <= set(names):
-        return [], source
-    at = [names.index(name) if name in names else len(names) for name in FIELDS]
-    rows = []
-    for number, row in zip(numbers, records, strict=True):
-        cells = [row[place] if place < len(row) else "" for place in at]
-        rows.append((number, cells[0], cells[1], cells[2].strip(), cells[3].strip()))
-    return rows, source
+    table = rows_of(given, "decisions")
+    header = table.header
+    if not {"item", "label", "decision"} <= set(header):
+        return [], table.source
+    size = len(table.rows) - 1
+    cells = [table.cells(name) if name in header else [""] * size for name in FIELDS]
+    rows = zip((number for number, _ in table.rows[1:]), *cells, strict=True)
+    return [(n, item, label, *map(str.strip, said)) for n, item, label, *said in rows], table.source
 
 
 def _problems(

@@ -11,7 +11,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched
 from annomodels.io.tables.counts import Counts, counts_problem, looks_like_counts
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import rows_of, usable
 
 NO_LABEL = frozenset({"NA", "#"})
 _LOOKED_AT = 20_000  # rows that decide
@@ -130,24 +129,22 @@ def is_grouped(source: Source, options: Options) -> bool:
     return all(isinstance(n, str) and n.isascii() and n.isdigit() for n in counts)
 
 
-def read_grouped(source: Source, options: Options) -> Columns:
+def read_grouped(source: Source, options: Options, found: Judgements) -> None:
     """Columns of patterns written out; items are named by row and number."""
-    found = Judgements(source, options)
-    table = usable(source, found)
+    table = found.table
     coders = table.header[:-1]
     if "n" not in table.columns or not len(coders):
         found.problem("There is no column n after the coders.", "Give one column for each coder.")
-        return found.columns()
+        return
     counts = [str(count) for count in table.columns["n"]]
     if any(not count.isdigit() or len(count) > 9 for count in counts):
         found.problem("The column n holds cells that are not counts.", "Give whole numbers.")
-        return found.columns()
+        return
     if sum(map(int, counts)) * len(coders) > MOST:
         found.problem(f"It means more than {MOST:,} judgements.", "Give a part of it.")
-        return found.columns()
-    for row, cells in rows_of(table):
+        return
+    for row, cells in table.records():
         for number in range(1, int(str(cells["n"])) + 1):
             for coder in coders:
                 found.add(f"{row}.{number}", coder, "label", cells[coder], row)
     found.note("Read as patterns with counts: each row means n items.")
-    return found.columns()

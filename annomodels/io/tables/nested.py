@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from annomodels.data.validation import some
 from annomodels.errors import Option
 from annomodels.io.objects import at, is_list_of, parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
-from annomodels.io.tables.columns import ALIASES, Columns
+from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tools.judgements import Judgements
 
@@ -48,22 +46,18 @@ def is_nested(source: Source, options: Options) -> bool:
     return _layout(source, options) is not None
 
 
-def read_nested(source: Source, options: Options) -> Columns:
+def read_nested(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the labels in all cells; each field of labels is a question."""
-    found = Judgements(source, options)
     layout = _layout(source, options)
     if layout is None:
         found.problem(
             "No field holds labels by coder.",
             f"Name the fields of coders and labels with {Option('coder')} and {Option('label')}.",
         )
-        return found.columns()
+        return
     if layout.shape == "spans":
-        found.problem(
-            f"It holds marked stretches of text ({some(layout.labels)}), not labels of items.",
-            f"Say what the items are: {Option('units', 'exact')} or 'overlap'.",
-        )
-        return found.columns()
+        found.marked(layout.labels)
+        return
     name = _item_field(source, options, layout)
     uneven: list[int] = []
     for row, record in _records(source):
@@ -80,12 +74,11 @@ def read_nested(source: Source, options: Options) -> Columns:
     if uneven:
         what = f"lists of coders and labels have different lengths in {len(uneven):,} records"
         found.leave_out(f"their {what}", len(uneven))
-    return found.columns()
 
 
-def spans_of_nested(source: Source, options: Options) -> Spans:
+def spans_of_nested(source: Source, options: Options, found: Judgements) -> None:
     """Spans by coder; the label is the name of the field. Who marked nothing has seen the text."""
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     layout = _layout(source, options)
     name = None if layout is None else _item_field(source, options, layout)
     for row, record in _records(source):
@@ -104,7 +97,6 @@ def spans_of_nested(source: Source, options: Options) -> Spans:
                         continue
                     start, end, label = span
                     builder.add(Span(document, str(coder), "label", start, end, label))
-    return builder.spans()
 
 
 # -- where the labels are --------------------------------------------------------------------
@@ -113,9 +105,7 @@ def spans_of_nested(source: Source, options: Options) -> Spans:
 def _records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give records; those under names, or rows of a table, as objects of their own."""
     if not source.is_json:
-        table = source.table
-        for n, row in enumerate(table.rows):
-            yield row, {name: cells[n] for name, cells in table.columns.items()}
+        yield from source.table.records()
         return
     is_alone = len(list(islice(source.objects, 2))) == 1
     for row, record in source.objects:

@@ -13,14 +13,22 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import parts_of
 
 
+def meant(
+    name: Any, names: Iterable[Any], *more: str, most: int = 1, show: Callable[[str], str] = repr
+) -> str:
+    """Ask whether one of the names most like an unknown one was meant; "" if none is like it."""
+    near = difflib.get_close_matches(str(name), map(str, names), most, 0.6 if most == 1 else 0.5)
+    found = dict.fromkeys([*near, *more])
+    return f"Did you mean {' or '.join(map(show, found))}? " if found else ""
+
+
 def check_words(function: str, words: Iterable[str], known: Iterable[str]) -> None:
     """Refuse keywords that a function does not have, and name those that it has."""
     names = list(known)
     for word in words:
         if word not in names:
-            near = difflib.get_close_matches(word, names, n=2, cutoff=0.5)
-            near += [name for name in names if word.startswith(name) and name not in near]
-            hint = f"Did you mean {' or '.join(near)}? " if near else ""
+            more = [name for name in names if word.startswith(name)]
+            hint = meant(word, names, *more, most=2, show=str)
             what = f"{function}() has no keyword {word!r}. {hint}It has {', '.join(names)}."
             raise TypeError(what)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
 from annomodels.errors import Option, Problem
+from annomodels.io.tables.options import meant
 
 # The ends of names of columns that say something about an item, a coder or a session.
 _NO_LABELS = re.compile(
@@ -175,21 +175,15 @@ def question_column(
     """Name of the column of questions, if there is one, and what is wrong if one is missed."""
     name = said or next((name for name in header if name.strip().casefold() == "question"), None)
     if said is not None and said not in header:
-        near = difflib.get_close_matches(said, header, n=1)
-        remedy = f"Did you mean {near[0]!r}? " if near else ""
         what = f"There is no column {said!r} (given as question_column)."
-        return None, [Problem(what, source, f"{remedy}The columns are {some(header)}.")]
+        remedy = f"{meant(said, header)}The columns are {some(header)}."
+        return None, [Problem(what, source, remedy)]
     name = None if name in taken else name
     if name is not None or asked is None:
         return name, []
     what = f"There is no column 'question' to look for {asked!r}."
-    return None, [
-        Problem(
-            what,
-            source,
-            f"Leave out {Option('question')}, or name it: {Option('question_column')}.",
-        )
-    ]
+    remedy = f"Leave out {Option('question')}, or name it: {Option('question_column')}."
+    return None, [Problem(what, source, remedy)]
 
 
 def suitable(
@@ -224,7 +218,6 @@ def choose_question(
         return None, [Problem(what, where, remedy, tuple(map(str, names)))]
     if asked in counts:
         return asked, []
-    near = difflib.get_close_matches(str(asked), map(str, names), n=1)
-    remedy = f"Did you mean {near[0]!r}? " if near else ""
-    remedy += f"The questions are {some(names)}." if names else "Leave out the question."
+    known = f"The questions are {some(names)}." if names else "Leave out the question."
+    remedy = meant(asked, names) + known
     return None, [Problem(f"There is no question {asked!r}.", where, remedy)]

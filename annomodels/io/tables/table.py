@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,11 @@ class Table:
         }
         rows = [self.rows[n] for n in keep]
         return Table(columns, rows, self.source, self.problems, self.notes)
+
+    def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Row number and cells by column name."""
+        for row, cells in zip(self.rows, zip(*self.columns.values(), strict=True), strict=True):
+            yield row, dict(zip(self.columns, cells, strict=True))
 
     def add_key(self, key: Key, named: Mapping[str, str]) -> None:
         """Add a column with the names that several columns give together."""

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import open_zip
-from annomodels.io.border import guarded, needs
+from annomodels.io.border import first_line, guarded, needs
 from annomodels.io.objects import cell_text
 from annomodels.io.tables.table import Table
 from annomodels.io.xmlsafe import check_xml
@@ -49,7 +49,7 @@ def _sheets(data: bytes, source: str) -> dict[str, list[list[str]]]:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
         return {page.title: _rows(page) for page in book.worksheets}
     except Exception as error:  # openpyxl raises whatever its parser met
-        what = f"The Excel workbook is damaged: {_first_line(error)}."
+        what = f"The Excel workbook is damaged: {first_line(error)}."
         raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
 
 
@@ -126,7 +126,7 @@ def spss_table(data: bytes, source: str) -> Table:
                 for name in frame.columns
             }
         except Exception as error:  # the library raises whatever its C code met
-            what = f"The SPSS file is damaged: {_first_line(error)}."
+            what = f"The SPSS file is damaged: {first_line(error)}."
             raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
     table = Table(dict(columns), range(1, len(frame) + 1), source)
     if not len(frame):
@@ -140,10 +140,6 @@ def _coded(cells: Sequence[Any], names: Mapping[Any, str]) -> list[str]:
     return [
         labels[cell] if cell in labels else "" if cell != cell else _shown(cell) for cell in cells
     ]
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def parquet_table(data: bytes, source: str) -> Table:

@@ -6,7 +6,6 @@ from typing import Any
 
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
 
@@ -19,9 +18,8 @@ def is_appen_json(source: Source, options: Options) -> bool:
     return any(_judgments(record) for record in source.sample)
 
 
-def read_appen_json(source: Source, options: Options) -> Columns:
+def read_appen_json(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the answers; tainted and rejected judgments are left out."""
-    found = Judgements(source, options)
     if options.item is not None:
         fields = keys_of(part.get("unit_data") for r in source.sample for part in _judgments(r))
         found.require(fields, options.item, "item")
@@ -38,7 +36,6 @@ def read_appen_json(source: Source, options: Options) -> Columns:
             elif isinstance(data, dict):
                 for question, label in data.items():
                     found.add(item, part.get("worker_id"), question, label, row, part.get("id"))
-    return found.columns()
 
 
 def _judgments(record: Any) -> list[dict[str, Any]]:

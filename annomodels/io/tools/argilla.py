@@ -6,9 +6,7 @@ from typing import Any
 
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import item_column, rows_of, usable
 
 _USERS = ".responses.users"
 _NOT_COUNTED = {"draft": "they are drafts", "pending": "they are pending"}
@@ -32,9 +30,8 @@ def _is_dump(value: Any) -> bool:
     return isinstance(value, dict) and {"user_id", "value", "status"} <= value.keys()
 
 
-def read_argilla(source: Source, options: Options) -> Columns:
+def read_argilla(source: Source, options: Options, found: Judgements) -> None:
     """Columns of records as JSON, where drafts and discarded responses look like the others."""
-    found = Judgements(source, options)
     if options.item is not None:
         found.require(keys_of(source.sample, depth=3), options.item, "item")
     for row, record in found.objects():
@@ -61,18 +58,19 @@ def read_argilla(source: Source, options: Options) -> Columns:
         "This export does not say which responses are drafts or discarded; export with "
         "to_datasets() to leave them out."
     )
-    return found.columns()
 
 
-def read_argilla_table(source: Source, options: Options) -> Columns:
+def read_argilla_table(source: Source, options: Options, found: Judgements) -> None:
     """Columns of a data set; only submitted responses count, discarded ones are skips."""
-    found = Judgements(source, options)
-    table = usable(source, found)
-    unit = item_column(table, found, "id")
+    table = found.table
+    unit = options.item or ("id" if "id" in table.header else (*table.header, "id")[0])
+    if not found.problems:
+        found.require(table.header, unit, "item")
+        found.require(table.header, options.text, "text")
     if found.problems:
-        return found.columns()
+        return
     questions = [n.removesuffix(_USERS) for n in table.header if n.endswith(_USERS)]
-    for row, cells in rows_of(table):
+    for row, cells in table.records():
         item = cells[unit]
         found.text(item, cells.get(options.text or "text"))
         for question in questions:
@@ -87,7 +85,6 @@ def read_argilla_table(source: Source, options: Options) -> Columns:
             if isinstance(dump, dict) and _is_dump(dump):
                 users, values, statuses = dump["user_id"], dump["value"], dump["status"]
                 _add_lists(found, item, question, users, values, statuses, row)
-    return found.columns()
 
 
 def _add_lists(

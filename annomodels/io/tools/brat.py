@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
 from annomodels.io.tables.variables import by_document
+from annomodels.io.tools.judgements import Judgements
 
 _MARK = re.compile(r"^(T\d+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t|$)")
 _ATTRIBUTE = re.compile(r"^[AM]\d+\t(\S+) (T\d+)(?: (.+))?$")
@@ -33,9 +34,9 @@ def is_brat(source: Source, options: Options) -> bool:
     return source.inside is not None and bool(source.inside.ending(".ann"))
 
 
-def spans_of_brat(source: Source, options: Options) -> Spans:
+def spans_of_brat(source: Source, options: Options, found: Judgements) -> None:
     """Spans with their types, attributes as questions of their own, and Equiv chains."""
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     for name, document, coder in _placed(source):
         part = source.member(name)
         said = _parse(decoded(part.data, part.name))
@@ -50,7 +51,6 @@ def spans_of_brat(source: Source, options: Options) -> Spans:
             if key in said.marks:
                 _, start, end = said.marks[key]
                 builder.add(Span(document, coder, attribute, start, end, value))
-    return builder.spans()
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
@@ -105,17 +105,7 @@ def _parse(text: str) -> _File:
 
 def _chains(said: _File) -> dict[str, str]:
     """Name of the chain of each mention that was linked to another."""
-    head: dict[str, str] = {}
-
-    def first(key: str) -> str:
-        while head.get(key, key) != key:
-            key = head[key]
-        return key
-
-    for group in said.same:
-        keys = [key for key in group if key in said.marks]
-        for key in keys[1:]:
-            a, b = first(keys[0]), first(key)
-            head[max(a, b)] = min(a, b)
-            head.setdefault(min(a, b), min(a, b))
-    return {key: first(key) for key in head}
+    groups = [[key for key in group if key in said.marks] for group in said.same]
+    links = [(keys[0], key) for keys in groups for key in keys[1:]]
+    nodes = dict.fromkeys(key for link in links for key in link)
+    return {key: min(chain) for chain in components(nodes, links) for key in chain}

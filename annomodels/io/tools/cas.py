@@ -11,29 +11,18 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members
 from annomodels.io.border import needs
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.span_builder import SpanBuilder
 from annomodels.io.spans import Span
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml
 
 _TYPES = "TypeSystem.xml"
-_STRUCTURE = frozenset(
-    [
-        "Token",
-        "Sentence",
-        "Paragraph",
-        "Heading",
-        "Div",
-        "Document",
-        "DocumentAnnotation",
-        "DocumentMetaData",
-        "TagsetDescription",
-        "Annotation",
-        "CASMetadata",
-        "FeatureDefinition",
-        "LayerDefinition",
-    ]
-)
+_STRUCTURE = {
+    *("Token", "Sentence", "Paragraph", "Heading", "Div", "Document", "DocumentAnnotation"),
+    *("DocumentMetaData", "TagsetDescription", "Annotation", "CASMetadata", "FeatureDefinition"),
+    "LayerDefinition",
+}
 _PLAIN = frozenset(f"uima.cas.{kind}" for kind in ("String", "Boolean", "Integer", "Long", "Float"))
 _PLACES = ("begin", "end", "sofa")
 
@@ -53,16 +42,15 @@ def is_cas(source: Source, options: Options) -> bool:
     return has_types or bool(source.inside.ending(".xmi")) or packed
 
 
-def spans_of_cas(source: Source, options: Options) -> Spans:
+def spans_of_cas(source: Source, options: Options, found: Judgements) -> None:
     """Spans of all layers, and chains; cassis turns UTF-16 units into code points."""
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     for document, coder, data, where, beside in parts_of(source, ".xmi", ".json"):
         if where.endswith(".json") and b"%FEATURE_STRUCTURES" not in data:
             continue
         outer = beside if _types_in(beside) else source.inside or beside
         cas = _load(data, where, outer, builder)
         _take(cas, document, coder, builder)
-    return builder.spans()
 
 
 def _types_in(members: Members) -> str | None:

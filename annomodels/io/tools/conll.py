@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.span_builder import SpanBuilder
 from annomodels.io.spans import Span
+from annomodels.io.tools.judgements import Judgements
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
 _LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|[BIESLU]-\S+)[ \t]*")
@@ -41,9 +42,9 @@ def is_conll(source: Source, options: Options) -> bool:
     return len(tagged) > 0.8 * len(lines) and any(tag != "O" for tag in tagged)
 
 
-def spans_of_conll(source: Source, options: Options) -> Spans:
+def spans_of_conll(source: Source, options: Options, found: Judgements) -> None:
     """Stretches that the tags mark; words are compared by the text where coders differ in them."""
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     documents: dict[str, dict[str, _Sheet]] = {}
     for name, document, coder in _placed(source):
         sheet = _parsed(source.member(name).text)
@@ -74,7 +75,6 @@ def spans_of_conll(source: Source, options: Options) -> Spans:
                 start, end = tokens[ends[0]][0], tokens[ends[1]][1]
                 builder.add(Span(document, coder, "tag", start, end, label))
     _say(builder, differing, lost, strangers, nameless)
-    return builder.spans()
 
 
 def _say(

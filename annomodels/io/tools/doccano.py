@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from annomodels.errors import AnnotationError, Option
-from annomodels.io.objects import at
+from annomodels.errors import AnnotationError
+from annomodels.io.objects import at, is_list_of
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import rows_of, usable
 
 ENDINGS = (".jsonl", ".json", ".csv", ".txt")
 NO_CODERS = (  # what is wrong, and how to fix it
@@ -65,47 +62,36 @@ def _rows(source: Source, found: Judgements) -> Iterator[tuple[str, int, dict[st
                 text = " ".join(word for word in words if not word.startswith("__label__"))
                 yield stem, row, {"id": text, "text": text, "label": labels}
         elif part.kind == "delimited":
-            for row, cells in rows_of(usable(part, found)):
+            for row, cells in found.taken(part.table).records():
                 yield stem, row, {**cells, "label": str(cells.get("label", "")).split("#")}
         else:
             for row, record in found.objects(part.objects):
                 yield stem, row, record
 
 
-def read_doccano(source: Source, options: Options) -> Columns:
+def read_doccano(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the labels of each coder; an empty list is a skip."""
-    found = Judgements(source, options)
     for coder, row, record in _rows(source, found):
         item = at(record, options.item or "id")
         if item is None and options.item is not None:
             found.require(list(record), options.item, "item")
             break
         labels = record.get("label")
-        if "entities" in record or (isinstance(labels, list) and any(map(_is_place, labels))):
-            found.problem(
-                "It holds marked stretches of text, not labels of items.",
-                f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
-            )
+        if "entities" in record or is_list_of(labels, list):
+            found.marked()
             break
         found.text(item, record.get(options.text or "text"))
         found.add(item, coder, "label", labels, row)
-    columns = found.columns()
-    if columns.skips:
-        columns.notes.append(
+    if found.skips:
+        found.note(
             "An empty list of labels may mean 'none' or 'not done yet'; exports of confirmed "
             "examples only hold what was done."
         )
-    return columns
 
 
-def _is_place(label: Any) -> bool:
-    return isinstance(label, list)
-
-
-def spans_of_doccano(source: Source, options: Options) -> Spans:
+def spans_of_doccano(source: Source, options: Options, found: Judgements) -> None:
     """Spans of sequence labelling projects."""
-    found = Judgements(source, options)
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     for coder, _, record in _rows(source, found):
         item, text = at(record, options.item or "id"), record.get("text")
         if not isinstance(item, str):
@@ -121,6 +107,3 @@ def spans_of_doccano(source: Source, options: Options) -> Spans:
                 builder.add(Span(item, coder, "label", int(start), int(end), str(label)))
             except (KeyError, TypeError, ValueError):
                 builder.note("Marks without a place are left out.")
-    if found.problems:
-        raise AnnotationError(found.problems)
-    return builder.spans()

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import rows_of, usable
 
 OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
 NOT_MARKED, NO_LABEL = "<no annotation>", "<no label>"
@@ -18,18 +16,17 @@ def is_inception(source: Source, options: Options) -> bool:
     return source.header[: len(OWN)] == OWN
 
 
-def read_inception(source: Source, options: Options) -> Columns:
+def read_inception(source: Source, options: Options, found: Judgements) -> None:
     """Columns of aligned units; a coder who marked nothing there is a skip."""
-    found = Judgements(source, options)
-    table = usable(source, found)
+    table = found.table
     coders = table.header[len(OWN) :]
     if not coders and not found.problems:
         found.problem("There is no column for a coder.", "Export the diagnosis of all coders.")
     if found.problems:
-        return found.columns()
+        return
     flags: Counter[str] = Counter()
-    several = {(cells["Layer"], cells["Feature"]) for _, cells in rows_of(table)}
-    for row, cells in rows_of(table):
+    several = {(cells["Layer"], cells["Feature"]) for _, cells in table.records()}
+    for row, cells in table.records():
         place, _, text = str(cells["Position"]).partition(" [")
         item = f"{cells['Document']} {place}"
         question = str(cells["Feature"])
@@ -52,4 +49,3 @@ def read_inception(source: Source, options: Options) -> Columns:
             f"{incomplete:,} units were not marked or labelled by all coders; what they lack "
             "counts as skipped, and not as disagreement."
         )
-    return found.columns()

@@ -10,8 +10,10 @@ from typing import Any
 from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
+from annomodels.io.span_builder import SpanBuilder
 from annomodels.io.tables.columns import Columns, choose, named_column
 from annomodels.io.tables.questions import unsuitable
+from annomodels.io.tables.table import Table
 
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
@@ -46,10 +48,11 @@ class Judgements:
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
         self.options = options
+        self.marks = SpanBuilder(source.name)
         self.notes: list[str] = []
         self.problems: list[Problem] = []
         self._kept: list[_Row] = []
-        self._skips: Counter[str] = Counter()
+        self.skips: Counter[str] = Counter()
         self._unsaid: dict[str, None] = {}
         self._left_out: Counter[str] = Counter()
         self._unreadable: dict[str, list[int]] = {}
@@ -66,6 +69,17 @@ class Judgements:
                 yield row, value
             else:
                 self._unreadable.setdefault("a record", []).append(row)
+
+    @property
+    def table(self) -> Table:
+        """Table of the source, whose problems and notes are taken."""
+        return self.taken(self.source.table)
+
+    def taken(self, table: Table) -> Table:
+        """Take the problems and notes of a table."""
+        self.problems += table.problems
+        self.notes += table.notes
+        return table
 
     def add(
         self, item: Any, coder: Any, question: str, label: Any, row: int, number: Any = ""
@@ -84,7 +98,7 @@ class Judgements:
             self._unreadable.setdefault(word, []).append(row)
             return
         if not labels or all(name in self.options.missing for name in labels):
-            self._skips[question] += 1
+            self.skips[question] += 1
             self._unsaid[what] = None
         elif not what:
             self.leave_out("they name no item")
@@ -95,7 +109,7 @@ class Judgements:
 
     def skip(self, item: Any, question: str = "") -> None:
         """Count a coder who passed over an item; a question of "" stands for all."""
-        self._skips[question] += 1
+        self.skips[question] += 1
         if isinstance(item, str):
             self._unsaid[item] = None
 
@@ -130,6 +144,14 @@ class Judgements:
     def empty(self) -> bool:
         """Whether no judgement was taken yet."""
         return not self._kept
+
+    def marked(self, names: Iterable[str] = ()) -> None:
+        """Report marks in a text, which are no items yet."""
+        which = f" ({', '.join(sorted(names))})" if names else ""
+        self.problem(
+            f"It holds marked stretches of text{which}, not labels of items.",
+            f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
+        )
 
     def note(self, text: str) -> None:
         """Say something once."""
@@ -183,7 +205,7 @@ class Judgements:
             gold=self._known_gold([(item, show(labels)) for item, labels in gold]),
             texts={item: text for item, text in self._texts.items() if item in known} or None,
             group={item: name for item, name in self._groups.items() if item in known} or None,
-            skips=self._skips[question] + self._skips[""] * (question != ""),
+            skips=self.skips[question] + self.skips[""] * (question != ""),
             notes=[*self.notes, *self._counted(known)],
             problems=problem,
             question=question,
@@ -205,8 +227,8 @@ class Judgements:
     def _nothing(self) -> Problem:
         what = "No record holds a label that counts."
         parts = [f"{n:,} left out because {why}" for why, n in self._left_out.items()]
-        if self._skips:
-            parts.append(f"{self._skips.total():,} skipped or without a label")
+        if self.skips:
+            parts.append(f"{self.skips.total():,} skipped or without a label")
         if parts:
             what += f" There are {', '.join(parts)}."
         return Problem(what, self.source.name, "Export the labels of all coders.")

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import Option, Problem
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span, to_code_points
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements, Unreadable, name_of_value
 
 SPAN_TAGS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")
@@ -30,9 +28,8 @@ def _annotations(task: dict[str, Any]) -> Any:
     return task.get("annotations", task.get("completions"))
 
 
-def read_label_studio(source: Source, options: Options) -> Columns:
+def read_label_studio(source: Source, options: Options, found: Judgements) -> None:
     """Columns of a list of tasks: who chose what, without cancelled and drafted annotations."""
-    found = Judgements(source, options)
     if options.item is not None or options.text is not None:
         keys = keys_of([task.get("data") for task in source.sample])
         found.require(keys, options.item, "item")
@@ -46,11 +43,7 @@ def read_label_studio(source: Source, options: Options) -> Columns:
         if options.models:
             _add_models(found, spans, item, task, row)
     if spans.texts and found.empty:
-        named = ", ".join(sorted(spans.texts))
-        found.problem(
-            f"It holds marked stretches of text ({named}), not labels of items.",
-            f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
-        )
+        found.marked(spans.texts)
     elif spans.texts:
         named = ", ".join(sorted(spans.texts))
         found.note(f"Not read, because they mark stretches of text: {named}.")
@@ -58,7 +51,6 @@ def read_label_studio(source: Source, options: Options) -> Columns:
         found.problems.append(spans.refusal(source.name))
     elif spans.regions:
         found.note(f"Not read, because they are no labels of items: {spans.counted()}.")
-    return found.columns()
 
 
 _REGIONS = {
@@ -188,10 +180,9 @@ def _add_models(
             found.add(item, f"model:{name}", question, values[0], row)
 
 
-def spans_of_label_studio(source: Source, options: Options) -> Spans:
+def spans_of_label_studio(source: Source, options: Options, found: Judgements) -> None:
     """Stretches of text that were marked, with their places in code points."""
-    found = Judgements(source, options)
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     done: set[Any] = set()
     regions = _Apart()
     for row, task in found.objects():
@@ -223,8 +214,7 @@ def spans_of_label_studio(source: Source, options: Options) -> Spans:
                 for span in _spans_in(part, item, coder, text):
                     builder.add(span)
     if regions.regions and builder.empty:
-        raise AnnotationError(regions.refusal(source.name))
-    return builder.spans()
+        found.problems.append(regions.refusal(source.name))
 
 
 def _spans_in(part: Any, item: str, coder: str, text: str) -> Iterator[Span]:

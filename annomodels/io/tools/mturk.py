@@ -8,9 +8,8 @@ from typing import Any
 
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import WHOLE, answers_in, prefixed, rows_of, usable
+from annomodels.io.tools.tables import WHOLE, answers_in, prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 _BOXES = frozenset(("true", "false", "on", ""))
@@ -21,10 +20,9 @@ def is_mturk(source: Source, options: Options) -> bool:
     return {"HITId", "WorkerId"} <= set(source.header)
 
 
-def read_mturk(source: Source, options: Options) -> Columns:
+def read_mturk(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the answers; rejected assignments are left out."""
-    found = Judgements(source, options)
-    table = usable(source, found)
+    table = found.table
     header = table.header
     answers = [name for name in header if name.startswith("Answer.")]
     if not answers and not found.problems:
@@ -40,10 +38,10 @@ def read_mturk(source: Source, options: Options) -> Columns:
     else:
         found.require(header, item, "item")
     if found.problems:
-        return found.columns()
+        return
     text = prefixed(header, options.text or "text", "Input.") or ""
     boxes = _boxes(table.columns, answers)
-    for row, cells in rows_of(table):
+    for row, cells in table.records():
         if cells.get("AssignmentStatus") == "Rejected":
             found.leave_out("they were rejected")
             continue
@@ -53,7 +51,6 @@ def read_mturk(source: Source, options: Options) -> Columns:
             found.text(name, cells.get(f"{text}{number}") or cells.get(text))
             assignment = f"{cells.get('AssignmentId', '')}"
             found.add(name, coder, question, label, row, assignment)
-    return found.columns()
 
 
 def _several_items(header: tuple[str, ...]) -> list[str]:

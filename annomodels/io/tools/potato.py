@@ -10,11 +10,8 @@ from annomodels.data.validation import all_numbers
 from annomodels.errors import AnnotationError
 from annomodels.io.objects import json_value
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import rows_of, usable
 
 STATE = "user_state.json"
 ITEM, CODER = "instance_id", "user_id"
@@ -28,9 +25,8 @@ def is_potato(source: Source, options: Options) -> bool:
     return {ITEM, CODER} <= set(source.header) and options.label is None
 
 
-def read_potato(source: Source, options: Options) -> Columns:
+def read_potato(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the labels; an option counts when its value says yes."""
-    found = Judgements(source, options)
     answers: list[_Answer] = []
     if source.inside is not None:
         answers = _folder(source, found)
@@ -49,7 +45,6 @@ def read_potato(source: Source, options: Options) -> Columns:
     kinds = _kinds(answers)
     for answer in answers:
         _add(answer, kinds[answer.schema], found)
-    return found.columns()
 
 
 @dataclass(frozen=True)
@@ -133,7 +128,7 @@ def _add(answer: _Answer, kind: str, found: Judgements) -> None:
 
 def _table(source: Source, found: Judgements) -> list[_Answer]:
     """Rows with a column ``schema.option`` for each option, or one for each schema."""
-    table = usable(source, found)
+    table = found.table
     if found.problems:
         return []
     schemas: dict[str, list[tuple[str, str]]] = {}
@@ -146,7 +141,7 @@ def _table(source: Source, found: Judgements) -> list[_Answer]:
             *(cells[ITEM], cells[CODER], schema, row),
             _given((option, cells[name]) for option, name in columns),
         )
-        for row, cells in rows_of(table)
+        for row, cells in table.records()
         for schema, columns in schemas.items()
     ]
 
@@ -211,13 +206,12 @@ def _pairs(marks: Any, found: Judgements) -> Iterator[tuple[dict[str, Any], Any]
             found.unreadable("a pair of label and value", 1)
 
 
-def spans_of_potato(source: Source, options: Options) -> Spans:
+def spans_of_potato(source: Source, options: Options, found: Judgements) -> None:
     """Spans that the states of the coders hold."""
-    found = Judgements(source, options)
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     if source.inside is None:
         found.problem("Spans are read from the folder 'annotation_output'.", "Give that folder.")
-        raise AnnotationError(found.problems)
+        return
     for coder, state in _states(source, found):
         for item, _ in _by_instance(state, "instance_id_to_label_to_value", found):
             builder.document(item, coder)
@@ -233,7 +227,4 @@ def spans_of_potato(source: Source, options: Options) -> Spans:
                     continue
                 question = str(keys.get("schema") or "spans")
                 builder.add(Span(item, coder, question, start, end, str(keys.get("name"))))
-    problems = [*found.problems, *found.wrong_types()]
-    if problems:
-        raise AnnotationError(problems)
-    return builder.spans()
+    found.problems += found.wrong_types()

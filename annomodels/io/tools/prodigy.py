@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from annomodels.data.validation import counted, some
-from annomodels.errors import Option
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
 from annomodels.io.spans import Span
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.refused import regions
 
@@ -56,9 +53,8 @@ def _item(record: dict[str, Any], options: Options) -> Any:
     return at(record.get("meta"), options.item) if value is None else value
 
 
-def read_prodigy(source: Source, options: Options) -> Columns:
+def read_prodigy(source: Source, options: Options, found: Judgements) -> None:
     """Columns of answers; what was ignored is a skip, what was rejected is left out."""
-    found = Judgements(source, options)
     if options.item is not None and source.inside is None:
         keys = keys_of(source.sample)
         keys += [key.removeprefix("meta.") for key in keys if key.startswith("meta.")]
@@ -79,10 +75,7 @@ def read_prodigy(source: Source, options: Options) -> Columns:
         elif isinstance(record.get("label"), str):
             found.add(item, coder, record["label"], answer, row)
         elif "spans" in record:
-            found.problem(
-                "It holds marked stretches of text, not labels of items.",
-                f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
-            )
+            found.marked()
             break
         else:
             found.add(item, coder, "answer", answer, row)
@@ -91,13 +84,11 @@ def read_prodigy(source: Source, options: Options) -> Columns:
             f"It mixes {counted(len(views), 'kind')} of questions: {some(views)} (_view_id).",
             "Export one dataset for each of them (prodigy db-out NAME).",
         )
-    return found.columns()
 
 
-def spans_of_prodigy(source: Source, options: Options) -> Spans:
+def spans_of_prodigy(source: Source, options: Options, found: Judgements) -> None:
     """Spans that were marked and accepted."""
-    found = Judgements(source, options)
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     for _, record, coder in _records(source, found):
         item, spans = _item(record, options), record.get("spans", [])
         if record.get("answer") != "accept" or not isinstance(item, str):
@@ -110,9 +101,6 @@ def spans_of_prodigy(source: Source, options: Options) -> Spans:
         for (start, end), span in zip(_places(spans), spans, strict=False):
             if isinstance(span.get("label"), str):
                 builder.add(Span(item, coder, "spans", start, end, span["label"]))
-    for note in found.notes:
-        builder.note(note)
-    return builder.spans()
 
 
 def _places(parts: Any) -> list[tuple[int, int]]:

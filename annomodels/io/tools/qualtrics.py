@@ -13,7 +13,6 @@ from annomodels.data.validation import counted, some
 from annomodels.errors import Option
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 
 _MARK = '{"ImportId":'
@@ -41,20 +40,19 @@ def is_qualtrics(source: Source, options: Options) -> bool:
     return any(row[:1] and row[0].startswith(_MARK) for row in source.rows.head(3)[2:])
 
 
-def read_qualtrics(source: Source, options: Options) -> Columns:
+def read_qualtrics(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the answers of finished respondents; the questions are the items."""
-    found = Judgements(source, options)
     names, texts, marks = (list(row) for row in source.rows.rows[:3])
     width = len(names)
     if not len(names) == len(texts) == len(marks):
         found.problem("The three header rows differ in length.", "Export it again as CSV.")
-        return found.columns()
+        return
     coder = options.coder or "ResponseId"
     found.require(names, coder, "coder")
     if options.item is not None:
         found.problem("The questions are the items here.", f"Leave out {Option('item')}.")
     if found.problems:
-        return found.columns()
+        return
     body = [
         (line, row)
         for line, row in zip(source.rows.lines[3:], source.rows.rows[3:], strict=True)
@@ -67,7 +65,7 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
             "Export it again as CSV.",
             f"{source.name}, row {wrong[0]}",
         )
-        return found.columns()
+        return
     status, finished = _place(names, "Status"), _place(names, "Finished")
     rows = []
     for line, row in body:
@@ -100,7 +98,6 @@ def read_qualtrics(source: Source, options: Options) -> Columns:
             answers = [row[place] for place in item.places]
             found.text(item.name, item.text)
             found.add(item.name, row[who], options.question or "answer", answers, line)
-    return found.columns()
 
 
 def _place(names: Sequence[str], name: str) -> int | None:

@@ -12,9 +12,8 @@ from typing import Any
 from annomodels.errors import Option
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import answer_columns, prefixed, rows_of, usable
+from annomodels.io.tools.tables import answer_columns, prefixed
 
 
 @dataclass(frozen=True)
@@ -108,10 +107,9 @@ ROWS: dict[str, Rows] = {
 }
 
 
-def read_rows(form: Rows, source: Source, options: Options) -> Columns:
+def read_rows(form: Rows, source: Source, options: Options, found: Judgements) -> None:
     """Columns of a table with one row for each judgement."""
-    found = Judgements(source, options)
-    table = usable(source, found)
+    table = found.table
     header = table.header
     if form.coder not in header:
         found.problem(f"There is no column {form.coder!r}.", "Download the work of each coder.")
@@ -119,7 +117,7 @@ def read_rows(form: Rows, source: Source, options: Options) -> Columns:
     found.require(header, named, "item")
     found.require(header, prefixed(header, options.text, form.inputs), "text")
     if found.problems:
-        return found.columns()
+        return
     item = [named or (form.item if form.item in header else "")]
     if not item[0]:
         item = [name for name in header if form.inputs and name.startswith(form.inputs)]
@@ -129,7 +127,7 @@ def read_rows(form: Rows, source: Source, options: Options) -> Columns:
     text = prefixed(header, options.text or "text", form.inputs) or ""
     questions = _questions(form, source, item, text, found)
     tests = 0
-    for row, cells in rows_of(table):
+    for row, cells in table.records():
         name = " | ".join(str(cells[part]) for part in item)
         if not form.golden or str(cells.get(form.golden)).lower() == "true":
             tests += bool(form.golden)
@@ -151,7 +149,7 @@ def read_rows(form: Rows, source: Source, options: Options) -> Columns:
                         f"Column {column!r} holds marked stretches of text or regions.",
                         f"Export as JSON, and say what the items are: {Option('units', 'exact')}.",
                     )
-                    return found.columns()
+                    return
                 number = cells.get(form.number, "")
                 found.add(name, cells[form.coder], question, label, row, number)
     if tests:
@@ -161,7 +159,6 @@ def read_rows(form: Rows, source: Source, options: Options) -> Columns:
         )
     if form.note:
         found.note(form.note)
-    return found.columns()
 
 
 def _questions(

@@ -7,7 +7,6 @@ from typing import Any
 from annomodels.errors import AnnotationError, Option
 from annomodels.io.objects import at, json_value, parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.tables import answers_in
 
@@ -29,20 +28,18 @@ def _from_all(record: dict[str, Any]) -> list[str]:
     return [key for key in record if key.endswith(ALL)]
 
 
-def read_sagemaker(source: Source, options: Options) -> Columns:
+def read_sagemaker(source: Source, options: Options, found: Judgements) -> None:
     """Columns of the answers; the item is the number of the object."""
-    found = Judgements(source, options)
     if options.item is not None:
         found.problem(
             "Ground Truth names objects by their number only.", f"Leave out {Option('item')}."
         )
-        return found.columns()
+        return
     if source.inside is not None:
         _folder(source, found)
     else:
         for row, record in found.objects():
             _payload(record, row, found)
-    return found.columns()
 
 
 def _folder(source: Source, found: Judgements) -> None:

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Option
-from annomodels.io.source import Source
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.judgements import Judgements
-
-
-def usable(source: Source, found: Judgements) -> Table:
-    """Give the table of a source; its problems become those of the judgements."""
-    found.problems += source.table.problems
-    found.notes += source.table.notes
-    return source.table
-
-
-def item_column(table: Table, found: Judgements, default: str) -> str:
-    """Give the column of the items, as named or the tool's own; report names not there."""
-    options = found.options
-    first = table.header[0] if table.header else default
-    name = options.item or (default if default in table.header else first)
-    if not found.problems:
-        found.require(table.header, name, "item")
-        found.require(table.header, options.text, "text")
-    return name
-
-
-def rows_of(table: Table) -> Iterator[tuple[int, dict[str, object]]]:
-    """Row number and cells by column name."""
-    names = table.header
-    for row, cells in zip(table.rows, zip(*table.columns.values(), strict=True), strict=True):
-        yield row, dict(zip(names, cells, strict=True))
 
 
 def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None:

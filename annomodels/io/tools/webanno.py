@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from annomodels.errors import AnnotationError
 from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder, Spans
+from annomodels.io.span_builder import SpanBuilder
 from annomodels.io.spans import Span, to_code_points
+from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 
 _FIRST = "#FORMAT=WebAnno TSV 3."
@@ -45,16 +46,15 @@ class _Column:
     is_relation: bool = False
 
 
-def spans_of_webanno(source: Source, options: Options) -> Spans:
+def spans_of_webanno(source: Source, options: Options, found: Judgements) -> None:
     """Spans and chains, with places turned from UTF-16 units into code points."""
-    builder = SpanBuilder(source.name)
+    builder = found.marks
     for document, coder, data, where, _ in parts_of(source, ".tsv"):
         text = decoded(data, where)
         if text.startswith(_FIRST):
             _read(text, document, coder, builder)
         else:
             builder.note("Files that are not WebAnno TSV 3 are left out.")
-    return builder.spans()
 
 
 def _columns(lines: Sequence[str]) -> list[_Column]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
+from annomodels.io.tables.options import meant
 from annomodels.io.writers import backs, layouts
 from annomodels.io.writers.goldlist import GoldList, gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
@@ -64,9 +64,8 @@ def named(to: str, writers: Mapping[str, Writer]) -> Writer:
     """Give the writer of a name."""
     if to in writers:
         return writers[to]
-    near = difflib.get_close_matches(str(to), writers, n=1)
-    hint = f"Did you mean {near[0]!r}? " if near else ""
-    raise NotApplicable(f"Nothing is written as {to!r}. {hint}Use one of {', '.join(writers)}.")
+    hint = f"{meant(to, writers)}Use one of {', '.join(writers)}."
+    raise NotApplicable(f"Nothing is written as {to!r}. {hint}")
 
 
 def write(

@@ -12,6 +12,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import all_numbers, counted
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.tables.keys import quoted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def recal(data: Annotations) -> str:
 
 def mace(data: Annotations) -> str:
     """As MACE takes it: labels without names, empty where there is none."""
-    return _bare(_matrix(data, [_cell(_text(label)) for label in data.labels], ""))
+    return _bare(_matrix(data, [quoted(_text(label)) for label in data.labels], ""))
 
 
 def label_studio(data: Annotations) -> str:
@@ -179,11 +180,6 @@ def _numbers(data: Annotations) -> list[str]:
     if all_numbers(data.labels):
         return [str(label) for label in data.labels]
     return [str(k) for k in range(1, data.n_labels + 1)]
-
-
-def _cell(text: str) -> str:
-    """Cell of a file without a header, quoted where it must be."""
-    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
 
 
 def _bare(cells: Any) -> str:

@@ -43,7 +43,7 @@ class Kinds(NamedTuple):
     prior of the concentrations and the bounds they lie between. `levels` [level, 2] are strengths
     and accuracies of the prior of the means, `log_level` [level, 2] log prior probabilities of
     these for the first kinds of the classes and for the others. `pseudo` [kind] are pseudo-counts
-    of the kinds of a class.
+    of the kinds of a class. `anchored` lets classes change names so that most labels are right.
     """
 
     mean: Array
@@ -54,6 +54,7 @@ class Kinds(NamedTuple):
     levels: Array
     log_level: Array
     pseudo: Array
+    anchored: bool
 
 
 @inlined
@@ -175,7 +176,7 @@ def draw_communities(
     source: Kinds, counts: Array, key: Key, iteration: int, n_kinds: int, chosen: Array
 ) -> None:
     """Draw who is in which community, how large these are, and means and concentrations."""
-    mean, concentration, member, share, scale, levels, _, _ = source
+    mean, concentration, member, share, scale, levels, _, _, _ = source
     n_labels, n_slots = counts.shape[1], counts.shape[2]
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
     tables = np.zeros(mean.shape)
@@ -311,6 +312,28 @@ def move_kinds(
     return moved
 
 
+@inlined
+def anchor_classes(source: Kinds, counts: Array, sizes: Array, n_kinds: int) -> int:
+    """Let two classes change names wherever more labels are right then; how often they did."""
+    n_labels, moved = counts.shape[1], 0
+    given = np.zeros((n_labels, n_labels), dtype=np.int64)  # labels by class and label
+    for j in range(len(counts)):
+        for label in range(n_labels):
+            for a in range(counts.shape[2]):
+                given[a // n_kinds, label] += counts[j, label, a]
+    for k in range(n_labels):
+        for other in range(k):
+            if given[k, other] + given[other, k] > given[k, k] + given[other, other]:
+                for m in range(n_kinds):
+                    swap_slots(source, counts, sizes, k * n_kinds + m, other * n_kinds + m)
+                for label in range(n_labels):
+                    held = given[k, label]
+                    given[k, label] = given[other, label]
+                    given[other, label] = held
+                moved += 1
+    return moved
+
+
 @kernel
 def draw_kinds(
     counts: Array, sizes: Array, known: Array, log_odds: float, alpha: Array, source: Kinds,
@@ -334,6 +357,8 @@ def draw_kinds(
     moved: int = move_kinds(
         source, counts, sizes, known, log_odds, alpha, constants, log_mean, chosen, state
     )
+    if source.anchored and known.sum() == 0:
+        moved += anchor_classes(source, counts, sizes, n_kinds)
     shape, row = np.empty(n_labels), np.empty(n_labels)
     for j in range(n_rows):
         state[0] = address(key, iteration, CONFUSION, j)

@@ -37,7 +37,7 @@ class KindsOfItems(KindPriors, StateModel):
 
     Parameters
     ----------
-    prevalence, kinds, communities, first, others, shares, concentration, strays
+    prevalence, kinds, communities, first, others, shares, concentration, strays, anchored
         As in :class:`KindPriors`.
 
     References

@@ -53,6 +53,9 @@ class KindPriors:
     strays
         Share of the items of a kind whose truth is another class. With a few, kinds that hold
         items of known truth can still move between classes.
+    anchored
+        Whether two classes change names, on any draw, where more labels are right then. Without it
+        nothing tells a community of good coders from one of reversed coders.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class KindPriors:
     shares: tuple[float, float] = (1.4, 1.0)
     concentration: tuple[float, float] = (2.0, 0.2)
     strays: float = 0.0
+    anchored: bool = False
 
     def __post_init__(self) -> None:
         if self.kinds < 1 or self.communities < 1:
@@ -160,7 +164,7 @@ class KindRows(KindPriors, ConjugateModel):
 
     Parameters
     ----------
-    prevalence, kinds, communities, first, others, shares, concentration, strays
+    prevalence, kinds, communities, first, others, shares, concentration, strays, anchored
         As in :class:`KindPriors`.
 
     Examples
@@ -254,7 +258,7 @@ class KindRows(KindPriors, ConjugateModel):
         levels, log_level = self.levels(k)
         source = Kinds(
             held["population"], held["concentration"], held["community"], held["community_share"],
-            np.array([*self.concentration, *BOUNDS]), levels, log_level, self.pseudo,
+            np.array([*self.concentration, *BOUNDS]), levels, log_level, self.pseudo, self.anchored,
         )  # fmt: skip
         return self.log_odds(k), self.prevalence.alpha(k), source
 

@@ -135,8 +135,8 @@ class Stack(HierarchicalDawidSkene):
     members: tuple[Model, ...] = field(
         default_factory=lambda: (
             KindsOfItems(kinds=4, strays=STRAYS),
-            KindsOfItems(kinds=2, communities=3, strays=STRAYS),
-            KindsOfItems(kinds=1, communities=3),
+            KindsOfItems(kinds=2, communities=3, strays=STRAYS, anchored=True),
+            KindsOfItems(kinds=1, communities=3, anchored=True),
             Independent(),
         )
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Cell, Column, columns
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
@@ -15,7 +16,6 @@ from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
 from annomodels.reporting.words import percent
-from annomodels.summaries.columns import COLUMNS, Cell, Column, columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ THRESHOLDS = columns(
 CODERS = columns(
     "coder n audited",
     COLUMNS["right"].called("of these right"),
-    COLUMNS["accuracy"].called("Share right"),
+    COLUMNS["share_right"].called("Share right"),
 )
 SYSTEMS = columns("system", COLUMNS["n"].called("Comparisons"), "audited win_rate")
 SLICES = columns(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import tabulate
 from annomodels.reporting.head import warning
@@ -19,7 +20,6 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.summaries.columns import COLUMNS, Column, columns, short
 from annomodels.summaries.draws import model_of
 
 CODERS = 10

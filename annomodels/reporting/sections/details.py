@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels import plots
+from annomodels.data.columns import decimal, short
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
@@ -22,8 +24,6 @@ from annomodels.reporting.parts import (
     summary,
 )
 from annomodels.reporting.words import count, listed, percent
-from annomodels.summaries.columns import decimal, short
-from annomodels.summaries.summary import Summary
 
 
 def _data(facts: Facts) -> list[Part]:

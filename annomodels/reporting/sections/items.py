@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Cell, Column, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, table
 from annomodels.reporting.words import listed
-from annomodels.summaries.columns import COLUMNS, Cell, Column, short
-from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.columns import COLUMNS, Column, decimal, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.plots import style
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.head import warning
@@ -25,8 +27,6 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.words import count, listed
-from annomodels.summaries.columns import COLUMNS, Column, decimal, short
-from annomodels.summaries.columns import columns as columns_of
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 TWO = ("implicit", "explicit", "explicit and implicit")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
@@ -23,7 +24,6 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.words import count, listed
-from annomodels.summaries.columns import COLUMNS, Column, columns, short
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.coref import links as chains
 from annomodels.coref.readings import words_of
+from annomodels.data.columns import COLUMNS, Column, clean, short
+from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import Part, Section, notes, table
-from annomodels.summaries.columns import COLUMNS, Column, clean, short
-from annomodels.summaries.columns import columns as columns_of
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit

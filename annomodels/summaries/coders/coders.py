@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USEFUL, SKILL_USELESS
 from annomodels.summaries.coders.populations import group_of_coders, sentences
-from annomodels.summaries.columns import columns as columns_of
 from annomodels.summaries.draws import choices, interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.stacked import truth_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     with chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
     information of the truth and one label. All are computed on every draw.
 
-    Notes
-    -----
     Under a model with groups of coders there is also `group`, and the notes give the accuracy of
     each group's population and the probability that one is better than another.
 
@@ -86,17 +84,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     * "test first" (not enough evidence) or "ask others first": the labels tell less than half of
       what the mean label does;
     * "ask".
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> table = coders(tree, data, target=0.8).table
-    >>> table[["coder", "accuracy", "skill", "p_below_target"]].round(2)
-      coder  accuracy  skill  p_below_target
-    0   ana      0.90    0.8             0.0
-    1   ben      0.90    0.8             0.0
-    2   cem      0.75    0.5             1.0
     """
     import pandas as pd
 
@@ -155,10 +142,6 @@ def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
     """Compute the share of the labels given that are right, under drawn truths, [draw, coder].
 
     None of a scan under a single model, whose truths are not drawn again; NaN without labels.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> share_right(*small_fit()).mean(axis=0).round(1)
-    array([1. , 1. , 0.5])
     """
     n = np.where(data.per_coder, data.per_coder, np.nan)
     if "coders" in tree.children:
@@ -275,14 +258,7 @@ class Portrait:
 
 
 def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
-    """Tell whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder].
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> from annomodels.summaries.skills import coder_draws
-    >>> spammer, adversary = spammers(coder_draws(*small_fit()))
-    >>> int(spammer.sum()), int(adversary.sum())
-    (0, 0)
-    """
+    """Tell whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder]."""
     entropy = entropy_bits(draws.prevalence)[:, None]
     # a coder who is wrong more often than chance and still tells something has labels swapped
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
@@ -291,11 +267,7 @@ def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
 
 
 def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
-    """Name the label that each coder says too often; empty when none is sure.
-
-    >>> over_use(np.array([[[-0.2, 0.2], [0.01, -0.01]]]), np.array([[0.5, 0.5]]), ["no", "yes"])
-    ['says yes too often', '']
-    """
+    """Name the label that each coder says too often; empty when none is sure."""
     limit = np.minimum(OVER_USE, prevalence)[:, None]
     sure = (excess > limit).mean(axis=0) > SURE
     size = np.where(sure, excess.mean(axis=0), -np.inf)
@@ -305,13 +277,7 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
 
 
 def kinds(portrait: Portrait) -> list[str]:
-    """Choose one word for each coder, by the first rule that holds.
-
-    >>> low, high = np.array([-0.1, 0.1, 0.7]), np.array([0.1, 0.8, 0.9])
-    >>> n, spammer, adversary = np.array([99, 6, 99]), np.array([0.97, 0.2, 0]), np.zeros(3)
-    >>> kinds(Portrait(n, low, high, spammer, adversary, ["", "", "says a too often"]))
-    ['spammer', 'not enough evidence', 'biased']
-    """
+    """Choose one word for each coder, by the first rule that holds."""
     wide = (portrait.skill_low < SKILL_USELESS) & (portrait.skill_high > SKILL_USEFUL)
     rules = [
         (portrait.p_adversary > 0.5) & (portrait.n >= CODER_JUDGED),
@@ -324,14 +290,7 @@ def kinds(portrait: Portrait) -> list[str]:
 
 
 def certain(table: pd.DataFrame) -> Bools:
-    """Return which coders are very probably worthless, or below the target.
-
-    >>> import pandas as pd
-    >>> rows = {"n": [9, 9], "kind": ["adversary", "good"], "p_spammer": [0.4, 0.1]}
-    >>> rows |= {"p_adversary": [0.57, 0.1], "p_below_target": [np.nan, 0.97]}
-    >>> certain(pd.DataFrame(rows).assign(p_no_better_than_chance=0.5)).tolist()
-    [True, True]
-    """
+    """Return which coders are very probably worthless, or below the target."""
     p = {name: table[name].astype(float).fillna(0).to_numpy() for name in _WORTHLESS}
     worthless = (p["p_spammer"] + p["p_adversary"] > CERTAIN) | (
         p["p_no_better_than_chance"] > CERTAIN

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import interval, model_of
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.coders.populations import group_of_coders, population_accuracy
 from annomodels.summaries.draws import interval
 from annomodels.summaries.skills import coder_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MEASURES = ("accuracy", "skill", "bits")
 def groups(
     tree: xr.DataTree,
     data: Annotations,
-    groups: Mapping[Any, Hashable] | None = None,
+    groups: Mapping[Hashable, Hashable] | None = None,
     *,
     by_labels: bool = False,
 ) -> Summary:
@@ -35,8 +35,6 @@ def groups(
     The value of a group is the mean over its coders, :math:`\sum_{j \in g} w_j a_j`, on every
     draw of the posterior; the difference of two groups is taken on the same draws.
 
-    Notes
-    -----
     Under the hierarchical model all coders belong to one population, which draws coders with few
     labels towards each other: differences of such groups are too small rather than too large. A
     group of one (a program that judges) is compared as that coder.
@@ -44,15 +42,6 @@ def groups(
     Under :class:`annomodels.models.GroupedCoders` each group has a population of its own, and
     `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further
     coder of the group is expected to have.
-
-    Examples
-    --------
-    >>> import annomodels as am
-    >>> fit = am.fit(am.datasets.load("caries"), "hierarchical", chains=2, draws=200, seed=1)
-    >>> coders = fit.data.coders
-    >>> found = fit.groups({coders[0]: "one", coders[1]: "others", coders[2]: "others"})
-    >>> found.table["group"].tolist()
-    ['one', 'others', 'one - others']
     """
     import pandas as pd
     import xarray as xr
@@ -108,7 +97,7 @@ def groups(
     return Summary("Groups of coders", table, kept, notes)
 
 
-def _columns(draws: dict[str, Floats], *, pair: bool) -> dict[str, Any]:
+def _columns(draws: dict[str, Floats], *, pair: bool) -> dict[str, object]:
     out: dict[str, Any] = {}
     for name, values in draws.items():
         low, high = interval(values)

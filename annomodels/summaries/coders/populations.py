@@ -64,10 +64,6 @@ def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None
 
     Dirichlet populations give rows ~ Dir(concentration_k population_k), logit-normal ones rows =
     softmax(location_k + scale_k z) with standard normal z less its mean over the labels.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> new_coders(small_fit()[0], 100) is None
-    True
     """
     posterior = tree["posterior"].to_dataset()
     total = int(posterior.sizes["chain"] * posterior.sizes["draw"])

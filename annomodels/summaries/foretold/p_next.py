@@ -11,11 +11,11 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.models.mixtures.stack import stacking_weights
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
 from annomodels.summaries.foretold.shares import leaning, smoothed
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -54,14 +54,6 @@ def p_next(
     "A coder at random" is the coder of one more label like those of these data: each coder counts
     by their number of labels. There the rows are means over the coders, S leans nowhere, and the
     weights are those that foretell held-out labels best where the coder is not told.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> p_next(*small_fit()).table.round(2)
-      item  p_next_neg  p_next_pos
-    0   t1        0.78        0.22
-    1   t2        0.10        0.90
     """
     import pandas as pd
     import xarray as xr

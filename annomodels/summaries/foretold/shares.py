@@ -36,13 +36,7 @@ class Mixture:
         return np.asarray(out + np.log(self.weight))
 
     def foretell(self, counts: Floats) -> Floats:
-        """P(next label) of items with these counts, shape [item, label].
-
-        >>> even = Mixture(np.array([[1.0, 1.0]]), np.ones(1))
-        >>> even.foretell(np.array([[3.0, 0.0], [0.0, 0.0]]))
-        array([[0.8, 0.2],
-               [0.5, 0.5]])
-        """
+        """P(next label) of items with these counts, shape [item, label]."""
         share = _normal(self.log_density(counts))
         share = share / (self.alpha.sum(axis=1) + counts.sum(axis=1)[:, None])
         return np.asarray(share @ self.alpha + counts * share.sum(axis=1, keepdims=True))
@@ -109,9 +103,5 @@ def _normal(log_p: Floats) -> Floats:
 
 
 def leaning(given: Floats, expected: Floats, pooled: Floats) -> Floats:
-    """How much oftener a coder gives each label than the shares of the items say, [..., label].
-
-    >>> leaning(np.array([8.0, 2.0]), np.array([5.0, 5.0]), np.array([0.5, 0.5]))
-    array([1.4, 0.6])
-    """
+    """How much oftener a coder gives each label than the shares of the items say, [..., label]."""
     return np.asarray((given + OWN * pooled) / (expected + OWN * pooled))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.limits import SETTLED
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import choices, interval
 from annomodels.summaries.stacked import truth_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -66,11 +66,6 @@ def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
 
     A tied vote counts as a choice at random among the labels that tie. Items of known gold are
     left out.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> [round(errors, 3) for errors in expected_errors(tree["truth"]["p_truth"].values, data)]
-    [0.032, 0.032]
     """
     unknown = open_items(data)
     p = p_truth[unknown]
@@ -87,11 +82,6 @@ def wrong_labels(
     on every draw, and after an audit the number is that of the estimate: replicated truths then
     only say how these spread over the items. Labels are compared with `known` truth, by name of
     item, where the fit was not told it.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = wrong_labels(*small_fit())
-    >>> found.n, round(found.gold, 3), found.gold_low, found.gold_high
-    (2, 0.032, 0.0, 1.0)
     """
     p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
     truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_gold(known).gold)
@@ -182,13 +172,6 @@ def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -
     :math:`\sum_i (1 - p_i)` unless an audit says otherwise. Intervals are of the number of wrong
     labels among replicated truths, one set of truths for each posterior draw, scaled so that among
     all items it has the interval of W. Items of known gold are left out.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> coverage(*small_fit()).table[["threshold", "kept", "accuracy"]].round(3).head(3)
-       threshold  kept  accuracy
-    0        0.0     2     0.984
-    1        0.5     2     0.984
-    2        0.8     2     0.984
     """
     import pandas as pd
     import xarray as xr

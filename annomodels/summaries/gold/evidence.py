@@ -126,11 +126,7 @@ def votes_text(data: Annotations) -> list[str]:
 
 
 def majority(votes: Ints) -> Ints:
-    """Find the label with the most votes, -1 on a tie or without votes, shape [item].
-
-    >>> majority(np.array([[3, 1], [2, 2], [0, 0]]))
-    array([ 0, -1, -1])
-    """
+    """Find the label with the most votes, -1 on a tie or without votes, shape [item]."""
     most = votes.max(axis=1, keepdims=True)
     unique = (votes == most).sum(axis=1) == 1
     return np.where(unique, votes.argmax(axis=1), -1)

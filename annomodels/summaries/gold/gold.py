@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
-from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.items.items import settled
 from annomodels.summaries.skills import doubtful, no_signal, signal
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.summary import Summary
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -45,15 +45,6 @@ def gold(
     coder contributed to the log-odds of the label against the runner-up,
     E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
     the part of the prevalence where it counts.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> gold(tree, data).table[["item", "label", "probability", "votes", "why"]].round(3)
-      item label  probability         votes                           why
-    0   t1   neg        0.973  neg 2, pos 1  ana +2.2, ben +2.2, cem -0.8
-    1   t2   pos        0.995         pos 3  ana +2.2, ben +2.2, cem +0.8
     """
     import pandas as pd
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import columns
 from annomodels.data.names import label_text, places_of
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
-from annomodels.summaries.summary import Summary
+from annomodels.summaries.stacked import stacked
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
@@ -57,18 +58,6 @@ def why(
     shared out by :func:`annomodels.summaries.gold.why.along_the_path`.
 
     Shapes: result [sample, part].
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = why(*small_fit(), items="t1")
-    >>> found.table[["item", "label", "source", "said", "log_odds"]].round(2)
-      item label        source said  log_odds
-    0   t1   neg           ana  neg      2.21
-    1   t1   neg           ben  neg      2.20
-    2   t1   neg           cem  pos     -0.81
-    3   t1   neg  (prevalence)           0.00
-    4   t1   neg         (sum)           3.59
     """
     p = tree["truth"].to_dataset()["p_truth"].values
     order = np.argsort(-p, axis=1, kind="stable")
@@ -167,7 +156,7 @@ def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Data
 
 
 def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
-    if "stack" not in tree.children:
+    if stacked(tree) is None:
         return ()
     return (
         "The log-odds are those of the hierarchical model, given truths of the stack; the "

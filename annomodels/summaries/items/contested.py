@@ -70,20 +70,8 @@ def contested(data: Annotations) -> Floats:
     view; the levels and shares of hard items on 340 others that differ in difficulty. See
     :doc:`/concepts` for the results on other crowds.
 
-    References
-    ----------
     M. J. Beal and Z. Ghahramani (2003). The variational Bayesian EM algorithm for incomplete data.
     Bayesian Statistics 7, 453-464.
-
-    Examples
-    --------
-    >>> import annomodels as am
-    >>> data = am.Annotations.from_records(
-    ...     [(i, j, "no" if j < 5 and i == 0 else "yes") for i in range(40) for j in range(10)]
-    ... )
-    >>> p = contested(data)
-    >>> int(p.argmax()), bool(p[1:].max() < 0.1)
-    (0, True)
     """
     if not len(data) or data.n_labels < 2:
         return np.zeros(data.n_items)
@@ -116,15 +104,8 @@ def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
 
     The longest list, from the largest P down, of which the mean of 1 - P is at most `false`.
 
-    References
-    ----------
     P. Mueller, G. Parmigiani and K. Rice (2006). FDR and Bayesian multiple comparisons rules.
     Bayesian Statistics 8, 349-370.
-
-    Examples
-    --------
-    >>> listed(np.array([0.9, 0.1, 0.6, 0.4]), false=0.3)
-    array([ True, False,  True, False])
     """
     order = np.arange(len(p)) if able is None else np.flatnonzero(able)
     order = order[np.argsort(-p[order], kind="stable")]
@@ -141,13 +122,6 @@ def sides(data: Annotations, items: Bools) -> float:
     :math:`c_{ij} c_{ik}` over the items, c the side of a coder (the commonest label of the item or
     the next one) less the mean of its coders. Moments are those of sides that are permuted within
     items, so the mean is 1 if each coder takes a side for themselves. 0 of fewer than two items.
-
-    Examples
-    --------
-    >>> rows = [(i, j, int(j // 3 == i % 2)) for i in range(20) for j in range(6)]
-    >>> data = Annotations.from_records(rows)
-    >>> sides(data, np.ones(20, bool)) > 5
-    True
     """
     votes = data.votes
     order = np.argsort(-votes, axis=1, kind="stable")

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import columns
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.limits import (
     CONTESTED_APART,
     CONTESTED_LABELS,
@@ -20,12 +22,10 @@ from annomodels.limits import (
     SETTLED,
 )
 from annomodels.summaries import skills
-from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import model_of, per_item, thinned, told_by
 from annomodels.summaries.gold.coverage import open_items
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     exactly, so that only further labels of the item help; reducible = mutual information of the
     truth and the parameters, which more labels of the same coders on other items would remove.
 
-    Notes
-    -----
     p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels
     alone and is the same for every model and seed.
 
@@ -75,15 +73,6 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     * "needs more labels": not contested, and no label has probability .95;
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
     * "easy": the rest.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> items(tree, data).table[["item", "n", "probability", "entropy", "quadrant"]].round(2)
-      item  n  probability  entropy          quadrant
-    0   t1  3         0.97     0.18  hard but settled
-    1   t2  3         0.99     0.05              easy
     """
     import pandas as pd
 
@@ -198,23 +187,12 @@ def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = S
 
 
 def quadrant_name(word: str, n_labels: int) -> str:
-    """Return the name under which people read a quadrant.
-
-    Examples
-    --------
-    >>> quadrant_name("contested", 2), quadrant_name("contested", 3)
-    ('hard or contested', 'contested')
-    """
+    """Return the name under which people read a quadrant."""
     return f"hard or {word}" if word == "contested" and n_labels == 2 else word
 
 
 def disagreement(data: Annotations) -> Floats:
-    """Share of the pairs of labels of an item that differ, NaN with fewer than two labels.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> disagreement(small_fit()[1]).round(3)
-    array([0.667, 0.   ])
-    """
+    """Share of the pairs of labels of an item that differ, NaN with fewer than two labels."""
     n = np.diff(data.starts).astype(float)
     pairs = n * (n - 1)
     agreeing = (data.votes * (data.votes - 1)).sum(axis=1)
@@ -229,10 +207,6 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
     ``difficulty`` or ``guess_level``, come as posterior mean and ``_sd``. ``readings`` names the
     readings of an item and their shares,
     :math:`\sum_s P(s \mid y) T_{s,k}` over the states with more than one reading.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> state_columns(*small_fit())
-    {}
     """
     if "items" not in tree.children:
         return {}

@@ -30,13 +30,6 @@ class TwoReadings:
 
     T(y) = sum_n log((confusion[coder_n, a, y_n] + confusion[coder_n, b, y_n]) / 2)
     - log sum_k prevalence_k prod_n confusion[coder_n, k, y_n].
-
-    >>> from annomodels.summaries.draws import thinned
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> evidence = TwoReadings(thinned(tree, data))
-    >>> evidence(data.coder, data.label, data.starts).round(1) + 0.0
-    array([ 0. , -0.8])
     """
 
     def __init__(self, draws: Draws) -> None:

@@ -29,10 +29,6 @@ def steps(gains: Floats, room: Ints) -> Steps:
     portions never gain more per label than earlier ones (they are the edges of the concave hull).
 
     One label gains nothing, three gain .3: they are one portion.
-
-    >>> found = steps(np.array([[0.0, 0.1, 0.3], [0.2, 0.21, 0.21]]), np.array([3, 3]))
-    >>> found.item.tolist(), found.size.tolist(), found.gain.round(2).tolist()
-    ([1, 0, 1], [1, 3, 1], [0.2, 0.1, 0.01])
     """
     n_items, most = gains.shape
     total = np.concatenate([np.zeros((n_items, 1)), gains], axis=1)
@@ -60,12 +56,7 @@ def steps(gains: Floats, room: Ints) -> Steps:
 
 
 def allocate(portions: Steps, budget: int, stop: float) -> Ints:
-    """Take portions, the most rewarding first, while they fit.
-
-    >>> found = steps(np.array([[0.0, 0.1, 0.3], [0.2, 0.21, 0.21]]), np.array([3, 3]))
-    >>> allocate(found, 2, 0.0).tolist(), allocate(found, 9, 0.05).tolist()
-    ([0, 2], [0, 1])
-    """
+    """Take portions, the most rewarding first, while they fit."""
     left = budget
     taken = []
     closed: set[int] = set()
@@ -85,12 +76,7 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
 
 
 def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
-    """Return True if a coder has labelled an item already, shape [item, coder] of those given.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> has_labelled(small_fit()[1], np.array([1]), np.array([0, 2])).tolist()
-    [[True, True]]
-    """
+    """Return True if a coder has labelled an item already, shape [item, coder] of those given."""
     row = np.full(data.n_items, -1)
     row[items] = np.arange(len(items))
     column = np.full(data.n_coders, -1)
@@ -108,13 +94,6 @@ def choose_coders(
     """Choose for each item the coders whose labels tell most, as long as they have time.
 
     Nobody gives more than `most` labels in all while others are left who can.
-
-    >>> bits = np.array([[0.5, 0.4, 0.1], [0.5, 0.4, 0.1]])
-    >>> done = np.array([[False, True, False], [False, False, False]])
-    >>> choose_coders(np.array([2, 2]), bits, done, np.array([1, 9, 9]))
-    [[0, 2], [1, 2]]
-    >>> choose_coders(np.array([1, 1]), bits[:, :2], done[:, :2], np.array([9, 9]), 1)
-    [[0], [1]]
     """
     given = np.zeros_like(limit)
     out = []
@@ -147,14 +126,7 @@ def make_pool(
     per_coder: int | None,
     per_item: int,
 ) -> Pool:
-    """Gather the coders to be asked: those named, or all whose labels are worth it.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> data, bits = small_fit()[1], np.array([0.5, 0.6, 0.1])
-    >>> pool = make_pool(data, bits, np.array([True, True, False]), 3, None, 2, 2)
-    >>> pool.coders.tolist(), pool.limit.tolist(), pool.weight.round(2).tolist(), pool.new
-    ([1, 0], [2, 2], [0.67, 0.33], True)
-    """
+    """Gather the coders to be asked: those named, or all whose labels are worth it."""
     n = data.per_coder
     who = np.flatnonzero(willing & (n > 0)) if names is None else _codes(data, names)
     who = who[np.argsort(-bits[who], kind="stable")]

@@ -104,12 +104,7 @@ def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
 
 
 def only(data: Annotations, items: Ints) -> Annotations:
-    """Labels of some items in the order given, without known gold; all coders stay.
-
-    >>> from annomodels.summaries.examples import small_fit
-    >>> only(small_fit()[1], np.array([1]))
-    1 item × 3 coders × 2 labels · 3 annotations · complete
-    """
+    """Labels of some items in the order given, without known gold; all coders stay."""
     lengths = np.diff(data.starts)[items]
     inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     rows = np.repeat(data.starts[items], lengths) + inside
@@ -127,23 +122,14 @@ def only(data: Annotations, items: Ints) -> Annotations:
 
 
 def outcomes(n_labels: int, m: int) -> tuple[Ints, Floats]:
-    """Return all counts that m labels can have, [outcome, label], and log(m! / prod counts!).
-
-    >>> counts, ways = outcomes(2, 2)
-    >>> counts.tolist(), np.exp(ways).round(6).tolist()
-    ([[2, 0], [1, 1], [0, 2]], [1.0, 2.0, 1.0])
-    """
+    """Return all counts that m labels can have, [outcome, label], and log(m! / prod counts!)."""
     chosen = np.array(list(combinations_with_replacement(range(n_labels), m)))
     counts = (chosen[:, :, None] == np.arange(n_labels)).sum(axis=1)
     return counts, gammaln(m + 1) - gammaln(counts + 1).sum(axis=1)
 
 
 def most_labels(n_labels: int, wanted: int) -> int:
-    """Lower the number of labels of an item until their outcomes can be listed.
-
-    >>> most_labels(2, 5), most_labels(10, 5), most_labels(500, 5)
-    (5, 4, 1)
-    """
+    """Lower the number of labels of an item until their outcomes can be listed."""
     ways = 1.0
     for m in range(1, wanted + 1):
         ways *= (n_labels + m - 1) / m
@@ -160,20 +146,8 @@ def gains(draws: StateDraws, state: Floats, typical: Floats, most: int, by: By =
     which is why several labels must be looked at together: one alone often cannot overturn
     anything (Frazier & Powell 2010). "bits": mutual information of the truth and the labels.
 
-    References
-    ----------
     Howard (1966), Information value theory, doi:10.1109/TSSC.1966.300074; Frazier & Powell (2010),
     Paradoxes in learning and the marginal value of information, doi:10.1287/deca.1100.0190.
-
-    Examples
-    --------
-    Two equal classes, a coder who is right 90 % of the time: the first label gains .4, a second
-    nothing (if it differs there is a tie), and three together .472.
-
-    >>> coder = np.array([[[0.9, 0.1], [0.1, 0.9]]])
-    >>> draws = StateDraws(np.array([[0.5, 0.5]]), coder[:, None])
-    >>> gains(draws, np.array([[[0.5, 0.5]]]), coder, 3).round(3)
-    array([[0.4  , 0.4  , 0.472]])
     """
     log_typical = np.log(np.maximum(typical, SMALLEST))
     n_samples = len(log_typical)
@@ -194,11 +168,6 @@ def coder_bits(draws: StateDraws, state: Floats, coders: Ints) -> Floats:
     """Mutual information of the truth of an item and the next label of a coder, [item, coder].
 
     In bits, given all labels so far, with the parameters averaged out.
-
-    >>> coder = np.array([[[[0.9, 0.1], [0.1, 0.9]], [[0.5, 0.5], [0.5, 0.5]]]])
-    >>> draws = StateDraws(np.array([[0.5, 0.5]]), coder)
-    >>> coder_bits(draws, np.array([[[0.5, 0.5]]]), np.array([0, 1])).round(3)
-    array([[0.531, 0.   ]])
     """
     n_samples, _, _, n_labels = draws.emission.shape
     some_coders = draws.emission[:, coders]

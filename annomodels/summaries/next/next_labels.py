@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import columns
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import columns
 from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors, open_items
 from annomodels.summaries.gold.gold import TOO_SURE
@@ -43,7 +44,6 @@ from annomodels.summaries.next.gains import (
 )
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.stacked import stacked, truth_draws
-from annomodels.summaries.summary import Summary
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -113,61 +113,10 @@ def next_labels(
     Each label is then given to the coder whose label tells most about this item, who has not
     labelled it and still has time.
 
-    Parameters
-    ----------
-    tree
-        Result of a fit.
-    data
-        What was fitted.
-    quality
-        Summary of the coders, if it is known already.
-    undecided
-        Which items are contested (:func:`annomodels.summaries.items.items.to_decide`), if that is
-        known already: an expert decides these, so no label is asked for.
-    budget
-        Most labels to ask for.
-    by
-        "gold": expected wrong gold labels; "bits": uncertainty about the truth.
-    coders
-        Names of the coders who can be had. By default all whose labels tell enough and who are not
-        flagged, and new ones if none of them is left: their place in the table is empty.
-    per_item
-        Most further labels of one item.
-    per_coder
-        Most labels of one coder; as many as the busiest has given by default. Among eight coders
-        or more nobody gets more than a quarter of the labels while others are left.
-    stop
-        Gain per label below which labels do not pay.
-    target
-        Accuracy that coders should reach: who very probably does not is not asked.
-
-    Returns
-    -------
-    NextLabels
-        One row per label: item, coder, gain (per label, of the portion it belongs to, from the
-        coders to be asked on average), bits (what this coder's label tells about this item; NaN
-        for a new coder), n (labels so far), label, probability.
-
-    Raises
-    ------
-    NotApplicable
-        When `by` or a coder is unknown, or a number is too small.
-
-    Notes
-    -----
     A single label often cannot overturn anything, and its gain is then zero. So portions of up to
     `per_item` labels are looked at, and the portion with the largest gain per label counts
     (Frazier & Powell 2010, doi:10.1287/deca.1100.0190). Labels are taken to be independent given
     the truth and the parameters, as the model has it.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = next_labels(*small_fit(), budget=2, stop=0.001)
-    >>> found.table[["item", "coder", "gain", "n", "label", "probability"]].round(3)
-      item coder   gain  n label  probability
-    0   t1        0.006  3   neg        0.973
-    1   t1        0.006  3   neg        0.973
     """
     _check(budget, by, per_item, per_coder, stop)
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
@@ -392,17 +341,7 @@ class Outlook(NamedTuple):
 
 
 def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
-    """Say what the labels bring, when to stop, and what the numbers rest on.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"item": ["a", "b"], "coder": ["x", "x"], "gain": [0.4, 0.1]})
-    >>> for text in sentences(Outlook("gold", 3.0, 2.5, 1, 5, 0.01, True, 0, "gibbs"), table)[:2]:
-    ...     print(text)
-    These 2 labels of 2 items are expected to leave 2.5 (95 % interval 1 to 5) of 3.0 wrong gold
-    labels: 0.25 fewer for each label. Such probabilities are too sure where items differ in
-    difficulty.
-    Stop after these labels, and fit again: no other removes 0.01 wrong gold labels or more.
-    """
+    """Say what the labels bring, when to stop, and what the numbers rest on."""
     word, n = WORDS[found.by], len(table)
     # benchmarks/next_labels.py measures it; an error that a whole crowd shares is in no forecast
     optimistic = " On public data sets such forecasts were too optimistic."

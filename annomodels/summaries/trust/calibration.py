@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
-from annomodels.summaries.summary import Summary
-from annomodels.types import Bools, Floats
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -29,23 +28,14 @@ COLUMNS = columns(
 )
 
 
-def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) -> Summary:
+def calibration(
+    tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
+) -> Summary:
     r"""Compare the probabilities of gold labels with how often these labels are right.
 
     Only a truth that the fit was not told can test it. Gold labels are sorted by their probability
     :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
     with the 95 % interval of that share under Jeffreys' prior.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> found = calibration(tree, data, {"t1": "neg", "t2": "neg"})
-    >>> found.table[["bin", "n", "right", "probability", "share"]].round(2)
-               bin  n  right  probability  share
-    0  0.95 to 0.99  1      1         0.97    1.0
-    1     0.99 to 1  1      0         0.99    0.0
-    2           all  2      1         0.98    0.5
     """
     import pandas as pd
     import xarray as xr
@@ -79,7 +69,7 @@ def calibration(tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]) 
     return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes, COLUMNS)
 
 
-def _row(name: str, sure: Floats, right: Bools) -> dict[str, Any]:
+def _row(name: str, sure: Floats, right: Bools) -> dict[str, object]:
     from scipy.stats import beta
 
     n, k = len(right), int(right.sum())
@@ -100,6 +90,6 @@ def _shares(data: Annotations) -> Floats:
     return shares
 
 
-def _loss(p: Floats, truth: NDArray[np.integer[Any]]) -> float:
+def _loss(p: Floats, truth: Ints) -> float:
     chosen = p[np.arange(len(p)), truth]
     return float(-np.log(np.maximum(chosen, 1e-12)).mean())

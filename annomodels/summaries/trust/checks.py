@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -50,16 +50,7 @@ CAUSES = frozenset(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Check:
-    """Verdict on a fit, with its reasons.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> found = Check("do not use", ("The chains disagree.",), pd.DataFrame())
-    >>> bool(found), found
-    (False, do not use
-    The chains disagree.)
-    """
+    """Verdict on a fit, with its reasons."""
 
     verdict: str  # "trust", "no problem found", "check" or "do not use"
     sentences: tuple[str, ...]  # what was found, in words, the worst first
@@ -102,13 +93,6 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
 
     Symptoms that follow from a cause that was found, such as copies, stay in the table; no sentence
     repeats them.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = check(*small_fit())
-    >>> found.verdict
-    'check'
     """
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
     findings += [*patterns(data), *model_findings(tree, data, aspects)]
@@ -148,7 +132,7 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
 
 
 def tested_on(
-    found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+    found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Check:
     """Judge a check again, with what truth that the fit was not told says about it."""
     from annomodels.summaries.trust.known_truth import held_back_finding

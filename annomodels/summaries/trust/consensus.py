@@ -57,15 +57,7 @@ class Consensus:
 
 
 def consensus(data: Annotations) -> Consensus | None:
-    """Estimate the classes of the items; None where the matrices of coders are too many.
-
-    Examples
-    --------
-    >>> rows = [(i, j, "ab"[i % 2]) for i in range(20) for j in range(3)]
-    >>> found = consensus(Annotations.from_records(rows))
-    >>> found.counts.sum(axis=0).tolist()
-    [[30, 0], [0, 30]]
-    """
+    """Estimate the classes of the items; None where the matrices of coders are too many."""
     n, k = data.n_coders, data.n_labels
     if n * k * k > CELLS or k < 2:
         return None

@@ -32,13 +32,6 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
     parameters of single coders by the accuracy of the hundred busiest. One chain is cut in two.
 
     Source: Vehtari et al. 2021, doi:10.1214/20-BA1221.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> names, rhat, ess = convergence(*small_fit())
-    >>> names[0], bool(rhat.max() < 1.1), bool(ess.min() > 50)
-    ('prevalence of neg', True, True)
     """
     posterior = tree["posterior"].to_dataset()
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}

@@ -20,19 +20,7 @@ FEWEST_SHARED = 10
 
 
 class Design:
-    """Who labelled what; fixed, while the labels themselves are replicated.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> design = Design(small_fit()[1])
-    >>> design.cell_names
-    ['items with 0 of 3 labels pos', 'items with 1 of 3 labels pos',
-     'items with 2 of 3 labels pos', 'items with 3 of 3 labels pos']
-    >>> votes = design.votes(design.data.label)
-    >>> design.cells(votes), round(design.agreement(votes), 3), round(design.spread(votes), 3)
-    (array([0., 1., 0., 1.]), 0.667, 0.111)
-    """
+    """Who labelled what; fixed, while the labels themselves are replicated."""
 
     def __init__(self, data: Annotations) -> None:
         self.data = data
@@ -174,15 +162,6 @@ def error_dispersion(
     Source: realised discrepancies of Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
 
     Shapes: result [repeats * sample].
-
-    Examples
-    --------
-    >>> from annomodels.summaries.draws import thinned
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit(2000)
-    >>> observed, replicated = error_dispersion(thinned(tree, data), data, np.random.default_rng(1))
-    >>> round(float(replicated.mean()), 1)
-    1.0
     """
     observed: list[float] = []
     replicated: list[float] = []

@@ -36,12 +36,6 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
 
     Items are those of every rank by number of labels, with the largest; None for models without
     effects of items that are summed out.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> summed_out(*small_fit()) is None
-    True
     """
     model = model_of(tree)
     posterior = tree["posterior"].to_dataset()

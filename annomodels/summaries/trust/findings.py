@@ -35,14 +35,7 @@ BELOW_CHANCE, NAMED = 0.1, 5
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of a check.
-
-    Examples
-    --------
-    >>> found = Finding("R-hat", 1.2, 1.01, "The chains do not agree.", 1)
-    >>> found.code, found.row()
-    ('r_hat', ('R-hat', 1.2, 1.01, False, 'The chains do not agree.'))
-    """
+    """One line of a check."""
 
     name: str  # what was looked at
     value: float  # number that was found
@@ -102,15 +95,7 @@ class AgainstGold:
 def against_gold(
     starts: Ints, coder: Any, label: Any, gold: Any, n_coders: int, n_labels: int
 ) -> AgainstGold:
-    """Compare labels, item after item as `starts` says, with the known truth (-1: unknown).
-
-    Examples
-    --------
-    >>> coder, label = np.array([0, 1, 2, 0]), np.array([1, 1, 0, 0])
-    >>> seen = against_gold(np.array([0, 3, 4]), coder, label, np.array([0, -1]), 3, 2)
-    >>> seen.items, seen.contradicted, seen.right, seen.given
-    (1, 1, array([0, 0, 1]), array([1, 1, 1]))
-    """
+    """Compare labels, item after item as `starts` says, with the known truth (-1: unknown)."""
     from annomodels.summaries.gold.evidence import majority
 
     item = np.repeat(np.arange(len(gold)), np.diff(starts))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import Column, columns
 from annomodels.models.encoded import Encoded, encode
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
 from annomodels.summaries.trust.smoothing import smoothed
 from annomodels.types import Floats, Ints
@@ -73,17 +73,8 @@ def held_out(
     the truth of the item is known as well as its other labels tell. `r_eff` is the number of
     effective draws per draw.
 
-    References
-    ----------
     A. Vehtari, A. Gelman and J. Gabry (2017), doi:10.1007/s11222-016-9696-4; A. Vehtari et al.
     (2024), Pareto smoothed importance sampling, JMLR 25(72).
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = held_out(*small_fit())
-    >>> len(found.elpd), bool(found.total < found.in_sample.sum())
-    (2, True)
     """
     draws = draws or whole_chains(tree, data)
     codes = encode(data, kind=draws.kinds_of(data))

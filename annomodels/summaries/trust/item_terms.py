@@ -28,12 +28,6 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     disagree (or disagree only there), numbers a few of which lie far out, and terms that nearly
     say the class, or the label that most coders gave: difficulty is then what coders make of that
     class. None without terms of items.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> item_terms_finding(*small_fit()) is None
-    True
     """
     model = model_of(tree)
     declared = model.parameters(data.n_labels)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
 
 def held_back_finding(
-    tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any]
+    tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Finding | None:
     """Test a fit on truth that it was not told; None where it is of few items."""
     truth = np.asarray(data.with_gold(known).gold)
@@ -64,11 +64,10 @@ def held_back_finding(
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
     """Test the same of a stack of a scan, which keeps what it said of items of known truth."""
-    found = tree["stack"].to_dataset() if "stack" in tree.children else {}
-    if "known_truth" not in found or len(found["known_truth"]) < KNOWN_TESTED:
+    stack = stacked(tree)
+    if stack is None or len(stack.known) < KNOWN_TESTED:
         return None
-    truth = found["known_truth"].values
-    return _of_stack(tree, np.arange(len(truth)), truth)
+    return _of_stack(tree, np.arange(len(stack.known)), stack.known)
 
 
 def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:

@@ -82,15 +82,7 @@ class NextModel:
 def next_model(
     model: str, rejected: Collection[str], n_labels: int, scale: str = "nominal"
 ) -> NextModel | None:
-    """Name the model to try after one that does not reproduce the data.
-
-    Examples
-    --------
-    >>> next_model("dawid-skene", ["votes, chi-square"], 2).name
-    'scalar-difficulty'
-    >>> next_model("dawid-skene", [], 2) is None
-    True
-    """
+    """Name the model to try after one that does not reproduce the data."""
     if not rejected:
         return None
     family = MODELS[model].family if model in MODELS else ""

@@ -6,7 +6,7 @@ that the coders contradict, items under two names, accuracy that falls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -355,6 +355,6 @@ def _sorted_by_labels(data: Annotations) -> bool:
     return float((np.diff(pattern) != 0).mean()) < SORTED * expected if len(n) > 1 else False
 
 
-def _names(names: Sequence[Any], codes: Ints) -> str:
+def _names(names: Sequence[Hashable], codes: Ints) -> str:
     more = f" and {len(codes) - NAMED:,} more" if len(codes) > NAMED else ""
     return ", ".join(str(names[j]) for j in codes[:NAMED]) + more

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import Column, columns
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import Column, columns
+from annomodels.data.summary import Summary
 from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.types import Floats, Ints
@@ -55,15 +55,6 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     or pair allows for how many were looked at.
 
     Source: Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> tree, data = small_fit()
-    >>> predictive(tree, data).table.loc[[0, 3], ["statistic", "observed", "verdict"]]
-                          statistic  observed verdict
-    0  items with 0 of 3 labels pos       0.0    fits
-    3  items with 3 of 3 labels pos       1.0    fits
     """
     return aspects(tree, data, seed)[0]
 
@@ -194,16 +185,7 @@ class Aspect:
 
 
 class Rows:
-    """Rows of the table while it is filled, with their replicated values.
-
-    Examples
-    --------
-    >>> rows = Rows()
-    >>> aspect = rows.two_sided("agreement", 0.9, np.linspace(0.5, 0.8, 200))
-    >>> aspect.fits, rows.table()[["statistic", "p_value", "verdict"]]
-    (False,    statistic  p_value                      verdict
-    0  agreement      0.0  more than the model expects)
-    """
+    """Rows of the table while it is filled, with their replicated values."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, float, float, float, float, float, str]] = []

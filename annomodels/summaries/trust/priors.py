@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import Column, columns
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.models.base import Model
 from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.summaries import skills
-from annomodels.summaries.columns import COLUMNS as ALL
-from annomodels.summaries.columns import Column, columns
 from annomodels.summaries.draws import (
     Draws,
     evenly,
@@ -23,7 +24,6 @@ from annomodels.summaries.draws import (
     thinned,
     truth_probabilities,
 )
-from annomodels.summaries.summary import Summary
 from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
@@ -148,18 +148,9 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     would carry the weight, the change to first order is taken,
     :math:`(\alpha - 1) \, cov(x, \log p(\theta))`.
 
-    References
-    ----------
     N. Kallioinen, T. Paananen, P.-C. Buerkner and A. Vehtari (2024), Detecting and diagnosing prior
     and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
     doi:10.1007/s11222-023-10366-5.
-
-    Examples
-    --------
-    >>> from annomodels.summaries.examples import small_fit
-    >>> found = prior_sensitivity(*small_fit())
-    >>> found.table[["what", "name", "sensitive"]].head(2).values.tolist()
-    [['prevalence', 'neg', False], ['prevalence', 'pos', False]]
     """
     import xarray as xr
 

@@ -70,16 +70,7 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 
 def repeats_finding(data: Annotations) -> Finding:
-    """Judge labels that a coder gave again to the same item.
-
-    Examples
-    --------
-    >>> rows = [(i, j, "ab"[i % 2]) for i in range(20) for j in "xy"]
-    >>> repeats_finding(Annotations.from_records(rows + rows)).sentence[:45]
-    'Duplicated rows: 40 of 80 labels repeat an ea'
-    >>> print(repeats_finding(Annotations.from_records(rows + rows)).remedy)
-    data.without_repeats()
-    """
+    """Judge labels that a coder gave again to the same item."""
     n = int(data.repeats)
     share = n / max(len(data), 1)
     if share < REPEATED:

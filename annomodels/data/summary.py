@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from annomodels.data.columns import Column, to_html
 from annomodels.data.names import label_text
-from annomodels.summaries.columns import Column, to_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,6 +48,10 @@ class Summary:
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
 
+    def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield names and tables, the main one first."""
+        yield "table", self.table
+
     def __repr__(self) -> str:
         return "\n".join([self.title, repr(_shown(self.table)), *self.notes])
 
@@ -54,7 +59,9 @@ class Summary:
         from html import escape
 
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        return to_html(self.title, self.table, self.columns) + notes
+        (_, main), *others = self.tables()
+        parts = [to_html(name, table, ()) for name, table in others]
+        return "".join([to_html(self.title, main, self.columns), *parts, notes])
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:

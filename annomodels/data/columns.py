@@ -186,7 +186,7 @@ def _estimate(name: str, title: str, help: str = "", **look: Any) -> Column:
     return Column(name, title, help=help, **look)
 
 
-def with_sds(row: Any, name: str = "difficulty") -> tuple[float, float, float]:
+def with_sds(row: object, name: str = "difficulty") -> tuple[float, float, float]:
     """Return a mean with 1.96 standard deviations, ``name_sd``, to either side."""
     value, half = getattr(row, name), 1.96 * float(getattr(row, f"{name}_sd"))
     return value, value - half, value + half
@@ -319,8 +319,8 @@ _ALL = (
            "probably it is better."),
     Column("influence", "Influence",
            help="influence: what the item adds to the value of the whole."),
-    Column("further", "Further", help="further: probability that two more coders would agree on "
-           "the item."),
+    _estimate("further", "Further",
+              "further: probability that two more coders would agree on the item."),
     Column("by_chance", "By chance", help="by chance: share of the disagreement that chance would "
            "give; ratio: the share seen over that; p more: probability that it is more than chance "
            "gives."),
