@@ -34,7 +34,8 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
         more = f" and {len(group) - NAMED:,} more" if len(group) > NAMED else ""
         said = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
         told.append(
-            f"{names[0]} and {', '.join(names[1:])}{more} (about {rate:.0%} of the labels copied; "
+            f"{names[0]} and {', '.join(names[1:])}{more} (about {100 * rate:.0f} % of the labels "
+            "copied; "
             f"{names[0]} and {names[1]} gave {said} {n:,.0f})"
         )
     more = f"; and {len(found.coders) - NAMED:,} more groups" if len(found.coders) > NAMED else ""

@@ -91,8 +91,10 @@ def split_finding(found: Consensus) -> Finding:
     _, k, other, one, two, rates = splits[0]
     a, b = label_text(data.labels[k]), label_text(data.labels[other])
     text = (
-        f"Split guideline: {_names(data.coders, two)} call {rates[1]:.0%} of the items of class "
-        f"{a} {b}; {_names(data.coders, one)} do so with {rates[0]:.0%}. Coders in two groups "
+        f"Split guideline: {_names(data.coders, two)} call {100 * rates[1]:.0f} % of the items of "
+        "class "
+        f"{a} {b}; {_names(data.coders, one)} do so with {100 * rates[0]:.0f} %. Coders in two "
+        "groups "
         "explain this better than coders who differ by degrees. Decide which reading is meant, and "
         "have these items labeled again."
     )
@@ -333,7 +335,8 @@ def drift_finding(found: Consensus) -> Finding:
     if not len(who):
         return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
     told = ", ".join(
-        f"{data.coders[j]} ({shares[0, j]:.0%}, then {shares[1, j]:.0%})" for j in who[:NAMED]
+        f"{data.coders[j]} ({100 * shares[0, j]:.0f} %, then {100 * shares[1, j]:.0f} %)"
+        for j in who[:NAMED]
     )
     more = f" and {len(who) - NAMED:,} more" if len(who) > NAMED else ""
     text = (
