@@ -218,9 +218,9 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     )
     text = (
         f"Known labels against the coders: {n:,} of {len(known):,} known labels contradict their "
-        f"coders, where {expected:.1f} were expected: {some(named, str, NAMED)}. The coders err "
-        "evenly over the items, so these known labels are wrong, or nearly all coders misread the "
-        "items: look at them."
+        f"coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The coders "
+        "err evenly over the items, so these known labels are wrong, or nearly all coders misread "
+        "the items: look at them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
     return Finding(name, n, expected, text, CHECK, values=values)
@@ -339,7 +339,7 @@ def drift_finding(found: Consensus) -> Finding:
         for j in who
     )
     text = (
-        f"Falling accuracy: {some(told, str, NAMED)} agree less with the others in the second "
+        f"Falling accuracy: {some(told, str, NAMED, 200)} agree less with the others in the second "
         "half of their items, in the order of the names, than in the first, by more than the "
         "others on the same items. Look at their later labels."
     )

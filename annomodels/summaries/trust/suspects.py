@@ -122,7 +122,9 @@ def one_label_finding(data: Annotations) -> Finding:
         text = f"{len(plain):,} coders gave one and the same label always."
         return Finding("coders of one label", share, SOME, text)
     named = zip(plain, label, strict=True)
-    names = some((f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named), str, NAMED)
+    names = some(
+        (f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named), str, NAMED, 99
+    )
     who = (
         f"Coders of one label: {names} only ever give one label, and gave {100 * share:.0f} % of "
         "all "
@@ -183,7 +185,7 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
     if not len(found):
         return Finding("labels that nobody gave", 0, 0, "Each gold label was given by a coder.")
     named = (f"{label_text(data.items[i])} ({label_text(data.labels[best[i]])})" for i in found)
-    names = some(named, str, NAMED)
+    names = some(named, str, NAMED, 200)
     items = "item has a gold label" if len(found) == 1 else "items have a gold label"
     text = (
         f"Labels that nobody gave: {len(found):,} {items} that no coder chose: {names}. The "
