@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -49,7 +50,7 @@ from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import truths_of
-from annomodels.io.tables.decisions import decisions_of
+from annomodels.io.tables.decisions import decisions_of, entries_of
 from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown
@@ -60,9 +61,9 @@ from annomodels.reporting.page import page, write
 from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-REPORT, ESTIMATE, EFFECTS = "report.html", "estimate.csv", "effects.csv"
+REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
 FIT = "fit.nc"
-FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.md")
+FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job) -> tuple[str, ...]:
@@ -111,6 +112,8 @@ def one_question(
             if fact.remark:
                 note(f"{fact.check}: {fact.value}. {fact.remark}")
         fit = fit_of(job, labels)
+        if job.decisions is not None:
+            fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
         fit.save(beside / FIT)
         if unused := fit.model.unused(labels):
             note(f"note: {unused}")
@@ -127,7 +130,7 @@ def one_question(
     main_file = folder / (REPORT if not job.no_report else "gold.csv")
     facts = {
         "report": str(main_file) if not job.no_report else None,
-        "files": [str(folder / name) for name in names_of(job)],
+        "files": [str(folder / name) for name in names_of(job) if (folder / name).exists()],
         **facts_of(fit, verdict),
     }
     text = "\n".join([str(main_file), *verdict_lines(verdict)])
@@ -194,6 +197,8 @@ def files_of(
         gold = gold_table(gold_of(fit, threshold), threshold, soft=False)
         tables = {"gold.csv": gold, **tables, "items.csv": fit.items().table}
         tables["agreement.csv"] = fit.agreement().table
+    if facts.has("next"):
+        tables[NEXT] = facts.following.table
     if facts.estimate is not None:
         tables[ESTIMATE] = facts.estimate.table
     if effects:

@@ -26,10 +26,10 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
+from annomodels.reporting.sections.places import TWO
 from annomodels.reporting.words import count, listed
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
-TWO = ("implicit", "explicit", "explicit and implicit")
 GLOSSARY = (
     ("Mention", "An expression that refers, known by its words; two coders mean the same mention "
      "if they marked exactly the same words."),
@@ -117,7 +117,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
     out = []
     if two:
         about = "two readings that several coders chose: fix the guideline"
-        out.append(Action("#places", f"Read {count(two, 'place')}", about))
+        out.append(Action("#places", f"Read {count(two, 'place')}", about, ",".join(TWO)))
     below = facts.coders[facts.coders["p_below"] > 0.95]
     if len(below):
         names = listed([short(name, 24) for name in below["coder"]], 3)
@@ -125,7 +125,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
         out.append(Action("#coders-section", f"Talk to {names}", about))
     if outliers := kinds.get("outlier", 0):
         about = "one coder alone left what all others chose"
-        out.append(Action("#places", f"Correct {count(outliers, 'place')}", about))
+        out.append(Action("#places", f"Correct {count(outliers, 'place')}", about, "outlier"))
     if facts.fit is not None:
         out.append(Action("#silver-section", "Check the silver chains", "weakest link first"))
     return out
@@ -184,15 +184,22 @@ def coefficients(facts: LinkFacts) -> Table:
     """Every coefficient, with its condition in its name."""
     columns = columns_of("measure value observed expected items note")
     title = "Agreement on mentions, pairs and chains"
-    return tabulate("agreement", title, columns, facts.agreement)
+    return tabulate("agreement", title, columns, facts.agreement, full="agreement.csv")
 
 
 def texts(facts: LinkFacts) -> Table:
     """Kappa of each text, the lowest first."""
     assert facts.posterior is not None
     frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
-    columns = columns_of(COLUMNS["document"].called("Text"), GENRE, "kappa")
-    return tabulate("texts", "Kappa on coreferent pairs, the lowest text first", columns, frame)
+    genre = [GENRE] * any(facts.posterior.genres)
+    columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
+    return tabulate(
+        "texts",
+        "Kappa on coreferent pairs, the lowest text first",
+        columns,
+        frame,
+        full="texts.csv",
+    )
 
 
 def genres(facts: LinkFacts) -> Table:
