@@ -55,7 +55,7 @@ from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
-from annomodels.reporting.index import IndexRow, index_page, row_of
+from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.overall import fits_methods
 from annomodels.reporting.page import page, write
 from annomodels.scale.scanned import Scanned
@@ -245,7 +245,7 @@ def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
 def _overall(
     folder: Path,
     outcomes: list[Outcome],
-    rows: list[IndexRow],
+    rows: list[dict[str, str]],
     left_out: Mapping[str, str],
     source: str,
 ) -> str:
@@ -262,12 +262,8 @@ def _overall(
         METHODS: fits_methods({one.question: one.fit for one in outcomes}, left_out),
     }
     for name, text in texts.items():
-        write_file(folder / name, partial(_write, text))
+        write_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8", newline=""))
     return str(folder / INDEX)
-
-
-def _write(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8", newline="")
 
 
 def folders(questions: list[str]) -> list[str]:

@@ -80,7 +80,7 @@ def meta(facts: LinkFacts) -> list[tuple[str, str]]:
     return [
         *([("Places judged by", facts.condition)] if facts.documents else []),
         ("Model of silver chains", model),
-        ("Intervals", f"{facts.prob:.0%}".replace("%", " %")),
+        ("Intervals", f"{100 * facts.prob:.0f} %"),
         ("Versions", versions),
     ]
 
@@ -268,7 +268,7 @@ def forest(facts: LinkFacts) -> Part | None:
     ax.set_xlim(lowest - 0.03, 1.03)
     ax.set_ylim(below[-1] + 0.6, -0.6)
     ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "a further text"])
-    ax.set_xlabel(f"kappa on coreferent pairs, {facts.prob:.0%} interval")
+    ax.set_xlabel(f"kappa on coreferent pairs, {100 * facts.prob:.0f} % interval")
     style.axes_style(ax)
     ends = decimal(float(frame["kappa"].iloc[0])), decimal(float(frame["kappa"].iloc[-1]))
     some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
@@ -297,7 +297,7 @@ def methods(facts: LinkFacts) -> list[str]:
         for r in _rows(facts)
         if str(r.coefficient).startswith(("alpha_", "K_"))
     ]
-    share = f"{facts.prob:.0%}".replace("%", " %")
+    share = f"{100 * facts.prob:.0f} %"
     out = [
         f"{count(len(facts.documents), 'text')} were coded by {count(facts.n_coders, 'coder')}. "
         "Mentions are the same if they have exactly the same words. Agreement on coreference was "
