@@ -39,9 +39,9 @@ KNOWN = (30, 60)
 FLOOR = 1e-15
 HEAD = """\
 Mean log loss of P(truth) as a ratio to that of the vote shares (given in nats); labels that are
-wrong, and how many the stack expects with its 95 % interval; coders with 20 labels or more, and
-classes, whose real share (of right labels; of items) lies in the 95 % interval. +30 and +60: with so
-many items of known truth, means of random picks ({picks} of each), measured on the other items.
+wrong, and how many the stack expects with its 95 % interval; coders with 20 labels or more whose
+share of right labels lies in its 95 % interval, and classes whose share of items does. +30 and +60:
+with so many items of known truth, means of random picks ({picks} of each), on the other items.
 """
 # how far sets are taken to differ, as a share of what is learnt: intervals of sets that are left
 # out hold on 15 or 16 of 17 with it, as they do without
