@@ -180,10 +180,8 @@ def link_probabilities(
 
     Parameters
     ----------
-    fit
-        A fit of the mentions of these documents, see :func:`pairs`.
-    corpus
-        The documents that were fitted.
+    fit, corpus
+        As of :func:`silver`.
     column
         "p_link", that the link is true, or "p_next", that one more reader makes it.
     """

@@ -81,7 +81,9 @@ def all_numbers(names: Iterable[Any]) -> bool:
     return True
 
 
-def some(names: Iterable[Any], show: Callable[[Any], str] = repr, most: int = SHOWN) -> str:
+def some(
+    names: Iterable[Any], show: Callable[[Any], str] = repr, most: int = SHOWN, width: int = 40
+) -> str:
     """First few names, shortened, and how many more there are.
 
     Examples
@@ -90,7 +92,7 @@ def some(names: Iterable[Any], show: Callable[[Any], str] = repr, most: int = SH
     "'a', 'b', 'c', 'd', 'e' and 2 more"
     """
     names = list(names)
-    shown = ", ".join(_short(show(name)) for name in names[:most])
+    shown = ", ".join(_short(show(name), width) for name in names[:most])
     more = len(names) - most
     return shown + (f" and {more:,} more" if more > 0 else "")
 
@@ -126,8 +128,8 @@ def per_item(least: int, most: int) -> str:
     return f"{f'{least:,} to ' * (least < most)}{counted(most, 'label')} per item"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "..."
+def _short(text: str, width: int = 40) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def from_rows(rows: Any, source: str) -> tuple[list[Any], list[Any], list[Any], list[int], int]:

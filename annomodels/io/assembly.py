@@ -47,7 +47,7 @@ def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, 
         return source, found
     files = files_in(source)
     if said.units is not None:
-        from annomodels.io.units import columns_of_spans
+        from annomodels.io.span_builder import columns_of_spans
 
         return source, columns_of_spans(_marks(files, said, options), said.units, options)
     forms = _forms(files, said, options)
@@ -207,11 +207,11 @@ def _found(format: str, source: Source, options: Options) -> tuple[Source, Forma
 
 def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
     if units is not None:
-        from annomodels.io.units import columns_of_spans
+        from annomodels.io.span_builder import columns_of_spans
 
         return columns_of_spans(form.marks(source, options), units, options)
     if not form.read:
-        from annomodels.io.units import described
+        from annomodels.io.span_builder import described
 
         spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."

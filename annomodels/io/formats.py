@@ -49,7 +49,7 @@ class Format:
         """Spans of a source."""
         if not self.spans:
             what = f"The format {self.name!r} contains no marked stretches of text."
-            remedy = f"Read it with annomodels.read, without {Option('units')}."
+            remedy = f"It is read without {Option('units')}."
             raise AnnotationError(Problem(what, source.name, remedy))
         found = Judgements(source, options)
         self._function("spans_of")(source, options, found)

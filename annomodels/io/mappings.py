@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -163,7 +163,7 @@ class Rows:
         return Problem(what, self.source, remedy)
 
 
-def rows_of(given: Any, name: str = "audit") -> Rows:
+def rows_of(given: object, name: str = "audit") -> Rows:
     """Rows of a table: text with delimiters, a sheet of Excel, or a data frame of that name."""
     if hasattr(given, "columns"):
         from annomodels.io.tables.workbooks import frame_table
@@ -174,7 +174,7 @@ def rows_of(given: Any, name: str = "audit") -> Rows:
             for row in zip(*table.columns.values(), strict=True)
         ]
         return Rows(name, list(enumerate([[*table.header], *texts], 1)))
-    source = Source(given)
+    source = Source(cast("str", given))
     with guarded(source.name):
         read = source.rows
         rows = [(n, row) for n, row in zip(read.lines, read.rows, strict=True) if any(row)]

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from annomodels.io.codebook import Entry
     from annomodels.io.span_builder import Spans
 
-_TEXTS = ("encoding", "delimiter", "sheet")
-
 
 @checked
 def read(
@@ -185,14 +183,8 @@ def with_way_out[T](
         }  # fmt: skip
         more = {name: value for name, value in default.items() if name not in given}
 
-        def source() -> Source:
-            if isinstance(path, Source):
-                return path
-            return gathered(path, lambda one: _source(one, *(said[k] for k in _TEXTS)))
-
-        raise with_proposal(
-            error, verb, path, given, source, lambda new: reader(path, {**more, **new})
-        ) from error.__cause__
+        again = (lambda: _opened(path, said)), lambda new: reader(path, {**more, **new})
+        raise with_proposal(error, verb, path, given, *again) from error.__cause__
 
 
 def understood(
@@ -203,13 +195,7 @@ def understood(
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
-    texts = said["encoding"], said["delimiter"], said["sheet"]
-    table = _tuple(said["columns"]), said["skip_rows"]
-    source = (
-        path
-        if isinstance(path, Source)
-        else gathered(path, lambda one: _source(one, *texts, *table))
-    )
+    source = _opened(path, said)
     entries = _entries(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}
     gold = said["gold"]
@@ -359,21 +345,21 @@ def read_spans(
     >>> read_spans(folder).units("overlap")
     1 item × 2 coders × 1 label · 2 annotations · complete
     """
-    source = gathered(path, lambda one: _source(one, encoding, None, None))
+    source = _opened(path, {"encoding": encoding})
     said = Said(item, format, "exact")
     with guarded(source.name):
         options = Options(item=source.with_key(item), text=text, forced=format != "auto")
         return read_spans_of(source, options, said)
 
 
-def _source(
-    path: object,
-    encoding: str | None,
-    delimiter: str | None,
-    sheet: str | None,
-    columns: tuple[str, ...] | None = None,
-    skip_rows: int = 0,
-) -> Source:
+def _opened(path: Paths | Source, said: Mapping[str, Any]) -> Source:
+    """One path as it is, several as one folder."""
+    return path if isinstance(path, Source) else gathered(path, lambda one: _source(one, said))
+
+
+def _source(path: object, said: Mapping[str, Any]) -> Source:
+    delimiter, columns = said.get("delimiter"), _tuple(said.get("columns"))
+    skip_rows = said.get("skip_rows", 0)
     if not isinstance(path, (str, os.PathLike)):
         what = f"A file name was expected, but this is {type(path).__name__!r}."
         remedy = (
@@ -384,7 +370,9 @@ def _source(
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."
         raise AnnotationError(Problem(what, remedy=remedy))
-    source = Source(path, encoding, delimiter, sheet, None, columns, skip_rows)
+    source = Source(
+        path, said.get("encoding"), delimiter, said.get("sheet"), None, columns, skip_rows
+    )
     if columns is None and not skip_rows:
         return source
     if columns is not None and len(set(columns)) < len(columns):

@@ -1,21 +1,44 @@
-"""Spans as people meet them: gathered from an export, and made into items when asked."""
+"""Marked stretches of text, and chains of them: gathered, and made into items when asked."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
-from annomodels.io.source import Options
-from annomodels.io.spans import Span, SpanTable
-from annomodels.io.tables.columns import finished
-from annomodels.io.units import columns_of_spans
+from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.tables.columns import Columns, finished
+from annomodels.io.tables.options import Options
+from annomodels.io.tables.questions import choose_question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+GOLD = ""  # the coder of a curated, final version
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One stretch of text that one coder marked."""
+
+    document: str
+    coder: str
+    question: str
+    start: int
+    end: int
+    label: str
+    chain: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Spans(SpanTable):
+class Spans:
     """Stretches of text that coders marked, and chains of them.
 
     A span is no item, for two coders may mark different stretches: :meth:`units` makes items of
@@ -38,7 +61,7 @@ class Spans(SpanTable):
 
     Examples
     --------
-    >>> from annomodels.io.spans import Span
+    >>> from annomodels.io.span_builder import Span
     >>> spans = Spans((Span("d", "ana", "NE", 0, 4, "PER"),), {"d": ("ana", "ben")})
     >>> spans
     1 span · 1 document · 2 coders
@@ -46,6 +69,45 @@ class Spans(SpanTable):
       document coder question  start  end label chain
     0        d   ana       NE      0    4   PER
     """
+
+    spans: tuple[Span, ...]
+    seen: Mapping[str, tuple[str, ...]]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    tokens: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def coders(self) -> tuple[str, ...]:
+        """Names of the coders, without the curated version."""
+        return tuple(sorted({name for names in self.seen.values() for name in names} - {GOLD}))
+
+    @property
+    def questions(self) -> dict[str, int]:
+        """Layers and features, with the number of their spans."""
+        return dict(Counter(span.question for span in self.spans if span.coder != GOLD))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per span: document, coder, question, start, end, label, chain."""
+        import pandas as pd
+
+        names = ("document", "coder", "question", "start", "end", "label", "chain")
+        columns = {name: [getattr(span, name) for span in self.spans] for name in names}
+        return pd.DataFrame(columns, columns=list(names))
+
+    @property
+    def chains(self) -> pd.DataFrame:
+        """The rows of :attr:`table` that belong to a chain."""
+        table = self.table
+        return table[table["chain"] != ""].reset_index(drop=True)
+
+    def of(self, question: str | None) -> tuple[Span, ...]:
+        """Spans of one question."""
+        found, problems = choose_question(self.questions, question, self.source, "span")
+        if problems:
+            raise AnnotationError(problems)
+        return tuple(span for span in self.spans if span.question == found)
 
     def units(
         self,
@@ -85,7 +147,7 @@ class Spans(SpanTable):
 
         Examples
         --------
-        >>> from annomodels.io.spans import Span
+        >>> from annomodels.io.span_builder import Span
         >>> marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
         >>> Spans(marks, {"d": ("ana", "ben")}).units("exact").to_frame()
             item coder   label
@@ -96,6 +158,14 @@ class Spans(SpanTable):
         """
         columns = columns_of_spans(self, by, Options(question=question, sets=sets))
         return finished(columns, self.source, labels, scale)
+
+    def __repr__(self) -> str:
+        sizes = [(len(self.spans), "span"), (len(self.seen), "document"), (len(self.coders), "")]
+        parts = [counted(*size) for size in sizes[:2]] + [counted(len(self.coders), "coder")]
+        chains = {(s.document, s.coder, s.question, s.chain) for s in self.spans if s.chain}
+        if chains:
+            parts.append(counted(len(chains), "chain"))
+        return " · ".join(parts)
 
 
 class SpanBuilder:
@@ -154,3 +224,168 @@ class SpanBuilder:
         return Spans(
             tuple(ordered), seen, self._texts, self._tokens, self.source, tuple(self.notes)
         )
+
+
+def to_code_points(text: str) -> list[int]:
+    """Place in code points of each UTF-16 unit of a text, the end included."""
+    places: list[int] = []
+    for place, sign in enumerate(text):
+        places += [place] * (2 if sign > "\uffff" else 1)
+    return [*places, len(text)]
+
+
+# -- rules that make items of spans, so that labels can be compared ---------------------------
+
+NONE = "(none)"
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+Places = list[tuple[int, int]]
+
+
+def _exact(spans: Sequence[Span], document: str, _: Spans) -> Places:
+    return sorted({(span.start, span.end) for span in spans})
+
+
+def _tokens(spans: Sequence[Span], document: str, every: Spans) -> Places:
+    known = every.tokens.get(document)
+    if known:
+        return list(known)
+    text = every.texts.get(document, "")
+    if not text:
+        what = f"The text of the document {document!r} is not in the export."
+        remedy = (
+            f"Use {Option('units', 'exact')} or {Option('units', 'overlap')}, or add the texts."
+        )
+        raise AnnotationError(Problem(what, every.source, remedy))
+    return [found.span() for found in _WORD.finditer(text)]
+
+
+def _overlapping(spans: Sequence[Span], document: str, _: Spans) -> Places:
+    groups: Places = []
+    for start, end in _exact(spans, document, _):
+        if groups and start < groups[-1][1]:
+            groups[-1] = (groups[-1][0], max(end, groups[-1][1]))
+        else:
+            groups.append((start, end))
+    return groups
+
+
+def _same(span: Span, place: tuple[int, int]) -> bool:
+    return (span.start, span.end) == place
+
+
+def _touching(span: Span, place: tuple[int, int]) -> bool:
+    return (span.start < place[1] and place[0] < span.end) or _same(span, place)
+
+
+Rule = tuple[Callable[[Sequence[Span], str, Spans], Places], Callable[..., bool], str]
+UNITS: dict[str, Rule] = {
+    "exact": (_exact, _same, "every stretch that anybody marked, by its exact place"),
+    "token": (_tokens, _touching, "every token of the text"),
+    "overlap": (_overlapping, _touching, "every group of stretches that overlap"),
+    "chain": (_exact, _same, "every mention; its label is the set of mentions in its chain"),
+}
+
+
+def described() -> str:
+    """Name the rules."""
+    return "; ".join(f"{name!r}: {rule[2]}" for name, rule in UNITS.items()) + "."
+
+
+def columns_of_spans(spans: Spans, by: str, options: Options) -> Columns:
+    """Items and labels of spans by one of the rules in ``UNITS``."""
+    if by not in UNITS:
+        what = f"There is no unit {by!r}."
+        return Columns(problems=[Problem(what, spans.source, described())])
+    if options.every:
+        each = {
+            name: partial(columns_of_spans, spans, by, replace(options, question=name, every=False))
+            for name in spans.questions
+        }
+        return Columns(parts=each)
+    try:
+        chosen = spans.of(options.question)
+        if by == "chain":
+            chosen = tuple(span for span in chosen if span.chain)
+            if not chosen:
+                what = "The spans belong to no chains."
+                problem = Problem(what, spans.source, "Choose another unit or question.")
+                raise AnnotationError(problem)
+        return _columns(spans, chosen, by, options)
+    except AnnotationError as error:
+        return Columns(problems=list(error.problems))
+
+
+def _columns(spans: Spans, chosen: Sequence[Span], by: str, options: Options) -> Columns:
+    places_of, matches, words = UNITS[by]
+    in_document: dict[str, list[Span]] = {name: [] for name in spans.seen}
+    for span in chosen:
+        in_document.setdefault(span.document, []).append(span)
+    chain_sets = _chains(chosen) if by == "chain" else {}
+    out = Columns(gold={}, group={}, texts={})
+    several, joiner = 0, "|" if by == "chain" else "+"
+    items, coders, labels = [], [], []
+    for document, found in in_document.items():
+        if not found and by != "token":
+            continue
+        by_coder = {
+            coder: _Lookup(span for span in found if span.coder == coder)
+            for coder in spans.seen.get(document, ())
+        }
+        text = spans.texts.get(document, "")
+        for place in places_of(found, document, spans):
+            name = f"{document}:{place[0]}-{place[1]}"
+            out.group[name] = document  # type: ignore[index]
+            out.texts[name] = text[place[0] : place[1]]  # type: ignore[index]
+            for coder, lookup in by_coder.items():
+                hits = [span for span in lookup.near(place) if matches(span, place)]
+                several += len({span.label for span in hits}) > 1
+                names = (
+                    _in_chains(hits, chain_sets) if by == "chain" else {span.label for span in hits}
+                )
+                label = frozenset(names) if options.sets else joiner.join(sorted(names)) or NONE
+                if coder == GOLD:
+                    out.gold[name] = label  # type: ignore[index]
+                else:
+                    items.append(name)
+                    coders.append(coder)
+                    labels.append(label)
+    out.items, out.coders, out.labels = items, coders, labels
+    out.rows = range(1, len(items) + 1)
+    out.gold = out.gold or None
+    out.notes = [*spans.notes, f"Units: {words}. A coder without a label there gave {NONE!r}."]
+    if by == "token" and not spans.tokens:
+        out.notes.append("The export holds no tokens; words and punctuation signs are the tokens.")
+    if several and by != "chain" and not options.sets:
+        out.notes.append(f"{counted(several, 'unit')} with several labels of a coder, joined by +.")
+    return out
+
+
+class _Lookup:
+    """Spans of one coder in a document by their place, to find those near a unit quickly."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        self._spans = sorted(spans, key=lambda span: span.start)
+        self._longest = max((span.end - span.start for span in self._spans), default=0)
+        self._starts = [span.start for span in self._spans]
+
+    def near(self, place: tuple[int, int]) -> Sequence[Span]:
+        first = bisect_left(self._starts, place[0] - self._longest)
+        return self._spans[first : bisect_right(self._starts, max(place))]
+
+
+def _chains(spans: Sequence[Span]) -> dict[tuple[str, str, str], frozenset[str]]:
+    """Places of the mentions of each chain of a document and coder."""
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for span in spans:
+        key = (span.document, span.coder, span.chain)
+        found.setdefault(key, set()).add(f"{span.start}-{span.end}")
+    return {key: frozenset(places) for key, places in found.items()}
+
+
+def _in_chains(
+    spans: Sequence[Span], chains: dict[tuple[str, str, str], frozenset[str]]
+) -> frozenset[str]:
+    """Mentions of the chains that a mention belongs to; empty where it was not marked."""
+    sets = [chains[span.document, span.coder, span.chain] for span in spans]
+    return frozenset().union(*sets)

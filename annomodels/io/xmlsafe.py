@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
@@ -68,7 +68,9 @@ def elements(data: bytes, source: str) -> list[Element]:
     return found
 
 
-def _parse(parser: expat.XMLParserType, data: bytes, source: str, **handlers: Any) -> None:
+def _parse(
+    parser: expat.XMLParserType, data: bytes, source: str, **handlers: Callable[..., object]
+) -> None:
     for name, handler in handlers.items():
         setattr(parser, name, handler)
     try:

@@ -247,6 +247,12 @@ def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
     return low, high
 
 
+def estimated(name: str, draws: Floats) -> dict[str, Floats]:
+    """Columns with the mean of draws [sample, row] and their 95 % interval."""
+    low, high = interval(draws)
+    return {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+
+
 def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:
     """One label for every pair of a coder and a truth."""
     if confusion.strides[0] == 0:  # all coders have one matrix, of which this is a view

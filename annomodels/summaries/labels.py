@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.summaries.draws import Draws, interval, thinned, told_by
+from annomodels.summaries.draws import Draws, estimated, thinned, told_by
 from annomodels.summaries.merging import (
     MOST_MERGED,
     merged_alphas,
     merges,
-    with_interval,
     worth_merging,
 )
 from annomodels.types import Floats, Ints
@@ -53,9 +53,7 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
 
     draws = tree["posterior"].to_dataset()[["prevalence"]]
     values = draws["prevalence"].values.reshape(-1, data.n_labels)
-    low, high = interval(values)
-    columns = {"prevalence": values.mean(0), "prevalence_low": low, "prevalence_high": high}
-    table = pd.DataFrame({"label": list(data.labels), **columns})
+    table = pd.DataFrame({"label": list(data.labels), **estimated("prevalence", values)})
     return Summary("Prevalence", table, draws, told_by(tree), columns_of("label prevalence"))
 
 
@@ -99,13 +97,13 @@ def _each(
     }
     for name, values in (
         ("prevalence", draws.prevalence),
-        ("sensitivity", _ratio(right, joint.sum(axis=2))),
-        ("precision", _ratio(right, joint.sum(axis=1))),
+        ("sensitivity", over(right, joint.sum(axis=2))),
+        ("precision", over(right, joint.sum(axis=1))),
     ):
-        with_interval(table, name, values)
+        table |= estimated(name, values)
     at = np.arange(data.n_labels)
     table["partner"] = [data.labels[k] for k in partner]
-    with_interval(table, "partner_share", _ratio(mixed[:, at, partner], mixed.sum(axis=2)))
+    table |= estimated("partner_share", over(mixed[:, at, partner], mixed.sum(axis=2)))
     keys = [(min(k, m), max(k, m)) for k, m in zip(at.tolist(), partner.tolist(), strict=True)]
     columns = [str(name) for name in merged if str(name).startswith(("alpha", "accuracy"))]
     of_pair: Any = merged[columns].reindex(keys).reset_index(drop=True)
@@ -124,7 +122,7 @@ def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame)
     }
     total = mixed.sum(axis=(1, 2))[:, None] / 2
     each = mixed[:, first, second]
-    with_interval(table, "confusions", _ratio(each, np.broadcast_to(total, each.shape)))
+    table |= estimated("confusions", over(each, np.broadcast_to(total, each.shape)))
     return pd.concat([pd.DataFrame(table), merged.reset_index(drop=True)], axis=1)
 
 
@@ -137,12 +135,6 @@ def crowd_table(draws: Draws, data: Annotations) -> Floats:
     crowd = np.einsum("j,sjkl->skl", weight, draws.confusion)
     table: Floats = draws.prevalence[:, :, None] * crowd
     return table
-
-
-def _ratio(part: Floats, whole: Floats) -> Floats:
-    out = np.full(part.shape, np.nan)
-    np.divide(part, whole, out=out, where=whole > 0)
-    return out
 
 
 def _kept(joint: Floats, data: Annotations) -> xr.Dataset:

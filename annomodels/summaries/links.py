@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
 from annomodels.data.summary import Summary
+from annomodels.data.validation import some
 from annomodels.errors import NotApplicable
 from annomodels.models.pairs import PairModel, PairValues
 from annomodels.summaries.draws import model_of
@@ -204,9 +205,8 @@ def _few(data: Candidates) -> Finding:
     if not few:
         text = f"Every coder judged {FEW} mentions or more."
         return Finding("mentions of a coder", least, FEW, text)
-    more = f" and {len(few) - 5} more" if len(few) > 5 else ""
     text = (
-        f"Fewer than {FEW} mentions were judged by {', '.join(few[:5])}{more}: what is said of "
+        f"Fewer than {FEW} mentions were judged by {some(few, str)}: what is said of "
         "them comes mostly from the other coders."
     )
     return Finding("mentions of a coder", least, FEW, text, CHECK)

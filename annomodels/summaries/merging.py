@@ -13,7 +13,7 @@ from annomodels.coefficients.distances import make_distance
 from annomodels.coefficients.evaluation import draw_values, point_values
 from annomodels.coefficients.reasons import before, diagnose
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.draws import interval
+from annomodels.summaries.draws import estimated, interval
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def merges(mixed: Floats, chosen: Ints, alphas: dict[Pair, Alpha]) -> pd.DataFra
             strict=True,
         )
     )
-    with_interval(rows, "accuracy_gain", mixed[:, chosen[:, 0], chosen[:, 1]])
+    rows |= estimated("accuracy_gain", mixed[:, chosen[:, 0], chosen[:, 1]])
     index = pd.MultiIndex.from_tuples([(int(k), int(m)) for k, m in chosen])
     return pd.DataFrame(rows, index=index)
 
@@ -97,9 +97,3 @@ def _change(plain: Alpha, merged: Alpha) -> tuple[float, float, float, float]:
         if len(difference) > 1:
             low, high = (float(end) for end in interval(difference))
     return merged[0], merged[0] - plain[0], low, high
-
-
-def with_interval(table: dict[str, object], name: str, draws: Floats) -> None:
-    """Add the mean of draws [sample, row] to a table, and their 95 % interval."""
-    low, high = interval(draws)
-    table |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}

@@ -14,7 +14,7 @@ from annomodels.data.columns import Column
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.models.numeric import NumberValues
-from annomodels.summaries.draws import interval
+from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, Finding
@@ -97,8 +97,7 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     }
     columns: dict[str, Any] = {"coder": list(data.coders), "n": n}
     for name, values in draws.items():
-        low, high = interval(values)
-        columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+        columns |= estimated(name, values)
     columns["p_reversed"] = (scale < 0).mean(axis=0)
     useless = (draws["reliability"] < USELESS).mean(axis=0) > 0.5
     off = (columns["bias_low"] > 0) | (columns["bias_high"] < 0)

@@ -12,7 +12,7 @@ import pytest
 
 from annomodels.cli.options import UNITS as UNITS_OF_CLI
 from annomodels.io.formats import FORMATS
-from annomodels.io.units import UNITS
+from annomodels.io.span_builder import UNITS
 from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
 TASKS = [

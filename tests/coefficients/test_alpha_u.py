@@ -155,7 +155,7 @@ def test_frames_give_what_records_give(frame, rng):
 
 def test_spans_of_an_export_are_units():
     """As the page on coefficients shows it."""
-    from annomodels.io.spans import Span
+    from annomodels.io.span_builder import Span
 
     marks = (Span("d", "ana", "NE", 0, 4, "PER"), Span("d", "ben", "NE", 0, 9, "PER"))
     seen = {"d": ("ana", "ben", "eve")}

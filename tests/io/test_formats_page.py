@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from annomodels.io.formats import FORMATS
-from annomodels.io.units import UNITS
+from annomodels.io.span_builder import UNITS
 from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
 

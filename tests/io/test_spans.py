@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 import annomodels as am
 from annomodels import read, read_spans
 from annomodels.errors import AnnotationError
-from annomodels.io.span_builder import Spans
-from annomodels.io.spans import Span, to_code_points
-from annomodels.io.units import UNITS
+from annomodels.io.span_builder import UNITS, Span, Spans, to_code_points
 
 WEBANNO = "#FORMAT=WebAnno TSV 3.3\n"
 NE = "#T_SP=de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity|value|identifier\n"

@@ -13,9 +13,8 @@ from annomodels.io.archives import Members
 from annomodels.io.coref.brat import WORD
 from annomodels.io.coref.parts import Marks, Options, Part
 from annomodels.io.reading import read_spans
-from annomodels.io.span_builder import Spans
-from annomodels.io.spans import GOLD
-from annomodels.io.spans import Span as Mark
+from annomodels.io.span_builder import GOLD, Spans
+from annomodels.io.span_builder import Span as Mark
 
 
 def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -66,7 +67,7 @@ def read_long(source: Source, options: Options) -> Columns:
         columns = choose(parts, found, left_out, options, table.source, "label", by="label")
         asked = None
     elif asked is not None and not by_column:
-        columns = _by_value(table, options, names, asked)
+        columns = by_value(table, asked, options, lambda own: _assembled(own, options, names))
     elif problems and not by_column:
         return Columns(problems=problems)
     else:
@@ -82,29 +83,42 @@ def read_long(source: Source, options: Options) -> Columns:
 
 def _assembled(table: Table, options: Options, names: dict[str, str]) -> Columns:
     """Columns of the rows of one question."""
-    table, notes = _without_repeats(table, names)
-    cells = {role: table.columns[name] for role, name in names.items()}
-    columns = assemble(cells, table.rows, table.source, names, options.is_skip)
-    columns.notes = [*table.notes, *notes, *columns.notes]
-    columns.skips -= table.absent.get(names["label"], 0)
+    table = _without_repeats(table, names)
+    return melted(table, names, {names["label"]: names["coder"]}, options, named=True)
+
+
+def melted(
+    table: Table,
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    options: Options,
+    *,
+    named: bool = False,
+) -> Columns:
+    """One row for each cell of the columns of labels, with the coder of each, or the column of it.
+
+    All tables are read by it: a long one has one column of labels, a wide one that of each coder.
+    """
+    repeat = len(labels)
+
+    def repeated[T](cells: Sequence[T]) -> Sequence[T]:
+        return cells if repeat == 1 else [cell for cell in cells for _ in range(repeat)]
+
+    def row_by_row(columns: Iterable[str]) -> Sequence[object]:
+        every = [table.columns[name] for name in columns]
+        return every[0] if repeat == 1 else [c for row in zip(*every, strict=True) for c in row]
+
+    cells = {role: repeated(table.columns[name]) for role, name in names.items()}
+    cells["coder"] = row_by_row(labels.values()) if named else [*labels.values()] * len(table)
+    cells["label"] = row_by_row(labels)
+    columns = assemble(cells, repeated(table.rows), table.source, names, options.is_skip)
+    columns.notes = [*table.notes, *columns.notes]
+    columns.skips -= sum(table.absent.get(name, 0) for name in labels)
     return columns
 
 
-def _by_value(table: Table, options: Options, names: dict[str, str], asked: str) -> Columns:
-    """Columns of the rows that answer the question that was asked for, or of each."""
-
-    def unfit(columns: Columns) -> Unsuitable | None:
-        return unsuitable("", columns.items, columns.coders, columns.labels)
-
-    return by_value(table, asked, options, lambda own: _assembled(own, options, names), unfit)
-
-
 def by_value(
-    table: Table,
-    name: str,
-    options: Options,
-    read: Callable[[Table], Columns],
-    unfit: Callable[[Columns], Unsuitable | None] = lambda _: None,
+    table: Table, name: str, options: Options, read: Callable[[Table], Columns]
 ) -> Columns:
     """Columns of the rows in which a column names the question that was asked for, or of each."""
     if wrong := check_hashable(table.columns[name], "question", table.source, table.rows):
@@ -117,11 +131,20 @@ def by_value(
         question: lambda own=rows[question]: read(table.take(own))  # type: ignore[misc]
         for question in sorted(rows, key=str)
     }
-    left_out = {}
-    if options.every:
-        whys = {question: unfit(part()) for question, part in parts.items()}
-        left_out = {str(question): why for question, why in whys.items() if why is not None}
+    left_out = unfit(parts, by_name=False) if options.every else {}
     return choose(parts, counts, left_out, options, f"{table.source}, column {name!r}")
+
+
+def unfit(parts: Mapping[Any, Part], *, by_name: bool = True) -> dict[str, Unsuitable]:
+    """Questions that hold no labels, with the reason."""
+    found = {}
+    for name, part in parts.items():
+        made = part()
+        word = str(name) if by_name else ""
+        why = unsuitable(word, made.items, made.coders, made.labels)
+        if why is not None and not made.problems:
+            found[str(name)] = why
+    return found
 
 
 Found = tuple[dict[str, str | None], dict[str, int], dict[str, Unsuitable], list[str]]
@@ -132,18 +155,19 @@ def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
     roles = dict(options.roles)
     header = [name for name in table.header if name not in taken]
     known = matched(header)
-    beside = options.every or options.question in header
-    if roles["label"] is not None or (known["label"] and not beside):
-        return roles, {}, {}, []
-    if options.question_column or any(n.strip().casefold() == "question" for n in table.header):
-        return roles, {}, {}, []
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
     free = [name for name in header if name not in named]
-    if not all(name in table.header for name in named) or table.problems:
-        return roles, {}, {}, []
-    if options.question in free:
-        return {**roles, "label": options.question}, {}, {}, []
-    if len(free) < 2:
+    is_one = (
+        roles["label"] is not None
+        or (known["label"] and not options.every and options.question not in header)
+        or options.question_column
+        or any(name.strip().casefold() == "question" for name in table.header)
+        or not all(name in table.header for name in named)
+        or table.problems
+    )
+    if not is_one and options.question in free:
+        roles["label"] = options.question
+    if is_one or roles["label"] is not None or len(free) < 2:
         return roles, {}, {}, []
     from annomodels.io.tables.variables import variables_beside
 
@@ -154,11 +178,11 @@ def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
     return roles, found, left_out, []
 
 
-def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
+def _without_repeats(table: Table, names: dict[str, str]) -> Table:
     """Drop rows with an annotation id that has been seen with the same item, coder and label."""
     ids = ids_column(table.header, names.values())
     if ids is None:
-        return table, []
+        return table
     columns = [table.columns[ids], *(table.columns[names[role]] for role in ("item", "coder"))]
     seen: set[tuple[Any, ...]] = set()
     seen_ids: dict[Any, int] = {}
@@ -171,7 +195,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
             changed += bool(row[0]) and key[0] in seen_ids
         seen.add(key)
         seen_ids[key[0]] = n
-    notes = []
+    notes = list(table.notes)
     dropped = len(table) - len(keep)
     if dropped:
         notes.append(
@@ -183,7 +207,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
             f"{counted(changed, 'row')} with an annotation id already used for another item, "
             "coder or label; all are kept."
         )
-    return (table.take(keep) if dropped else table), notes
+    return replace(table.take(keep) if dropped else table, notes=notes)
 
 
 def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:

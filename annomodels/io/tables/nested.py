@@ -17,7 +17,7 @@ from typing import Any, Literal
 from annomodels.errors import Option
 from annomodels.io.objects import at, is_list_of, parsed
 from annomodels.io.source import Options, Source
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tools.judgements import Judgements

@@ -14,7 +14,11 @@ from annomodels.io.tables.keys import parts_of
 
 
 def meant(
-    name: Any, names: Iterable[Any], *more: str, most: int = 1, show: Callable[[str], str] = repr
+    name: object,
+    names: Iterable[object],
+    *more: str,
+    most: int = 1,
+    show: Callable[[str], str] = repr,
 ) -> str:
     """Ask whether one of the names most like an unknown one was meant; "" if none is like it."""
     near = difflib.get_close_matches(str(name), map(str, names), most, 0.6 if most == 1 else 0.5)

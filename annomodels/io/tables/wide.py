@@ -12,10 +12,10 @@ from typing import Any
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, some
 from annomodels.errors import Option, Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, assemble, choose, matched, named_column
+from annomodels.io.tables.columns import Columns, choose, matched, named_column
 from annomodels.io.tables.counts import counts_in, counts_problem
-from annomodels.io.tables.long import GOLD_WORDS, by_value
-from annomodels.io.tables.questions import are_times, unsuitable
+from annomodels.io.tables.long import GOLD_WORDS, by_value, melted, unfit
+from annomodels.io.tables.questions import are_times
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.variables import Grid, grid_of, several
 
@@ -122,12 +122,7 @@ def _by_variable(
         name: partial(_melted, table, item, own, options, named=bool(names))
         for name, own in whose.items()
     }
-    left_out = {}
-    for name, part in parts.items() if options.every else ():
-        columns = part()
-        why = unsuitable(name, columns.items, columns.coders, columns.labels)
-        if why is not None:
-            left_out[name] = why
+    left_out = unfit(parts) if options.every else {}
     return choose(parts, dict.fromkeys(parts, 1), left_out, options, table.source)
 
 
@@ -163,25 +158,12 @@ def _melted(
     table: Table, item: str, coders: dict[str, str], options: Options, *, named: bool = False
 ) -> Columns:
     """One row for each cell; `coders` names the coder of each column, or the column of names."""
-    repeat, extra = len(coders), options.extra
-    cells: dict[str, Sequence[Any]] = {
-        role: [cell for cell in table.columns[name] for _ in range(repeat)]
-        for role, name in {"item": item, **extra}.items()
-    }
-    cells["coder"] = list(coders.values()) * len(table)
-    if named:
-        whose = zip(*(table.columns[name] for name in coders.values()), strict=True)
-        cells["coder"] = [coder for row in whose for coder in row]
-    rows = zip(*(table.columns[name] for name in coders), strict=True)
-    cells["label"] = [label for row in rows for label in row]
-    places = [row for row in table.rows for _ in range(repeat)]
-    columns = assemble(cells, places, table.source, {"item": item, **extra}, options.is_skip)
+    names = {"item": item, **options.extra}
+    columns = melted(table, names, coders, options, named=named)
     used = {item, *coders, *(coders.values() if named else ()), *options.taken}
     left = [name for name in table.header if name not in used]
     if left and not options.every:
         columns.notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
-    columns.notes = [*table.notes, *columns.notes]
-    columns.skips -= sum(table.absent.get(name, 0) for name in coders)
     return columns
 
 

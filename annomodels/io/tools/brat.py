@@ -10,7 +10,7 @@ from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span
 from annomodels.io.tables.variables import by_document
 from annomodels.io.tools.judgements import Judgements
 

@@ -11,8 +11,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members
 from annomodels.io.border import needs
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span, SpanBuilder
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml

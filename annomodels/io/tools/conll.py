@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span, SpanBuilder
 from annomodels.io.tools.judgements import Judgements
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")

@@ -8,7 +8,7 @@ from typing import Any
 from annomodels.errors import AnnotationError
 from annomodels.io.objects import at, is_list_of
 from annomodels.io.source import Options, Source
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span
 from annomodels.io.tools.judgements import Judgements
 
 ENDINGS = (".jsonl", ".json", ".csv", ".txt")

@@ -10,7 +10,7 @@ from typing import Any
 from annomodels.errors import Option, Problem
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.spans import Span, to_code_points
+from annomodels.io.span_builder import Span, to_code_points
 from annomodels.io.tools.judgements import Judgements, Unreadable, name_of_value
 
 SPAN_TAGS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import WHOLE, answers_in, prefixed
+from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
+WHOLE = "answer"  # the question when a form has no names
 _BOXES = frozenset(("true", "false", "on", ""))
 
 
@@ -112,3 +113,27 @@ def _answers(
             yield match.group(1), match.group(2), label
         else:
             yield question, "", label
+
+
+def answers_in(content: Any) -> dict[str, Any]:
+    """Labels by question in the object that a form sends."""
+    if not isinstance(content, Mapping) or not content:
+        return {}
+    if all(isinstance(value, bool) for value in content.values()):
+        return {WHOLE: _chosen(content)}
+    return {str(name): _label(value) for name, value in content.items()}
+
+
+def _label(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    for key in ("label", "labels"):
+        if key in value:
+            return value[key]
+    if value and all(isinstance(part, bool) for part in value.values()):
+        return _chosen(value)
+    return value
+
+
+def _chosen(options: Mapping[str, Any]) -> list[str]:
+    return [str(name) for name, chosen in options.items() if chosen is True]

@@ -10,7 +10,7 @@ from annomodels.data.validation import all_numbers
 from annomodels.errors import AnnotationError
 from annomodels.io.objects import json_value
 from annomodels.io.source import Options, Source
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span
 from annomodels.io.tools.judgements import Judgements
 
 STATE = "user_state.json"

@@ -9,7 +9,7 @@ from typing import Any
 from annomodels.data.validation import counted, some
 from annomodels.io.objects import at, keys_of
 from annomodels.io.source import Options, Source
-from annomodels.io.spans import Span
+from annomodels.io.span_builder import Span
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.refused import regions
 

@@ -8,7 +8,7 @@ from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_zip
 from annomodels.io.source import Source
-from annomodels.io.spans import GOLD
+from annomodels.io.span_builder import GOLD
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"

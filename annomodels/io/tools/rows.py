@@ -5,15 +5,16 @@ A tool is added as one entry of ``ROWS``; `formats` and the page on formats know
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annomodels.data.validation import some
 from annomodels.errors import Option
 from annomodels.io.objects import parsed
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.table import Table
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import answer_columns, prefixed
 
 
 @dataclass(frozen=True)
@@ -189,3 +190,34 @@ def _gold(form: Rows, cell: Any, found: Judgements) -> Any:
         found.note("Test questions that accept several answers are not used as known truth.")
         return None
     return answers
+
+
+def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None:
+    """Column that was named, with or without the prefix that the tool puts before it."""
+    if name is None or name in header or prefix + name not in header:
+        return name
+    return prefix + name
+
+
+def answer_columns(
+    table: Table, candidates: Sequence[str], unit: str, asked: str | None, found: Judgements
+) -> list[str]:
+    """Columns that hold answers: the one that was named, else those that vary within a unit."""
+    if asked is not None:
+        found.require(table.header, asked, "label")
+        return [asked] if asked in table.header else []
+    units = [repr(cell) for cell in table.columns[unit]]
+    varying = []
+    for name in candidates:
+        first: dict[str, str] = {}
+        cells = (repr(cell) for cell in table.columns[name])
+        if any(first.setdefault(u, cell) != cell for u, cell in zip(units, cells, strict=True)):
+            varying.append(name)
+    if not varying and len(candidates) == 1:
+        return list(candidates)
+    if not varying:
+        found.problem(
+            "No column varies within the items, so it cannot be seen which one holds the labels.",
+            f"Name it with {Option('label')}. The columns are {some(candidates)}.",
+        )
+    return varying

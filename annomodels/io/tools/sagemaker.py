@@ -8,7 +8,7 @@ from annomodels.errors import AnnotationError, Option
 from annomodels.io.objects import at, json_value, parsed
 from annomodels.io.source import Options, Source
 from annomodels.io.tools.judgements import Judgements
-from annomodels.io.tools.tables import answers_in
+from annomodels.io.tools.mturk import answers_in
 
 FOLDER = "worker-response/"
 ALL = ".annotationsFromAllWorkers"

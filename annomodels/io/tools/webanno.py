@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from annomodels.errors import AnnotationError
 from annomodels.io.border import decoded
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder
-from annomodels.io.spans import Span, to_code_points
+from annomodels.io.span_builder import Span, SpanBuilder, to_code_points
 from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 

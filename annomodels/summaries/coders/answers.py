@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
-from annomodels.summaries.draws import interval
+from annomodels.summaries.draws import estimated
 from annomodels.types import AnyArray, Floats
 
 if TYPE_CHECKING:
@@ -34,13 +34,7 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
     rates = _rates(posterior[NO_ANSWER_RATE.name].values.astype(float).sum(axis=-1))
     prevalence = _rates(posterior["prevalence"].values.astype(float))
     answered = 1.0 - np.einsum("sjk,sk->sj", rates, prevalence)
-    low, high = interval(answered)
-    return {
-        "dont_know": times,
-        "answer_rate": answered.mean(axis=0),
-        "answer_rate_low": low,
-        "answer_rate_high": high,
-    }
+    return {"dont_know": times, **estimated("answer_rate", answered)}
 
 
 def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[str, ...]:

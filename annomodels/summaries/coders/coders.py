@@ -15,7 +15,7 @@ from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USEFUL, SKILL_USELESS
 from annomodels.summaries.coders.populations import group_of_coders, sentences
-from annomodels.summaries.draws import choices, interval, model_of, told_by
+from annomodels.summaries.draws import choices, estimated, interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Bools, Floats, Ints
@@ -100,8 +100,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     if right is not None:
         shown["share_right"] = right
     for name, values in shown.items():
-        low, high = interval(values)
-        columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+        columns |= estimated(name, values)
     answers: tuple[str, ...] = ()
     if data.unanswered is not None:
         from annomodels.summaries.coders.answers import answer_columns, answer_sentences
@@ -168,8 +167,7 @@ def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
     declared = model_of(tree).parameters(data.n_labels)
     for name in (each.name for each in declared if each.shown and each.name in posterior):
         values = posterior[name].values.reshape(-1, data.n_coders)
-        low, high = interval(values)
-        columns |= {name: values.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+        columns |= estimated(name, values)
     return columns
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns
 from annomodels.data.copying import without_copies
@@ -282,10 +282,10 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
     dissents = data.label != facts.best[data.item]
     against = per_item(dissents.astype(float), data.starts)
     of_coder = accuracy[data.coder]
-    acc_all = _ratio(per_item(of_coder, data.starts), n)
-    acc_against = _ratio(per_item(of_coder * dissents, data.starts), against)
-    acc_for = _ratio(per_item(of_coder * ~dissents, data.starts), n - against)
-    bits = _ratio(per_item(facts.bits[data.coder], data.starts), n)
+    acc_all = over(per_item(of_coder, data.starts), n)
+    acc_against = over(per_item(of_coder * dissents, data.starts), against)
+    acc_for = over(per_item(of_coder * ~dissents, data.starts), n - against)
+    bits = over(per_item(facts.bits[data.coder], data.starts), n)
     known = np.zeros(len(n), bool) if data.gold is None else data.gold >= 0
     out = [""] * data.n_items
     for i, word in enumerate(where):
@@ -335,8 +335,3 @@ def _needs_more(label: str, p: float, n: int, dissent: int, bits: float) -> str:
 
 def _sure(p: float) -> str:
     return "above .999" if p > 0.999 else f"{p:.3f}"
-
-
-def _ratio(total: Floats, count: NDArray[np.number]) -> Floats:
-    out: Floats = np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
-    return out

@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.copying import ALARM, Copies, Pairs
+from annomodels.data.validation import some
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats, Ints
 
@@ -30,12 +31,11 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
     for group, rate in zip(found.coders[:NAMED], found.rate, strict=False):
         a, b = place[int(group[0])], place[int(group[1])]
         n, apart = pairs.shared[a, b], pairs.differ[a, b]
-        names = [str(data.coders[j]) for j in group[:NAMED]]
-        more = f" and {len(group) - NAMED:,} more" if len(group) > NAMED else ""
+        names = [str(data.coders[j]) for j in group]
         said = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
         told.append(
-            f"{names[0]} and {', '.join(names[1:])}{more} (about {rate:.0%} of the labels copied; "
-            f"{names[0]} and {names[1]} gave {said} {n:,.0f})"
+            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {rate:.0%} of the labels "
+            f"copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
         )
     more = f"; and {len(found.coders) - NAMED:,} more groups" if len(found.coders) > NAMED else ""
     text = (
@@ -147,9 +147,8 @@ def families_finding(found: Families, data: Annotations, n_copies: int) -> Findi
     told = []
     for n in order[:NAMED].tolist():
         group = found.groups[n]
-        names = ", ".join(str(data.coders[j]) for j in group[:NAMED])
-        more = f" and {len(group) - NAMED:,} more" if len(group) > NAMED else ""
-        told.append(f"{names}{more} (correlation {found.inside[n]:.2f})")
+        names = some((data.coders[j] for j in group), str, NAMED)
+        told.append(f"{names} (correlation {found.inside[n]:.2f})")
     more = f"; and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     text = (
         f"Families of coders: errors agree inside {'; '.join(told)}{more}, where they correlate "

@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.validation import some
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
@@ -121,10 +122,9 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     chance = binom.cdf(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
     against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
     against = against[np.argsort(chance[against], kind="stable")]
-    names = ", ".join(str(coders[j]) for j in against[:NAMED])
-    more = f" and {len(against) - NAMED:,} more" if len(against) > NAMED else ""
+    names = some((coders[j] for j in against), str, NAMED)
     verb = "answers" if len(against) == 1 else "answer"
-    who = f"; {names}{more} {verb} against the gold" if len(against) else ""
+    who = f"; {names} {verb} against the gold" if len(against) else ""
     text = (
         f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either the "
         "known gold is coded the wrong way round, or these coders are. The model believes the "

@@ -13,6 +13,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.validation import some
 from annomodels.summaries.draws import per_item
 from annomodels.summaries.trust.consensus import Consensus, consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
@@ -208,17 +209,16 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     if fine:
         text = f"{n:,} of {len(known):,} known labels contradict their coders."
         return Finding(name, n, expected, text)
-    names = ", ".join(
+    named = (
         f"{label_text(data.items[i])} (known {label_text(data.labels[gold[i]])}, coders "
         f"{label_text(data.labels[p[i].argmax()])})"
-        for i in against[:NAMED]
+        for i in against
     )
-    more = f" and {n - NAMED:,} more" if n > NAMED else ""
     text = (
         f"Known labels against the coders: {n:,} of {len(known):,} known labels contradict their "
-        f"coders, where {expected:.1f} were expected: {names}{more}. The coders err evenly over "
-        "the items, so these known labels are wrong, or nearly all coders misread the items: look "
-        "at them."
+        f"coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The coders "
+        "err evenly over the items, so these known labels are wrong, or nearly all coders misread "
+        "the items: look at them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
     return Finding(name, n, expected, text, CHECK, values=values)
@@ -332,14 +332,11 @@ def drift_finding(found: Consensus) -> Finding:
     who = np.flatnonzero(fell)[np.argsort(chance[fell], kind="stable")]
     if not len(who):
         return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
-    told = ", ".join(
-        f"{data.coders[j]} ({shares[0, j]:.0%}, then {shares[1, j]:.0%})" for j in who[:NAMED]
-    )
-    more = f" and {len(who) - NAMED:,} more" if len(who) > NAMED else ""
+    told = (f"{data.coders[j]} ({shares[0, j]:.0%}, then {shares[1, j]:.0%})" for j in who)
     text = (
-        f"Falling accuracy: {told}{more} agree less with the others in the second half of their "
-        "items, in the order of the names, than in the first, by more than the others on the same "
-        "items. Look at their later labels."
+        f"Falling accuracy: {some(told, str, NAMED, 200)} agree less with the others in the second "
+        "half of their items, in the order of the names, than in the first, by more than the "
+        "others on the same items. Look at their later labels."
     )
     values = {"coders": [str(data.coders[j]) for j in who]}
     halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
@@ -356,5 +353,4 @@ def _sorted_by_labels(data: Annotations) -> bool:
 
 
 def _names(names: Sequence[Hashable], codes: Ints) -> str:
-    more = f" and {len(codes) - NAMED:,} more" if len(codes) > NAMED else ""
-    return ", ".join(str(names[j]) for j in codes[:NAMED]) + more
+    return some((names[j] for j in codes), str, NAMED)

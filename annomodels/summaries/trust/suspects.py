@@ -13,7 +13,7 @@ from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
-from annomodels.data.validation import FEWEST_KNOWN
+from annomodels.data.validation import FEWEST_KNOWN, some
 from annomodels.errors import Option, Verb
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority
@@ -120,11 +120,12 @@ def one_label_finding(data: Annotations) -> Finding:
     if share < SOME or data.n_labels < 2:
         text = f"{len(plain):,} coders gave one and the same label always."
         return Finding("coders of one label", share, SOME, text)
-    named = zip(plain[:NAMED], label[:NAMED], strict=True)
-    names = ", ".join(f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named)
-    more = f" and {len(plain) - NAMED:,} more" if len(plain) > NAMED else ""
+    named = zip(plain, label, strict=True)
+    names = some(
+        (f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named), str, NAMED, 99
+    )
     who = (
-        f"Coders of one label: {names}{more} only ever give one label, and gave {share:.0%} of all "
+        f"Coders of one label: {names} only ever give one label, and gave {share:.0%} of all "
         "labels."
     )
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
@@ -181,13 +182,11 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
     found = np.flatnonzero(given & ~known & (votes[np.arange(data.n_items), best] == 0))
     if not len(found):
         return Finding("labels that nobody gave", 0, 0, "Each gold label was given by a coder.")
-    names = ", ".join(
-        f"{label_text(data.items[i])} ({label_text(data.labels[best[i]])})" for i in found[:NAMED]
-    )
-    more = f" and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
+    named = (f"{label_text(data.items[i])} ({label_text(data.labels[best[i]])})" for i in found)
+    names = some(named, str, NAMED, 200)
     items = "item has a gold label" if len(found) == 1 else "items have a gold label"
     text = (
-        f"Labels that nobody gave: {len(found):,} {items} that no coder chose: {names}{more}. The "
+        f"Labels that nobody gave: {len(found):,} {items} that no coder chose: {names}. The "
         "model concludes it from how often coders take classes for each other; on public data few "
         "of these were right. Look at them."
     )
