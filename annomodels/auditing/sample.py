@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from annomodels.auditing.design import (
 )
 from annomodels.auditing.estimator import foreseen, needed
 from annomodels.data.names import places_of
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
@@ -33,11 +34,13 @@ DEFAULT_SIZE = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Summary):
     """Items for an expert to judge, and how they were drawn.
 
     Parameters
     ----------
+    title, draws, notes, columns
+        As of every summary; there are no draws.
     table
         One row for each item of the last round, in random order: item, text where the data have
         texts, and label, which is empty. Nothing in it tells what the model thinks.
@@ -49,21 +52,17 @@ class Audit:
         its stratum had to be drawn.
     design
         The rounds, as they are saved.
-    notes
-        Sentences a reader should know.
     """
 
-    table: pd.DataFrame
-    plan: pd.DataFrame
-    drawn: pd.DataFrame
-    design: Design
-    notes: tuple[str, ...]
+    plan: pd.DataFrame = field(kw_only=True)
+    drawn: pd.DataFrame = field(kw_only=True)
+    design: Design = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.drawn)
 
     def __repr__(self) -> str:
-        return "\n".join([counted(len(self.table), "item") + " to be judged", *self.notes])
+        return "\n".join([self.title, *self.notes])
 
     def save(self, path: str | os.PathLike[str], force: bool = False) -> Path:
         """Save how the items were drawn, which :func:`annomodels.estimate` needs.
@@ -206,7 +205,10 @@ def audit(
     plan = pd.DataFrame(foretold, columns=["size", "width", "width_audit_alone"])
     expected = foreseen(p, part, fit.model.misjudged, (len(every),))
     notes = _notes(fit, expected, len(every), number, wanted, width)
-    return Audit(table, plan, drawn, design, notes)
+    import xarray as xr
+
+    title = counted(len(table), "item") + " to be judged"
+    return Audit(title, table, xr.Dataset(), notes, plan=plan, drawn=drawn, design=design)
 
 
 def sized(fit: Fit, size: int | None, width: float | None) -> None:

@@ -183,7 +183,7 @@ class Annotations(Coded):
         >>> Annotations.from_frame(frame)
         1 item × 2 coders × 2 labels · 2 annotations · complete
         """
-        from annomodels.io.frames import read_frame
+        from annomodels.io.reading import read_frame
 
         reading |= {"item": item, "coder": coder, "label": label, "labels": labels, "gold": gold}
         more = {"scale": scale, "group": group, "text": text, "dont_know": dont_know}
@@ -343,7 +343,7 @@ def as_annotations(data: Any) -> Any:
     """Read a data frame, or the file at a path; give anything else back as it is."""
     if isinstance(data, Annotations) or not (hasattr(data, "columns") or isinstance(data, _PATH)):
         return data
-    from annomodels.io.frames import annotations_of
+    from annomodels.io.reading import annotations_of
 
     return annotations_of(data)
 

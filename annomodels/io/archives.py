@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 import posixpath
-import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
@@ -23,6 +23,9 @@ from annomodels.io.border import (
     shown,
     unreadable,
 )
+
+if TYPE_CHECKING:
+    import zipfile
 
 MOST_FILES = 200_000
 
@@ -123,6 +126,8 @@ def open_folder(path: Path) -> Members:
 
 def open_zip(data: bytes | Path, name: str) -> Members:
     """Files of a zip archive."""
+    import zipfile
+
     size = data.stat().st_size if isinstance(data, Path) else len(data)
     with guarded(shown(name), "zip archive or Excel workbook"):
         archive = zipfile.ZipFile(data if isinstance(data, Path) else io.BytesIO(data))

@@ -27,9 +27,12 @@ class Format:
     read: bool = True
     spans: bool = False
     rows: Rows | None = None  # where a row is a judgement
+    shapes: tuple[str, ...] = ()  # of which it may be; a reader of others is not even loaded
 
     def fits(self, source: Source, options: Options) -> bool:
         """Whether a source looks like it."""
+        if self.shapes and source.shape not in self.shapes:
+            return False
         looks = self.rows.fits if self.rows else self._function("is")
         return bool(looks(source, options))
 
@@ -64,81 +67,82 @@ class Format:
         return getattr(home, f"{verb}_{self.name.replace('-', '_')}")
 
 
-# Name, place of the reader below ``io/`` and what it gives; a title; what it is known by.
+# Name, place of the reader below ``io/``, what it gives and the shapes of sources that it may be;
+# a title; what it is known by.
 _READ = """
-webanno | tools.webanno | spans
+webanno | tools.webanno | spans | folder table
     WebAnno TSV 3, one file or a project export
     the first line is #FORMAT=WebAnno TSV 3.x
-cas | tools.cas | spans
+cas | tools.cas | spans | folder json xml
     UIMA CAS as XMI or JSON, one file or a project export (INCEpTION)
     XML with the root xmi:XMI, or a folder with TypeSystem.xml
-brat | tools.brat | spans
+brat | tools.brat | spans | folder
     brat standoff, one folder for each coder
     files *.ann
-conll | tools.conll | spans
+conll | tools.conll | spans | folder
     CoNLL, a word and its tag (BIO) on each line, one folder or file for each coder
     files whose lines end in tags such as B-PER, I-PER and O
-potato | tools.potato | labels, spans
+potato | tools.potato | labels, spans | folder json table
     Potato, the folder annotation_output or exported rows
     files */user_state.json, or columns instance_id and user_id
-sagemaker | tools.sagemaker | labels
+sagemaker | tools.sagemaker | labels | folder json
     SageMaker Ground Truth, the answers of the coders (a folder, a request or a manifest)
     a folder worker-response, or records with datasetObjectId and annotations
-prodigy | tools.prodigy | labels, spans
+prodigy | tools.prodigy | labels, spans | folder json
     Prodigy, JSON lines of db-out, one file or a folder with one for each coder
     records with _task_hash and answer
-doccano | tools.doccano | labels, spans
+doccano | tools.doccano | labels, spans | folder
     doccano, an archive or folder with one file for each coder
     files with rows of id, text (or filename) and label
-label-studio | tools.label_studio | labels, spans
+label-studio | tools.label_studio | labels, spans | json
     Label Studio, JSON
     records with data and annotations (or completions)
-argilla | tools.argilla | labels
+argilla | tools.argilla | labels | json
     Argilla, records as JSON
     records with fields, responses and suggestions
-argilla-table | tools.argilla | labels
+argilla-table | tools.argilla | labels | json table
     Argilla, a data set as JSON lines or Parquet
     a column that ends in .responses.users
-inspect-ai | logs.inspect_ai | labels
+inspect-ai | logs.inspect_ai | labels | folder json
     Inspect AI, an evaluation log (.eval or JSON), or a folder of them
     header.json and samples, or records with eval and samples
-promptfoo | logs.promptfoo | labels
+promptfoo | logs.promptfoo | labels | json
     promptfoo, the results of an evaluation (JSON or JSON lines)
     results with gradingResult
-deepeval | logs.deepeval | labels
+deepeval | logs.deepeval | labels | folder json
     DeepEval, a test run (JSON), or a folder of them
     test cases with metricsData
-lm-eval | logs.lm_eval | labels
+lm-eval | logs.lm_eval | labels | folder json
     lm-evaluation-harness, logged samples (samples_*.jsonl), one file or a folder
     records with doc_id and filtered_resps
-langfuse | logs.langfuse | labels
+langfuse | logs.langfuse | labels | json table
     Langfuse, exported scores (CSV, JSON or JSON lines)
     name, value and source of scores, and the trace that they are of
-qualtrics | tools.qualtrics | labels
+qualtrics | tools.qualtrics | labels | table
     Qualtrics, CSV with three header rows
     the cells of the third row begin with {"ImportId":
-inception | tools.inception | labels
+inception | tools.inception | labels | json table
     INCEpTION, the diagnosis table of the agreement page
     the header begins Type,Collection,Document,Layer,Feature,Position,Flags
-mturk | tools.mturk | labels
+mturk | tools.mturk | labels | json table
     Amazon Mechanical Turk or Turkle, the results of a batch
     columns HITId and WorkerId
-appen-json | tools.appen | labels
+appen-json | tools.appen | labels | json
     Appen (Figure Eight, CrowdFlower), the full report as JSON
     records with results.judgments, each with worker_id and data
-nested | tables.nested | labels, spans
+nested | tables.nested | labels, spans | json table
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
-long | tables.long | labels
+long | tables.long | labels | json table
     one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS)
     columns for item, coder and label, by name or by a known name
-grouped | tables.matrix | labels
+grouped | tables.matrix | labels | json table
     patterns of labels with counts (R package rater)
     the last column is n and holds whole numbers
-matrix | tables.matrix | labels
+matrix | tables.matrix | labels | json table
     rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)
     the first row holds labels
-wide | tables.wide | labels
+wide | tables.wide | labels | json table
     one row for each item, one column for each coder
     the first column names every item once
 """
@@ -149,13 +153,14 @@ def _parsed(text: str) -> tuple[Format, ...]:
     lines = text.strip().split("\n")
     found: list[Format] = []
     for first, title, known_by in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
-        name, home, holds = map(str.strip, first.split("|"))
+        name, home, holds, *shapes = map(str.strip, first.split("|"))
         if name == "appen-json":
             found += (
                 Format(*(n, form.title, form.known_by), rows=form) for n, form in ROWS.items()
             )
         labels, spans = "labels" in holds, "spans" in holds
-        found.append(Format(name, title.strip(), known_by.strip(), home, labels, spans))
+        about = title.strip(), known_by.strip(), home, labels, spans
+        found.append(Format(name, *about, shapes=tuple(shapes[0].split()) if shapes else ()))
     return tuple(found)
 
 

@@ -24,9 +24,13 @@ from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
 from annomodels.io.tables.long import GOLD_WORDS
 from annomodels.io.tables.table import stripped
 
+_NAMES = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
 
-def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict[str, str]:
-    """Names of coders by what the export calls them."""
+
+def names_from(
+    given: Mapping[Any, Any] | str | os.PathLike[str] | None, of: str = "names", way: str = _NAMES
+) -> dict[str, str]:
+    """Names of coders by what the export calls them, or their groups."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
@@ -41,21 +45,13 @@ def names_from(given: Mapping[Any, Any] | str | os.PathLike[str] | None) -> dict
         rows = [row for row in TextRows(text, source, ",").rows if any(row)]
         if rows and all(len(row) == 2 for row in rows):
             return dict(rows)
-    what = "This is not a table of coder names."
-    remedy = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
-    raise AnnotationError(Problem(what, source, remedy))
+    raise AnnotationError(Problem(f"This is not a table of coder {of}.", source, way))
 
 
 def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
     """Group of each coder from a file: JSON ``{"ana": "person"}`` or a table with two columns."""
-    try:
-        found = names_from(path)
-    except AnnotationError as error:
-        if not any("not a table of coder names" in problem.what for problem in error.problems):
-            raise
-        what = "This is not a table of coder groups."
-        remedy = 'Write {"coder": "group"} as JSON, or two columns, coder and group, as CSV.'
-        raise AnnotationError(Problem(what, name_of(path), remedy)) from error
+    way = 'Write {"coder": "group"} as JSON, or two columns, coder and group, as CSV.'
+    found = names_from(path, "groups", way)
     if found.get("coder") == "group":
         del found["coder"]
     return found

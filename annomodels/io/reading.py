@@ -12,12 +12,12 @@ from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.assembly import Said, read_columns, read_spans_of
 from annomodels.io.border import guarded
-from annomodels.io.many import Paths, gathered
+from annomodels.io.many import Paths, gathered, is_path
 from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
-from annomodels.io.tables.options import checked
+from annomodels.io.tables.options import check_words, checked
 from annomodels.io.tables.remarks import Missing, unused
 from annomodels.io.tables.table import Table
 
@@ -159,6 +159,21 @@ def read(
     (('NA', 'no'), 1)
     """
     return with_way_out(path, {k: v for k, v in locals().items() if k != "path"}, read_one)
+
+
+def annotations_of(data: Any) -> Annotations:
+    """Annotations of a data frame, or of the file at a path."""
+    return read(data) if is_path(data) else read_frame(data, {})
+
+
+def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
+    """Read a data frame as :func:`annomodels.read` reads a table; the first row is 1."""
+    from annomodels.io.tables.workbooks import frame_table
+
+    default = read.__kwdefaults__ or {}
+    check_words("from_frame", said, default)
+    source = Source.of_table(frame_table(frame))
+    return with_way_out(source, {**default, **said}, read_one, "Annotations.from_frame")
 
 
 def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:

@@ -208,21 +208,16 @@ class Source:
         return [value for _, value in islice(self.objects, _SAMPLE) if isinstance(value, dict)]
 
     @property
-    def is_text(self) -> bool:
-        """Whether it is one text, with or without delimiters, but not JSON."""
-        return self.kind in ("delimited", "xml")
-
-    @property
     def is_json(self) -> bool:
         """Whether it is JSON or JSON lines."""
         return self.kind in ("json", "json lines")
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns, or of the fields of the first records and of what lies in them."""
-        inner = (part for record in self.sample for part in record.values())
-        keys = (key for part in inner if isinstance(part, dict) for key in part)
-        return tuple(dict.fromkeys((*self.header, *keys)))
+    @property
+    def shape(self) -> str:
+        """Whether it is a "folder" (or archive), "json", "xml" or a "table"."""
+        if self.inside is not None:
+            return "folder"
+        return "json" if self.is_json else "xml" if self.kind == "xml" else "table"
 
     @cached_property
     def rows(self) -> TextRows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
+from annomodels.data.summary import Summary
 from annomodels.data.validation import rated, some
 from annomodels.errors import AnnotationError, NotApplicable, Verb
 from annomodels.limits import SHARED_ITEMS
@@ -31,17 +32,16 @@ _JUDGE = re.compile(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Advice:
+class Advice(Summary):
     """Suggested model, with reasons.
 
     Parameters
     ----------
+    title, table, draws, notes, columns
+        As of every summary. The table has one row per model that suits: model, place ("first", or
+        "compare"), why; the notes are the reasons.
     model
         Name of the model to fit; empty where nothing can be fitted.
-    reasons
-        Sentences, those about the model first.
-    table
-        One row per model that suits: model, place ("first", or "compare"), why.
     facts
         What the choice rests on.
     fit
@@ -49,25 +49,24 @@ class Advice:
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> facts = Facts(50, 5, 3, 200, 4.0, 40.0, 1.0, "nominal", 0, 0, 0.8)
-    >>> Advice("ordinal", ("The labels are ordered.",), pd.DataFrame(), facts)
-    am.fit(data, "ordinal")
-    The labels are ordered.
+    >>> import annomodels as am
+    >>> am.advise(am.datasets.load("trains")).call
+    'am.fit(data, "stack")'
     """
 
-    model: str
-    reasons: tuple[str, ...]
-    table: pd.DataFrame
-    facts: Facts
-    fit: Fit | None = field(default=None)
+    model: str = field(kw_only=True)
+    facts: Facts = field(kw_only=True)
+    fit: Fit | None = field(default=None, kw_only=True)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Sentences, those about the model first."""
+        return self.notes
 
     @property
     def call(self) -> str:
         """The Python that fits the model."""
-        if not self.model:
-            return ""
-        return f'am.fit(data, "{self.model}")'
+        return self.title if self.model else ""
 
     def to_dict(self) -> dict[str, object]:
         """Return everything but the fit as plain data."""
@@ -80,7 +79,7 @@ class Advice:
         }
 
     def __repr__(self) -> str:
-        return "\n".join([self.call or "No model can be fitted.", *self.reasons])
+        return "\n".join([self.title, *self.notes])
 
 
 def advise(
@@ -127,7 +126,7 @@ def advise(
         require_fittable(data)
     except AnnotationError as error:
         said = tuple(f"{problem.what} {problem.remedy}" for problem in error.problems)
-        return Advice("", said, _table([]), facts)
+        return _advice("", _table([]), said, facts, None)
     first = holding(FIRST, facts)[0]
     rows = [(rule.model, rule.said(facts)) for rule in (first, *holding(ALSO, facts))]
     ordered = rated(data.labels, data.scale)
@@ -151,7 +150,16 @@ def advise(
     if len(table) > 1:
         names = ", ".join(table["model"][1:])
         reasons.append(f"Worth comparing with {Verb('am.compare', 'annomodels compare')}: {names}.")
-    return Advice(model, tuple(reasons), table, facts, fit)
+    return _advice(model, table, tuple(reasons), facts, fit)
+
+
+def _advice(
+    model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts, fit: Fit | None
+) -> Advice:
+    import xarray as xr
+
+    title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
+    return Advice(title, table, xr.Dataset(), reasons, model=model, facts=facts, fit=fit)
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:
@@ -201,7 +209,8 @@ def _cautions(facts: Facts) -> list[str]:
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(
-            f"Only {facts.shared:.0%} of the items have labels of two coders: the quality of "
+            f"Only {100 * facts.shared:.0f} % of the items have labels of two coders: the quality "
+            "of "
             "coders rests on these."
         )
     if facts.items < FEW_ITEMS:

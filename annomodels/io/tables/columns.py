@@ -312,11 +312,8 @@ def finished(
         aside = SetAside(dont_know)
         _, _, classes, rows = aside.split(columns.items, columns.coders, classes, rows)
     problems += check_labels(classes, rows, declared=declared, scale=scale, source=source)
-    for word, values in (
-        ("item", columns.items),
-        ("coder", columns.coders),
-        ("label", columns.labels),
-    ):
+    named = zip(ROLES, (columns.items, columns.coders, columns.labels), strict=True)
+    for word, values in named:
         problems += check_names(dict.fromkeys(values), word, source)
     notes = [
         *columns.notes,

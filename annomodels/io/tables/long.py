@@ -27,7 +27,7 @@ GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground
 
 def is_long(source: Source, options: Options) -> bool:
     """Whether item, coder and label were named or have columns with known names."""
-    if options.coder_columns is not None or source.inside is not None:
+    if options.coder_columns is not None:
         return False
     if options.coder is not None or options.label is not None:
         return True

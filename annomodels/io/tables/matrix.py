@@ -114,7 +114,7 @@ MOST = 20_000_000  # judgements
 
 def is_grouped(source: Source, options: Options) -> bool:
     """Whether the last column is ``n`` with whole numbers, and the others share their labels."""
-    if source.header[-1:] != ("n",) or options.coder_columns or source.inside is not None:
+    if source.header[-1:] != ("n",) or options.coder_columns:
         return False
     header = source.table.header
     if len(header) < 3 or header[-1] != "n" or matched(header)["item"]:

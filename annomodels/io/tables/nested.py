@@ -138,8 +138,6 @@ def _named_records(value: Any) -> list[dict[str, Any]] | None:
 
 
 def _layout(source: Source, options: Options) -> Layout | None:
-    if source.inside is not None or source.kind in ("xml", "inside"):
-        return None
     if not source.is_json and not _has_brackets(source):
         return None
     records = [record for _, record in islice(_records(source), _SAMPLE)]

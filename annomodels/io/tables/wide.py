@@ -41,8 +41,8 @@ TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "gro
 
 def is_wide(source: Source, options: Options) -> bool:
     """Whether the first column names each item once and the other columns share their labels."""
-    if source.inside is not None or options.coder_columns is not None:
-        return source.inside is None
+    if options.coder_columns is not None:
+        return True
     if options.coder is not None or options.label is not None:
         return False
     table = source.table

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span, SpanBuilder
+from annomodels.io.span_builder import Span
 from annomodels.io.tools.judgements import Judgements
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
@@ -73,28 +73,19 @@ def spans_of_conll(source: Source, options: Options, found: Judgements) -> None:
                     continue
                 start, end = tokens[ends[0]][0], tokens[ends[1]][1]
                 builder.add(Span(document, coder, "tag", start, end, label))
-    _say(builder, differing, lost, strangers, nameless)
-
-
-def _say(
-    builder: SpanBuilder, differing: Sequence[str], lost: int, strangers: Sequence[str], empty: int
-) -> None:
-    if differing:
-        builder.note(
-            f"The words of {counted(len(differing), 'document')} differ between coders, and are "
-            f"aligned by the text; only words that all have are compared: {some(differing)}."
-        )
-    if lost:
-        builder.note(f"Left out on words that others do not have: {counted(lost, 'mark')}.")
-    if strangers:
-        builder.note(
-            "Left out because less than half of the words are those of the other coders: "
-            f"{some(strangers)}."
-        )
-    if empty:
-        builder.note(
-            f"Left out because a tag stands there without a word: {counted(empty, 'line')}."
-        )
+    documents_of = counted(len(differing), "document")
+    told = (
+        (differing, f"The words of {documents_of} differ between coders, and are aligned by the "
+                    f"text; only words that all have are compared: {some(differing)}."),
+        (lost, f"Left out on words that others do not have: {counted(lost, 'mark')}."),
+        (strangers, "Left out because less than half of the words are those of the other coders: "
+                    f"{some(strangers)}."),
+        (nameless, "Left out because a tag stands there without a word: "
+                   f"{counted(nameless, 'line')}."),
+    )  # fmt: skip
+    for found_any, note in told:
+        if found_any:
+            builder.note(note)
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:

@@ -12,8 +12,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.counts import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, tag_in
-from annomodels.io.tools.doccano import NO_CODERS, labelled
-from annomodels.io.tools.projects import export_again, unread
 
 _ROWS = 200  # that are looked at
 _XML = {
@@ -38,8 +36,10 @@ Said = Problem | tuple[str, str] | None
 
 def _doccano(source: Source, options: Options) -> Said:
     """Find one file of doccano, which says nothing of coders."""
-    if source.inside is not None or options.coder is not None:
+    if not source.is_json or options.coder is not None:
         return None
+    from annomodels.io.tools.doccano import NO_CODERS, labelled
+
     own = [record for record in source.sample if labelled(record)]
     lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
     if not lists or any(matched(list(record))["coder"] for record in lists):
@@ -78,7 +78,11 @@ def _consolidated(source: Source, options: Options) -> Said:
 
 def _project(source: Source, options: Options) -> Said:
     """Find a project of INCEpTION or WebAnno without annotations to read."""
-    if source.inside is None or not unread(source.inside):
+    if source.inside is None:
+        return None
+    from annomodels.io.tools.projects import export_again, unread
+
+    if not unread(source.inside):
         return None
     return export_again(source.name, source.inside)
 
