@@ -10,12 +10,13 @@ import numpy as np
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
+from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 
 @dataclass(frozen=True, repr=False)
-class EasyHard:
+class EasyHard(Html):
     """Share of hard items, and what it does to the labels.
 
     Parameters
