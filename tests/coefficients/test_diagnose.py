@@ -138,7 +138,7 @@ def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
 def test_any_data_can_be_diagnosed_and_no_verdict_word_appears(rows):
     found = am.diagnose(am.Annotations.from_records(rows), draws=30)
     text = repr(found)
-    for word in ("excellent", "good", "poor", "substantial", "moderate", "acceptable", "nan%"):
+    for word in ("excellent", "good", "poor", "substantial", "moderate", "acceptable", "nan %"):
         assert word not in text
     assert found.sentences
 
