@@ -5,7 +5,7 @@
 A regime is a generator of `crowds.py` with sizes that vary from set to set. Columns: share of right
 labels (votes, Dawid-Skene, the default model); log loss over that of the vote shares (Dawid-Skene,
 hierarchical, the default); wrong labels, expected and real; sets whose interval contains the real
-number; coders and classes whose true accuracy or share lies in its interval; share of items listed
+number; coders (share of right labels) and classes whose real share is in its interval; items listed
 as contested; verdicts; and what the coders are called. Truth is what was simulated.
 """
 

@@ -39,9 +39,9 @@ KNOWN = (30, 60)
 FLOOR = 1e-15
 HEAD = """\
 Mean log loss of P(truth) as a ratio to that of the vote shares (given in nats); labels that are
-wrong, and how many the stack expects with its 95 % interval; coders with 20 labels or more, and
-classes, whose true accuracy or share lies in the 95 % interval of the stack. +30 and +60: with so
-many items of known truth, means of random picks ({picks} of each), measured on the other items.
+wrong, and how many the stack expects with its 95 % interval; coders with 20 labels or more whose
+share of right labels lies in its 95 % interval, and classes whose share of items does. +30 and +60:
+with so many items of known truth, means of random picks ({picks} of each), on the other items.
 """
 # how far sets are taken to differ, as a share of what is learnt: intervals of sets that are left
 # out hold on 15 or 16 of 17 with it, as they do without
@@ -137,7 +137,10 @@ def wrong_draws(fit: am.Fit, known: Ints) -> Floats:
 
 
 def of_coders(each: Set, fit: am.Fit) -> dict[str, int]:
-    """Count coders with enough labels, and those whose true accuracy lies in their interval."""
+    """Count coders with enough labels, and those whose share of right labels is in its interval.
+
+    The share is what known truth shows; the accuracy, on many items, is counted beside it.
+    """
     data = each.data
     of_label = each.truth[data.item]
     given = of_label >= 0
@@ -147,9 +150,15 @@ def of_coders(each: Set, fit: am.Fit) -> dict[str, int]:
     table = table.loc[list(data.coders)]
     many = n >= FEWEST
     share = right[many] / n[many]
-    low, high = (table[f"accuracy_{end}"].to_numpy()[many] for end in ("low", "high"))
-    inside = (low <= share) & (share <= high)
-    return {"coders": int(many.sum()), "coders_covered": int(inside.sum())}
+    inside = {}
+    for name in ("share_right", "accuracy"):
+        low, high = (table[f"{name}_{end}"].to_numpy()[many] for end in ("low", "high"))
+        inside[name] = int(((low <= share) & (share <= high)).sum())
+    return {
+        "coders": int(many.sum()),
+        "coders_covered": inside["share_right"],
+        "accuracy_covered": inside["accuracy"],
+    }
 
 
 def of_prevalence(each: Set, fit: am.Fit) -> dict[str, int]:

@@ -11,8 +11,9 @@ import click
 
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
-from annomodels.cli.session import current, note, plural, warn
+from annomodels.cli.session import current, note, warn
 from annomodels.data.columns import COLUMNS, columns
+from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,14 +134,14 @@ def say(documents: Sequence[Document]) -> None:
     """Print on stderr what was read, with the notes of the reader."""
     coders = {coder for document in documents for coder in document.layers}
     mentions = sum(len(document.keys) for document in documents)
-    sizes = plural(len(documents), "text"), plural(len(coders), "coder")
-    note(f"{', '.join(sizes)}, {plural(mentions, 'mention')}")
+    sizes = count(len(documents), "text"), count(len(coders), "coder")
+    note(f"{', '.join(sizes)}, {count(mentions, 'mention')}")
     alike: dict[str, list[str]] = {}
     for document in documents:
         for text in document.notes:
             alike.setdefault(getattr(text, "code", text), []).append(f"{document.id}: {text}")
     for texts in list(alike.values())[:8]:
-        more = f" The same, with other numbers, of {plural(len(texts) - 1, 'more text')}."
+        more = f" The same, with other numbers, of {count(len(texts) - 1, 'more text')}."
         note(f"note: {texts[0]}{more if len(texts) > 1 else ''}")
     if len(alike) > 8:
         note(f"note: {len(alike) - 8:,} more of other kinds.")
@@ -151,6 +152,7 @@ def write_folder(
 ) -> bool:
     """Write all outputs beside the folder, then move them in; `table` is that of agreement."""
     from annomodels.cli.places import filled_folder
+    from annomodels.cli.tables import to_text
     from annomodels.cli.terminal import Stages
     from annomodels.reporting.page import report_links
 
@@ -165,17 +167,22 @@ def write_folder(
             found.fit = fit
             stages("drawing silver chains", 1.0)
         stages("drawing the report", 0.0)
-        report_links(found, beside / "report.html", command=current().command)
-        _csv(table, beside / "agreement.csv")
-        if found.posterior is not None:
-            _csv(found.posterior.table(), beside / "texts.csv")
-        else:
-            _csv(table.iloc[:0], beside / "texts.csv")
-        _csv(found.places, beside / "places.csv")
-        _csv(found.coders, beside / "coders.csv")
-        _csv(_unaligned(found.documents), beside / "unaligned.csv")
+        posterior = found.posterior
+        tables = {
+            "agreement.csv": table,
+            "texts.csv": table.iloc[:0] if posterior is None else posterior.table(),
+            "places.csv": found.places,
+            "coders.csv": found.coders,
+            "unaligned.csv": _unaligned(found.documents),
+        }
         if fit is not None:
+            tables["links.csv"] = fit.links(found.at_least).table
+            tables["rates.csv"] = fit.coders().table
             _silver(fit, found, beside, singletons)
+        files = {name: to_text(each, "csv") for name, each in tables.items()}
+        for name, text in files.items():
+            (beside / name).write_text(text, encoding="utf-8", newline="")
+        report_links(found, beside / "report.html", command=current().command, files=files)
         stages("drawing the report", 1.0)
     note(f"Wrote {Path(folder) / 'report.html'} and {len(names_of(model)) - 1} tables.")
     if fit is not None and not fit.check():
@@ -197,8 +204,6 @@ def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
     from annomodels.io.coref.writing import to_text
 
     documents, at_least = found.documents, found.at_least
-    _csv(fit.links(at_least).table, beside / "links.csv")
-    _csv(fit.coders().table, beside / "rates.csv")
     chains = silver(fit, documents, at_least)
     known = link_probabilities(fit, documents)
     for form, name in (("jsonlines", "silver.jsonl"), ("conll", "silver.conll")):
@@ -209,9 +214,3 @@ def _silver(fit: Fit, found: LinkFacts, beside: Path, singletons: bool) -> None:
         (beside / name).write_text(text, encoding="utf-8", newline="\n")
         for sentence in notes:
             note(f"note: {name}: {sentence}")
-
-
-def _csv(table: pd.DataFrame, path: Path) -> None:
-    from annomodels.cli.tables import to_text
-
-    path.write_text(to_text(table, "csv"), encoding="utf-8", newline="")

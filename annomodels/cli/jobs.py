@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -49,20 +50,20 @@ from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import truths_of
-from annomodels.io.tables.decisions import decisions_of
+from annomodels.io.tables.decisions import decisions_of, entries_of
 from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.health import findings
-from annomodels.reporting.index import IndexRow, index_page, row_of
+from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.overall import fits_methods
 from annomodels.reporting.page import page, write
 from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
-REPORT, ESTIMATE, EFFECTS = "report.html", "estimate.csv", "effects.csv"
+REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
 FIT = "fit.nc"
-FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", FIT, "methods.md")
+FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job) -> tuple[str, ...]:
@@ -111,6 +112,8 @@ def one_question(
             if fact.remark:
                 note(f"{fact.check}: {fact.value}. {fact.remark}")
         fit = fit_of(job, labels)
+        if job.decisions is not None:
+            fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
         fit.save(beside / FIT)
         if unused := fit.model.unused(labels):
             note(f"note: {unused}")
@@ -127,7 +130,7 @@ def one_question(
     main_file = folder / (REPORT if not job.no_report else "gold.csv")
     facts = {
         "report": str(main_file) if not job.no_report else None,
-        "files": [str(folder / name) for name in names_of(job)],
+        "files": [str(folder / name) for name in names_of(job) if (folder / name).exists()],
         **facts_of(fit, verdict),
     }
     text = "\n".join([str(main_file), *verdict_lines(verdict)])
@@ -194,6 +197,8 @@ def files_of(
         gold = gold_table(gold_of(fit, threshold), threshold, soft=False)
         tables = {"gold.csv": gold, **tables, "items.csv": fit.items().table}
         tables["agreement.csv"] = fit.agreement().table
+    if facts.has("next"):
+        tables[NEXT] = facts.following.table
     if facts.estimate is not None:
         tables[ESTIMATE] = facts.estimate.table
     if effects:
@@ -240,7 +245,7 @@ def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
 def _overall(
     folder: Path,
     outcomes: list[Outcome],
-    rows: list[IndexRow],
+    rows: list[dict[str, str]],
     left_out: Mapping[str, str],
     source: str,
 ) -> str:
@@ -257,12 +262,8 @@ def _overall(
         METHODS: fits_methods({one.question: one.fit for one in outcomes}, left_out),
     }
     for name, text in texts.items():
-        write_file(folder / name, partial(_write, text))
+        write_file(folder / name, partial(Path.write_text, data=text, encoding="utf-8", newline=""))
     return str(folder / INDEX)
-
-
-def _write(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8", newline="")
 
 
 def folders(questions: list[str]) -> list[str]:

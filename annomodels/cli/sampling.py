@@ -36,7 +36,6 @@ _COMPILING = {"gibbs": 24.0, "nuts": 12.0, "em": 12.0}
 _PER_LOOK = 6e-9  # of the members of a stack, which run for a part of the iterations
 _PYMC = 25.0  # a model that PyMC compiles is compiled in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
-_WAITING = 0.75  # what a process loses to each other one that wants the same core
 
 
 def fit_data(
@@ -100,13 +99,10 @@ def expected(
         why.append("code is compiled, which happens once")
     if outputs:
         seconds += _OUTPUTS + _OUTPUTS_PER_LABEL * len(data)
-    others = busy()
-    if others > 1.5:
-        why.append("other programs keep the processor busy")
     if engine != "em":
         why.append("longer if the chains mix slowly")
     spread = 2.0 if engine == "nuts" else 1.4  # how many likelihoods a draw takes is not known
-    return "; ".join([between(seconds * others, spread), *why])
+    return "; ".join([between(seconds, spread), *why])
 
 
 def seconds_of_fit(data: Annotations, options: dict[str, Any], engine: str) -> float:
@@ -150,15 +146,6 @@ def is_compiled(engine: str, model: Model) -> bool:
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
     written = [path.stat().st_mtime for path in folder.rglob(f"{source.stem}.*.nbi")]
     return compiling.CACHED and max(written, default=0.0) >= source.stat().st_mtime
-
-
-def busy() -> float:
-    """Return how much longer work takes because other programs run; 1 if that is unknown."""
-    try:
-        waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
-    except (AttributeError, OSError):
-        return 1.0
-    return max(1.0, _WAITING * waiting)
 
 
 def grouped_model(

@@ -133,12 +133,3 @@ def _echo(text: str, *, err: bool = False) -> None:
 def visible(text: str) -> str:
     """Spell signs that would move or color a terminal, or ring its bell."""
     return text.translate(_CONTROL)
-
-
-def plural(n: int, word: str, many: str = "") -> str:
-    """Count with its noun.
-
-    >>> plural(1, "item"), plural(1200, "item"), plural(2, "class", "classes")
-    ('1 item', '1,200 items', '2 classes')
-    """
-    return f"{n:,} {word if n == 1 else many or word + 's'}"

@@ -16,12 +16,13 @@ import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.screen.layout import Drawn
-from annomodels.cli.session import note, plural, warn
+from annomodels.cli.session import note, warn
 from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
 from annomodels.data.columns import COLUMNS, Column, explained, present
 from annomodels.data.names import label_text
 from annomodels.io.tables.delimited import text_of
+from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,11 +96,11 @@ def _draw(
     if hidden and writing.wide:  # no room beside the names
         note(f"No room for {', '.join(hidden)}: make the terminal wider.")
     elif hidden:
-        more = plural(len(hidden), "more column")
+        more = count(len(hidden), "more column")
         note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
     if cut:
         note(
-            f"{plural(cut, 'name')} cut in the middle (…), being longer than the terminal is "
+            f"{count(cut, 'name')} cut in the middle (…), being longer than the terminal is "
             "wide: --json or -o FILE writes names whole."
         )
     if any(one.interval and name in done for name, one in declared.items()):
@@ -209,7 +210,7 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
         return [table.map(guarded) for table in tables]
     if found := formulas(cell for table in tables for name in table for cell in table[name]):
         warn(
-            f"{plural(found, 'cell')} would be read as a formula by a spreadsheet; "
+            f"{count(found, 'cell')} would be read as a formula by a spreadsheet; "
             "add --spreadsheet if people will open the file in one."
         )
     return list(tables)

@@ -214,7 +214,9 @@ def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
         return ()
     names = ", ".join(r.coefficient.name for r in used)
     pairs = zip(data.labels, used[0].margins, strict=True)
-    shares = ", ".join(f"{label_text(label)} {share:.1%}" for label, share in list(pairs)[:SHOWN])
+    shares = ", ".join(
+        f"{label_text(label)} {100 * share:.1f} %" for label, share in list(pairs)[:SHOWN]
+    )
     more = ", ..." if data.n_labels > SHOWN else ""
     return (f"Expected agreement of {names} from the margins given: {shares}{more}.",)
 
@@ -259,7 +261,7 @@ def _result(
     complete = basis.data.is_complete
     some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labelled count."
     partial = some if entry.numeric and not complete and used.any() else ""
-    unknown = f"It is undefined in {lost:.1%} of the draws." if lost else ""
+    unknown = f"It is undefined in {100 * lost:.1f} % of the draws." if lost else ""
     parts = note, partial, request.note, unknown
     return Agreement(
         name=entry.name,

@@ -10,12 +10,13 @@ import numpy as np
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
+from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 
 @dataclass(frozen=True, repr=False)
-class EasyHard:
+class EasyHard(Html):
     """Share of hard items, and what it does to the labels.
 
     Parameters
@@ -59,11 +60,13 @@ class EasyHard:
                 "lower than guesses would give."
             )
         low, high = self.interval()
-        span = "" if math.isnan(low) else f" ({low:.0%} to {min(high, 1.0):.0%})"
+        span = "" if math.isnan(low) else f" ({100 * low:.0f} % to {100 * min(high, 1.0):.0f} %)"
         return (
-            f"If coders agree on every easy item and guess on hard ones, {self.hard:.0%}{span} of "
-            f"the items are hard; {self.guessed:.0%} of the items on which two coders agree were "
-            f"guessed; about {self.wrong:.0%} of one coder's labels are wrong."
+            f"If coders agree on every easy item and guess on hard ones, {100 * self.hard:.0f} "
+            f"%{span} of "
+            f"the items are hard; {100 * self.guessed:.0f} % of the items on which two coders "
+            "agree were "
+            f"guessed; about {100 * self.wrong:.0f} % of one coder's labels are wrong."
         )
 
     def __repr__(self) -> str:
@@ -104,8 +107,8 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Ea
     Observed agreement .88 on two equally frequent labels:
 
     >>> print(easy_hard(0.88, 0.5).sentence)
-    If coders agree on every easy item and guess on hard ones, 24% of the items are hard; 14% of the
-    items on which two coders agree were guessed; about 12% of one coder's labels are wrong.
+    If coders agree on every easy item and guess on hard ones, 24 % of the items are hard; 14 % of
+    the items on which two coders agree were guessed; about 12 % of one coder's labels are wrong.
     """
     if isinstance(agreement, Agreement):
         if expected is not None:

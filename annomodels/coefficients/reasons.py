@@ -187,7 +187,8 @@ def data_notes(
     if data.repeats:
         share, pairs = intra_coder(data)
         notes.append(
-            f"{repeats_note(data, duplicates)} Coders agreed with themselves in {share:.1%} of "
+            f"{repeats_note(data, duplicates)} Coders agreed with themselves in {100 * share:.1f} "
+            "% of "
             f"{pairs:,} such pairs."
         )
     if not data.is_complete:

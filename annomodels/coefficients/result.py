@@ -14,6 +14,7 @@ from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
+from annomodels.data.html import Html
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
@@ -33,7 +34,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Agreement(Drawn):
+class Agreement(Drawn, Html):
     """One agreement coefficient.
 
     Parameters

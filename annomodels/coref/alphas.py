@@ -354,11 +354,12 @@ def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
     t, u = times[p], times[q] * np.where(meets.row == meets.column, 1, 2)[right]
     if cut == "before":
         sizes = labels.sizes(cut)[some[first]]
-        one, other = (
-            np.stack([pair, sizes[at], labels.before(pair, own[at]), weight])
-            for pair, at, weight in ((left, p, t), (right, q, u))
-        )
-        return _cut_short(one, other, distance)
+        cells = []
+        for pair, at, weight in ((left, p, t), (right, q, u)):
+            kept = labels.before(pair, own[at])
+            found = np.flatnonzero(kept)
+            cells.append(np.stack([pair[found], sizes[at[found]], kept[found], weight[found]]))
+        return _cut_short(cells[0], cells[1], distance)
     # labels of a base set are whole, without a mention of its own, or without a common one
     sizes = np.stack([labels.base_sizes - (kind > 0) for kind in range(3)], axis=-1)
     lost = labels.within(left, own[p]), labels.within(right, own[q])
@@ -397,7 +398,7 @@ def _cut_short(left: Ints, right: Ints, distance: SizeDistance) -> float:
         return sparse.csr_array((times, (size, pair)), shape=(int(size.max()) + 1, wide))
 
     for level in range(1, 1 + int(min(left[2].max(initial=0), right[2].max(initial=0)))):
-        left, right = (side[:, side[2] >= level] for side in (left, right))
+        left, right = (side.compress(side[2] >= level, axis=1) for side in (left, right))
         here, there = (side[2] == level for side in (left, right))
         # the smaller number is `level`: that of one, or of the other alone
         for one, other in ((left[:, here], right), (left[:, ~here], right[:, there])):

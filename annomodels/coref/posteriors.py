@@ -30,6 +30,7 @@ from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.tables import kappa_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.html import Html
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
@@ -338,7 +339,7 @@ def centred(draws: Floats, point: float, texts: int) -> Floats:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairPosterior:
+class PairPosterior(Html):
     """Draws of pair kappa of several texts.
 
     Parameters

@@ -13,6 +13,7 @@ from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
+from annomodels.data.html import Html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +66,7 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TextAgreement:
+class TextAgreement(Html):
     """Tables of two by two of texts and pairs of coders, and kappa over them.
 
     Parameters

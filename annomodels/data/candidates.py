@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.types import Ints
 
@@ -16,7 +17,7 @@ NONE = "none of these"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Candidates:
+class Candidates(Html):
     """Mentions, their candidates and the decisions of coders on them.
 
     :func:`annomodels.coref.pairs` makes it.

@@ -397,9 +397,7 @@ def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: i
     """Return a table for a notebook: the first rows, with intervals in one cell."""
     from html import escape
 
-    shown = present(declared, table) or tuple(
-        COLUMNS.get(str(name), Column(str(name), str(name), "quantity")) for name in table
-    )
+    shown = present(declared or _declared(table), table)
     head = "".join(f"<th>{escape(column.title)}</th>" for column in shown)
     rows = "".join(
         "<tr>" + "".join(f"<td>{escape(column.cell(row).whole)}</td>" for column in shown) + "</tr>"
@@ -410,3 +408,21 @@ def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: i
         f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>{more}"
     )
+
+
+def _declared(table: pd.DataFrame) -> list[Column]:
+    """Return the columns of a table for which nobody chose any, intervals with their values."""
+    places = {str(name): n for n, name in enumerate(table, 1)}
+    known = {name: COLUMNS.get(name, Column(name, name, "quantity")) for name in places}
+    ends = {end for name in known for end in known[name].interval or () if end in places}
+
+    def column(name: str) -> Column:
+        found = known[name]
+        at = [places[name], *(places[end] for end in found.interval or () if end in places)]
+        return replace(
+            found,
+            interval=found.interval if len(at) == 3 else None,
+            of=lambda row: tuple(row[n] for n in at) if len(at) == 3 else row[at[0]],
+        )
+
+    return [column(name) for name in places if name not in ends and _filled(table[name])]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.expressions import Key, Span
+from annomodels.data.html import Html
 from annomodels.data.layers import Layer
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Document:
+class Document(Html):
     """A text and what each coder did on it.
 
     Parameters

@@ -93,6 +93,7 @@ ALWAYS = 8
 LISTED: dict[str, Any] = {
     **dict.fromkeys(("census", "modes"), dict),
     **{"swapped_chains": int, "restarted": int, "left_out": str, "ends": (float, int)},
+    "decisions": list,
 }
 # where the values of other variables than those of the posterior lie
 SPANS = {

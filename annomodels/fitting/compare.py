@@ -222,7 +222,7 @@ def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
         "better need not have the better gold standard: check that on known gold where you can."
     ]
     notes += [
-        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({part.n_bad / n:.1%}) the estimate is "
+        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({100 * part.n_bad / n:.1f} %) the estimate is "
         f"unreliable (Pareto k above {part.good_k:.2f}): leaving them out changes the posterior "
         "too much. Its score is probably too good."
         for name, part in found.items()

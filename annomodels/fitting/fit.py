@@ -6,11 +6,11 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import wraps
-from html import escape
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from annomodels.data.html import Html
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.fitting.saving import save_file, save_folder, told
@@ -40,7 +40,7 @@ def verb[**P, T](method: Callable[P, T]) -> Callable[P, T]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Fit:
+class Fit(Html):
     """A fitted model: data, model and the tree of results; :func:`annomodels.fit` makes it.
 
     Each table is computed when it is first asked for and kept: a verb that is called twice, by a
@@ -529,10 +529,6 @@ class Fit:
 
     def __repr__(self) -> str:
         return told(self)
-
-    def _repr_html_(self) -> str:
-        first, *rest = map(escape, repr(self).split("\n"))
-        return f"<p><strong>{first}</strong></p><p>{'<br>'.join(rest)}</p>"
 
 
 def _named(verbs: str, plots: str = "") -> frozenset[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal
 
+from annomodels.data.html import Html
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
 
 
-class FitPlots:
+class FitPlots(Html):
     """Plots of a fit, each a method that gives a matplotlib figure.
 
     With ``ax=`` a plot is drawn on your axes. A separate figure has a clear background and

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import name_of
@@ -20,7 +21,7 @@ from annomodels.io.tables.questions import listed
 
 
 @dataclass(frozen=True, repr=False)
-class Questions(Mapping[str, Annotations]):
+class Questions(Mapping[str, Annotations], Html):
     """Annotations of each question of a file, by its name.
 
     Parameters

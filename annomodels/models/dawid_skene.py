@@ -123,7 +123,7 @@ class DawidSkene(ConjugateModel):
             "labels are independent given the true class.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
             f"Rows of the confusion matrices: Dirichlet with {self.confusion.strength:g} "
-            f"pseudo-counts, {self.confusion.accuracy:.0%} of them on the right label.",
+            f"pseudo-counts, {100 * self.confusion.accuracy:.0f} % of them on the right label.",
         ]
 
 

@@ -377,8 +377,8 @@ class HierarchicalDawidSkene(ConjugateModel):
     def _centre(self) -> str:
         prior = self.population
         if isinstance(prior, Rows):
-            return f"on average {prior.accuracy:.0%}"
+            return f"on average {100 * prior.accuracy:.0f} %"
         if not prior.estimated:
-            return f"{prior.accuracy:.0%}"
+            return f"{100 * prior.accuracy:.0f} %"
         right, wrong = prior.beta
         return f"an estimated share (Beta({right:g}, {wrong:g}), the same for all classes)"

@@ -209,7 +209,8 @@ def _cautions(facts: Facts) -> list[str]:
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(
-            f"Only {facts.shared:.0%} of the items have labels of two coders: the quality of "
+            f"Only {100 * facts.shared:.0f} % of the items have labels of two coders: the quality "
+            "of "
             "coders rests on these."
         )
     if facts.items < FEW_ITEMS:

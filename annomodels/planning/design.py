@@ -63,7 +63,7 @@ def sentences(
 ) -> tuple[str, ...]:
     """Name the smallest design, those that are unclear, and what the numbers rest on."""
     goal = (
-        f"{target:.1%} right gold labels"
+        f"{100 * target:.1f} % right gold labels"
         if of == "gold"
         else f"an interval of alpha at most {target:g} wide"
     )
@@ -96,9 +96,11 @@ def _name(row: Row) -> str:
 def _brings(row: Row, of: str) -> str:
     if of == "gold":
         return (
-            f"expected {row['accuracy']:.1%} ± {ERRORS * row['accuracy_mcse']:.1%}, in 95 % of "
-            f"studies {row['accuracy_low']:.1%} to {row['accuracy_high']:.1%}; majority vote "
-            f"{row['vote']:.1%}"
+            f"expected {100 * row['accuracy']:.1f} % ± {100 * ERRORS * row['accuracy_mcse']:.1f} "
+            "%, in 95 % of "
+            f"studies {100 * row['accuracy_low']:.1f} % to {100 * row['accuracy_high']:.1f} %; "
+            "majority vote "
+            f"{100 * row['vote']:.1f} %"
         )
     error = ERRORS * row["alpha_width_mcse"]
     return f"expected {row['alpha_width']:.3f} ± {error:.3f} around {row['alpha']:.2f}"

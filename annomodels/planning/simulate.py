@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.html import Html
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.priors import Beta, Diagonal, Dirichlet
@@ -143,7 +144,7 @@ TYPICAL = Beta(8, 2)  # accuracies of .8 +- .12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Html):
     """Simulated annotations with their truth and settings.
 
     Parameters

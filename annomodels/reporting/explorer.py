@@ -59,6 +59,7 @@ def payload(facts: Facts, command: str) -> str:
         "wrong": round(float(facts.wrong.gold), 3),
         "doubt": round(float((1 - p.max(axis=1))[~facts.known_mask].sum()), 4),
         "left": left_out,
+        "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
         "command": follow_up(command),
     }
     head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))

@@ -134,7 +134,7 @@ def _coders(facts: Facts) -> Action | None:
     return Action(
         "#coders-section",
         "; ".join(parts),
-        f"{int(named.sum()):,} of {count(len(table), 'coder')}, {share:.0%}".replace("%", " %")
+        f"{int(named.sum()):,} of {count(len(table), 'coder')}, {100 * share:.0f} %"
         + " of the labels",
     )
 

@@ -172,7 +172,9 @@ def findings(data: Annotations) -> list[Counted]:
 def _labels(data: Annotations, facts: Health) -> list[Counted]:
     counts = np.array(facts.label_counts)
     order = np.argsort(-counts, kind="stable")
-    shown = [f"{_some([data.labels[k]])} {counts[k] / counts.sum():.1%}" for k in order[:_SHOWN]]
+    shown = [
+        f"{_some([data.labels[k]])} {100 * counts[k] / counts.sum():.1f} %" for k in order[:_SHOWN]
+    ]
     more = f" and {data.n_labels - _SHOWN} more" if data.n_labels > _SHOWN else ""
     alike = len(variants(data.labels, "label")) + len(variants(data.coders, "coder"))
     unused = f"Declared but never given: {_some(facts.unused)}." if facts.unused else ""

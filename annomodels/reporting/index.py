@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -17,29 +16,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 
-@dataclass(frozen=True)
-class IndexRow:
-    """One question."""
-
-    question: str
-    href: str
-    size: str
-    alpha: str
-    settled: str
-    verdict: str
-
-    @property
-    def tone(self) -> str:
-        """Colour of the verdict."""
-        return BADGES[self.verdict][0]
-
-    @property
-    def sign(self) -> str:
-        """Sign of the verdict, for those who see no colours."""
-        return BADGES[self.verdict][1][0]
-
-
-def row_of(question: str, href: str, fit: Fit) -> IndexRow:
+def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
     """Gather what the page says of a question."""
     data = fit.data
     table = fit.agreement().table.set_index("coefficient")
@@ -52,23 +29,24 @@ def row_of(question: str, href: str, fit: Fit) -> IndexRow:
         count(data.n_coders, "coder"),
         count(data.n_labels, "label"),
     )
-    return IndexRow(
-        question=short(question, 120),
-        href=quote(href),
-        size=f"{', '.join(sizes)}; {len(data):,} given",
-        alpha=f"{decimal(value)} ({decimal(low)} to {decimal(high)})",
-        settled=f"{percent(settled / n)} ({share_interval(settled, n)})",
-        verdict=fit.check().verdict,
-    )
+    return {
+        "question": short(question, 120),
+        "href": quote(href),
+        "size": f"{', '.join(sizes)}; {len(data):,} given",
+        "alpha": f"{decimal(value)} ({decimal(low)} to {decimal(high)})",
+        "settled": f"{percent(settled / n)} ({share_interval(settled, n)})",
+        "verdict": fit.check().verdict,
+    }
 
 
 def index_page(
-    rows: list[IndexRow], source: str = "", left_out: Mapping[str, str] | None = None
+    rows: list[dict[str, str]], source: str = "", left_out: Mapping[str, str] | None = None
 ) -> str:
     """HTML of the page; questions that were left out stand below the table, with the reason.
 
-    >>> row = IndexRow("a < b?", "a-b/report.html", "2 items", "0.5 (0.2 to 0.8)", "50 %", "check")
-    >>> page = index_page([row])
+    >>> names = ("question", "href", "size", "alpha", "settled", "verdict")
+    >>> row = ("a < b?", "a-b/report.html", "2 items", "0.5 (0.2 to 0.8)", "50 %", "check")
+    >>> page = index_page([dict(zip(names, row))])
     >>> "a &lt; b?</bdi></a>" in page, 'href="a-b/report.html"' in page
     (True, True)
     """
@@ -79,6 +57,7 @@ def index_page(
         title=f"Annotation reports · {name}" if name else "Annotation reports",
         heading=name or "What the labels are worth",
         rows=rows,
+        badges=BADGES,
         left_out={short(name, 120): why for name, why in (left_out or {}).items()},
     )
     return html

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from annomodels.fitting.fit import Fit
 
-MOST_PLACES = 60
+MOST_PLACES = 500
 CODER_DRAWS = 400
 
 

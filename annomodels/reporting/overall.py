@@ -70,7 +70,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
                 *_data(question, data[question]),
                 "" if row is None else _interval(row),
                 known.fit.model.name,
-                "" if settled is None else f"{settled.mean():.0%}",
+                "" if settled is None else f"{100 * settled.mean():.0f} %",
                 known.check.verdict,
             )
         )

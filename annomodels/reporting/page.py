@@ -128,11 +128,17 @@ def report(
 
     _refuse(facts)
     documents = () if texts is None else documents_of(texts)
-    return report_links(LinkFacts(documents, fit=fit), path, force=force, command=told)
+    linked = LinkFacts(documents, fit=fit)
+    return report_links(linked, path, force=force, command=told, files=files)
 
 
 def report_links(
-    facts: LinkFacts, path: str | os.PathLike[str], *, force: bool = False, command: str = ""
+    facts: LinkFacts,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    command: str = "",
+    files: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the page on coreference: agreement, ambiguous places, coders, silver chains.
 
@@ -147,7 +153,7 @@ def report_links(
     """
     path = Path(path)
     may_write(path, force)
-    write(path, page_of_links(facts, command))
+    write(path, page_of_links(facts, command, files))
     return path
 
 
@@ -170,7 +176,9 @@ def page(facts: Facts, command: str = "", files: Mapping[str, str] | None = None
     )
 
 
-def page_of_links(facts: LinkFacts, command: str = "") -> str:
+def page_of_links(
+    facts: LinkFacts, command: str = "", files: Mapping[str, str] | None = None
+) -> str:
     """HTML of the page on coreference."""
     from annomodels.reporting.sections.links import head, meta
 
@@ -185,6 +193,7 @@ def page_of_links(facts: LinkFacts, command: str = "") -> str:
         head=head(facts),
         meta=meta(facts),
         command=command,
+        files=packed(files) if files else "",
     )
 
 

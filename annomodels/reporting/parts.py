@@ -46,6 +46,7 @@ class Action(NamedTuple):
     href: str
     title: str
     about: str
+    only: str = ""  # kinds of places that the list is then cut to, with commas
 
 
 class Head(NamedTuple):

@@ -37,7 +37,7 @@ def percent(value: float) -> str:
     if not math.isfinite(value):
         return "–"
     if value in (0.0, 1.0):
-        return f"{value:.0%}".replace("%", " %")
+        return f"{100 * value:.0f} %"
     near = min(value, 1 - value)
     digits = 1 if near >= 0.001 else 2 if near >= 0.0001 else 3
     return f"{100 * value:.{digits}f} %"

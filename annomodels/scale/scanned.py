@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations, Scale
+from annomodels.data.html import Html
 from annomodels.data.validation import counted, per_item
 from annomodels.engines.source.blocks import (
     Block,
@@ -42,7 +43,7 @@ SAVED = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Scanned:
+class Scanned(Html):
     """Labels that were coded and sorted on disk, ready to be fitted block by block.
 
     Made by :func:`annomodels.scan`; fitted with :func:`annomodels.fit`. What it holds in memory are

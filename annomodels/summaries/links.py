@@ -107,7 +107,9 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     ]
     columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
     table = pd.DataFrame(rows, columns=columns)
-    return Summary("Coders", table, posterior, (f"Intervals hold {prob:.0%} of the draws.",))
+    return Summary(
+        "Coders", table, posterior, (f"Intervals hold {100 * prob:.0f} % of the draws.",)
+    )
 
 
 def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
@@ -191,7 +193,7 @@ def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
     shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1))
     out = []
     for name, share in zip(data.classes, shares.tolist(), strict=True):
-        text = f"In {share:.0%} of the draws coders are worse than chance on class {name}"
+        text = f"In {100 * share:.0f} % of the draws coders are worse than chance on class {name}"
         bad = share > SHARE
         if bad:
             text += ": true and false may be swapped there. Do not use its probabilities"

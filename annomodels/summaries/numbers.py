@@ -251,7 +251,9 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     open_low, open_high = np.isinf(json.loads(tree.attrs["ends"]))
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
     share = float((open_low * below + open_high * above).mean())
-    text = f"The model expects {share:.1%} of the labels beyond {y.min():g} and {y.max():g}."
+    text = (
+        f"The model expects {100 * share:.1f} % of the labels beyond {y.min():g} and {y.max():g}."
+    )
     if share > BEYOND:
         text += (
             " The scale seems to have ends: name them (am.models.Interval(ends=...)), else the "

@@ -70,12 +70,17 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     gold = {row["item"]: row for row in rows(again / "gold.csv")}
     assert {name for name, row in gold.items() if row["source"] == "decided"} == set(queue)
     assert all(gold[name]["label"] == TRUTH[name] for name in queue)
-    assert "20 items are decided." in (again / "report.html").read_text()
+    html = (again / "report.html").read_text()
+    assert "20 items are decided." in html
+    begun = json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["decided"]
+    undecided = [["r001", {"two": True, "note": "both, really"}], ["r002", {"skip": True}]]
+    assert begun == [*([name, {"label": TRUTH[name]}] for name in queue), *undecided]
     # of the saved fit the same decisions make a page without another fit
     assert call("report", out, "-o", tmp_path / "by-report.html", "--gold", file).code == 0
     html = (tmp_path / "by-report.html").read_text()
+    assert json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["decided"] == begun
     assert "An expert judged 20 items that were not drawn at random." in html
-    assert all(f'"{name}.csv":' in html for name in ("gold", "coders", "items", "agreement"))
+    assert all(f'"{name}.csv":' in html for name in ("gold", "coders", "next", "agreement"))
     both = ("--gold", file, "--audit", file)
     assert call("report", out, "-o", tmp_path / "both.html", *both).code == 2
     # the report of the saved fit finds the columns next to it, or reads them again

@@ -83,4 +83,4 @@ def test_names_in_all_scripts(call, tmp_path: Path) -> None:
     path.write_text("item,coder,label\nä,Ωmega,да\nä,坂本,нет\n", encoding="utf-8")
     done = call("check", path)
     assert done.code == 0
-    assert "да 50.0%" in done.out
+    assert "да 50.0 %" in done.out

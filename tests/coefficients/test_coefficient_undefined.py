@@ -101,7 +101,7 @@ def test_repeats():
     assert kept.value == pytest.approx((3 * (1 / 3) + 2 * 0) / 5)
     assert "1 further label" in first.notes[0]
     assert "left out (first label kept)" in first.notes[0]
-    assert "agreed with themselves in 0.0% of 1" in first.notes[0]
+    assert "agreed with themselves in 0.0 % of 1" in first.notes[0]
     assert "counted" in kept.notes[0]
     panel = am.agreement(data(rows), duplicates="keep", draws=0)
     assert panel["multi_kappa"].reason == "repeats_kept"

@@ -99,12 +99,12 @@ def test_97_percent_agreement_and_kappa_near_0_are_explained():
     data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
     found = am.diagnose(data, "kappa", draws=100)
     (sentence,) = why(found)
-    assert "97.0% agreement gives Cohen's kappa -.014" in sentence
-    assert "98.5% of the labels are 'no'" in sentence
-    assert "would agree on 97.0% of the pairs. The coders agree less than that." in sentence
+    assert "97.0 % agreement gives Cohen's kappa -.014" in sentence
+    assert "98.5 % of the labels are 'no'" in sentence
+    assert "would agree on 97.0 % of the pairs. The coders agree less than that." in sentence
     text = " ".join(found.sentences)
     assert "3 of 100 items where anyone gave another label" in text
-    assert "another did too in 0% of the cases" in text
+    assert "another did too in 0 % of the cases" in text
     assert "S (.940) and AC1 (.969) stay high" in text
 
 
@@ -138,7 +138,7 @@ def test_one_label_only_is_said_to_leave_nothing_to_tell_apart():
 def test_any_data_can_be_diagnosed_and_no_verdict_word_appears(rows):
     found = am.diagnose(am.Annotations.from_records(rows), draws=30)
     text = repr(found)
-    for word in ("excellent", "good", "poor", "substantial", "moderate", "acceptable", "nan%"):
+    for word in ("excellent", "good", "poor", "substantial", "moderate", "acceptable", "nan %"):
         assert word not in text
     assert found.sentences
 

@@ -42,7 +42,7 @@ def test_draws_are_those_of_the_coefficient():
     found = am.coefficients.easy_hard(kappa)
     assert found.draws["hard"] == pytest.approx(1 - kappa.draws)
     assert found.hard == pytest.approx(1 - kappa.value)
-    assert "42% (" in found.sentence
+    assert "42 % (" in found.sentence
     assert repr(found) == found.sentence
 
 

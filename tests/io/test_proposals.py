@@ -266,4 +266,4 @@ def test_a_key_is_said_to_make_rows_unique_only_if_it_does(write: Any) -> None:
     path = write(["doc", "seg", "coder", "label"], [*rows, *rows[:2]])
     remedy = refusal(path, item="doc").problems[0].remedy
     assert "makes rows unique" not in remedy
-    assert "0.2% would still repeat" in remedy
+    assert "0.2 % would still repeat" in remedy

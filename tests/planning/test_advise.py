@@ -130,7 +130,7 @@ def test_thin_data_are_spoken_of():
     rows += [(i, 5, i % 2) for i in range(6)]
     found = am.advise(am.Annotations.from_records([*rows, (0, 5, 0)]))
     text = " ".join(found.reasons)
-    assert "Only 30% of the items have labels of two coders" in text
+    assert "Only 30 % of the items have labels of two coders" in text
     assert "There are 20 items" in text
     assert "1 labels repeat" in text or "labels repeat an item" in text
 

@@ -48,7 +48,7 @@ def test_more_labels_give_better_gold_and_more_items_narrower_intervals():
     assert ratio == pytest.approx(2, rel=0.15)
     assert list(found.table["labels"]) == sorted(found.table["labels"])
     assert found.smallest is None
-    assert found.notes[0].startswith("No design surely reaches 99.9% right gold labels")
+    assert found.notes[0].startswith("No design surely reaches 99.9 % right gold labels")
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     sure = found.table[found.table["reaches"] == "yes"]
     assert found.smallest is not None
     assert found.smallest["labels"] == sure["labels"].min()
-    assert found.notes[0].startswith("The smallest design that reaches 95.0% right gold labels")
+    assert found.notes[0].startswith("The smallest design that reaches 95.0 % right gold labels")
     assert "8 times on made-up data" in found.notes[-2]
     assert "those of dawid-skene; with one label an item, the votes" in found.notes[-1]
     widths = am.design(

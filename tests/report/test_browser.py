@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import importlib.util
 import io
+import json
 import sys
 import time
 from pathlib import Path
@@ -13,7 +15,11 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.coref import document
+from annomodels.io.tables.decisions import entries_of
 from annomodels.reporting.index import index_page, row_of
+from annomodels.reporting.links import LinkFacts
+from annomodels.reporting.page import report_links
 
 
 def _neighbour(name):
@@ -167,6 +173,54 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
     tab.open(pages["crowd"])
     assert decisions(tab) == said
     tab.evaluate("localStorage.clear()")
+
+
+def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser, crowd, tmp_path):
+    first, second, third = (str(name) for name in crowd.data.items[:3])
+    label = str(crowd.data.labels[1])
+    path = tmp_path / "decisions.csv"
+    path.write_text(
+        f'item,label,decision,note\n{first},{label},decided,"so, yes"\n'
+        f"{second},,two readings,\n{third},,skipped,\n"
+    )
+    tree = crowd.tree.copy()
+    tree.attrs["decisions"] = json.dumps(entries_of(path))
+    page = am.report(dataclasses.replace(crowd, tree=tree), tmp_path / "r.html").as_uri()
+    tab = browser.tab()
+    tab.open(page)
+    tab.evaluate("localStorage.clear()")
+    tab.open(page)
+    said = decisions(tab)
+    assert [row["item"] for row in said] == [first, second, third]
+    assert [row["decision"] for row in said] == ["decided", "two readings", "skipped"]
+    assert (said[0]["label"], said[0]["note"]) == (label, "so, yes")
+    tab.evaluate("document.querySelector('#desk').focus()")
+    press(tab, "1")
+    tab.open(page)
+    assert decisions(tab)[:3] == said
+    assert len(decisions(tab)) == 4
+    tab.evaluate("localStorage.clear()")
+
+
+def test_places_of_coreference_are_cut_to_what_an_action_names(browser, tmp_path):
+    left, right = ([[0, 1], [2]], [[0], [1, 2]])
+    texts = [
+        document(f"t{n}", {c: left if c < "d" else right for c in ("abcde", "abcd")[n % 2]})
+        for n in range(40)
+    ]
+    page = report_links(LinkFacts(texts, draws=100), tmp_path / "coref.html")
+    tab = browser.tab()
+    tab.open(page.as_uri())
+    shown = (
+        "[...document.querySelectorAll('.places > li:not([hidden])')].map((x) => x.dataset.kind)"
+    )
+    kinds = tab.evaluate(shown)
+    assert len(kinds) == 20
+    assert kinds == ["implicit"] * 20
+    tab.evaluate("document.querySelector('.places + .pager button').click()")
+    assert len(tab.evaluate(shown)) > 20
+    tab.evaluate("document.querySelectorAll('a[data-only=outlier]')[0].click()")
+    assert set(tab.evaluate(shown)) == {"outlier"}
 
 
 SHOWN = "[...document.querySelectorAll('#all-items .open')].map((name) => name.textContent)"

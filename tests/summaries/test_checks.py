@@ -88,14 +88,14 @@ def test_one_chain_is_cut_in_two(good, make):
 @pytest.mark.parametrize(
     ("attrs", "name", "words"),
     [
-        ({"swapped_chains": "[1]", "relabelled_share": 0.25}, "swapped classes", "chain 2 (25%"),
+        ({"swapped_chains": "[1]", "relabelled_share": 0.25}, "swapped classes", "chain 2 (25 %"),
         (
             {
                 "modes": '[{"lp": -10.0, "share": 0.75, "prevalence": [0.5, 0.5]}, '
                 '{"lp": -14.5, "share": 0.25, "prevalence": [0.9, 0.1]}]'
             },
             "modes",
-            "75%, 25% of the chains; the log density of the second is 4.5 lower",
+            "75 %, 25 % of the chains; the log density of the second is 4.5 lower",
         ),
         ({"stopped": "interrupted"}, "stopped early", "because it was interrupted"),
         ({"stopped": "time limit"}, "stopped early", "because of its time limit"),

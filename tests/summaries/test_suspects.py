@@ -162,7 +162,7 @@ def test_coders_of_a_single_label_are_alike(rng):
     labels, _ = said(rng, 100, [0.8] * 5)
     found = single_labels_finding(single(labels))
     assert found.severity == 1
-    assert "100% of the labels are the only one of their coder (500 of 500" in found.sentence
+    assert "100 % of the labels are the only one of their coder (500 of 500" in found.sentence
     assert "these coders are taken for alike" in found.sentence
     assert "(coder=)" in found.sentence
     usual = annotations(labels)

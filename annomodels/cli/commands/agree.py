@@ -75,56 +75,59 @@ def command(
     An undefined coefficient is listed with the reason. The coefficients that the fitted model
     implies are in agreement.csv of `annomodels run`.
     """
-    from annomodels.cli.gate import gate_code, parse_gates
-
-    limits = parse_gates(gates)
-    many = several(reading, every_question)
-    _check(by, positive, diagnose, many, asked)
-    if paper is not None and not many:
-        raise click.UsageError("--methods goes with --every-question; else see annomodels run.")
-    if paper is not None:
-        Writing("md", paper, writing.force).check()
-    gated = [limit.name for limit in limits]
-    names = coefficient_names(asked, gated, DEFAULT if by else ())
-    if many:
-        table = _each_question(data, names if asked else None, reading, writing, paper)
-    else:
-        table = _one(data, names, asked, by, positive, diagnose, reading, writing)
-    return gate_code(limits, table)
-
-
-def _one(
-    data: str,
-    names: list[str],
-    asked: tuple[str, ...],
-    by: str | None,
-    positive: str | None,
-    diagnose: bool,
-    reading: Reading,
-    writing: Writing,
-) -> pd.DataFrame:
-    """Write the table of one question."""
     from annomodels.cli.breakdown import show_diagnosis
+    from annomodels.cli.gate import gate_code, parse_gates
     from annomodels.cli.loading import load_data, say_notes
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
     from annomodels.cli.terminal import Stages
     from annomodels.coefficients.agreement import agreement
 
+    limits = parse_gates(gates)
+    many = several(reading, every_question)
+    for wrong, text in (
+        (diagnose and by, "--diagnose and --by make different tables: use one at a time."),
+        (
+            many and (diagnose or by),
+            "Several questions (--every-question) give one table of coefficients: choose one "
+            "--question for --by or --diagnose.",
+        ),
+        (
+            diagnose and len(asked) > 1,
+            "--diagnose explains one coefficient: give --coefficient once.",
+        ),
+        (
+            positive is not None and by not in ("document", "group"),
+            "--positive belongs to --by document.",
+        ),
+        (
+            paper is not None and not many,
+            "--methods goes with --every-question; else see annomodels run.",
+        ),
+    ):
+        if wrong:
+            raise click.UsageError(text)
+    if paper is not None:
+        Writing("md", paper, writing.force).check()
+    names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
+    if many:
+        table = _each_question(data, names if asked else None, reading, writing, paper)
+        return gate_code(limits, table)
     labels = load_data(data, reading)
     note(repr(labels))
     say_notes(labels)
     if diagnose:
-        return show_diagnosis(labels, asked[0] if asked else "alpha", writing)
-    if by is not None:
+        table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
+    elif by is not None:
         with Stages() as stages:
             table = parts_table(labels, by, names, positive, stages)
         part = table.columns[: list(table.columns).index("coefficient") + 1]
         emit(table, writing, f"Agreement by {by}", (*part, *SHORT_BY[by]))
-        return table
-    panel = agreement(labels, names if asked else None)
-    emit(panel.table, writing, "Agreement", SHORT, notes=panel.notes)
-    return panel.table
+    else:
+        panel = agreement(labels, names if asked else None)
+        table = panel.table
+        emit(table, writing, "Agreement", SHORT, notes=panel.notes)
+    return gate_code(limits, table)
 
 
 def _each_question(
@@ -158,24 +161,3 @@ def _each_question(
         written = agreement_methods({name: found[name] for name in panels}, table, left_out)
         emit_text(written, Writing("md", paper, writing.force))
     return table
-
-
-def _check(
-    by: str | None,
-    positive: str | None,
-    diagnose: bool,
-    many: bool,
-    asked: tuple[str, ...],
-) -> None:
-    """Refuse options that do not go together."""
-    if diagnose and by:
-        raise click.UsageError("--diagnose and --by make different tables: use one at a time.")
-    if many and (diagnose or by):
-        raise click.UsageError(
-            "Several questions (--every-question) give one table of coefficients: choose one "
-            "--question for --by or --diagnose."
-        )
-    if diagnose and len(asked) > 1:
-        raise click.UsageError("--diagnose explains one coefficient: give --coefficient once.")
-    if positive is not None and by not in ("document", "group"):
-        raise click.UsageError("--positive belongs to --by document.")

@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
 SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
 
+# meaning of the rows
+CHECKS = (
+    "overlap groups: items that are linked by coders who labelled several of them. With more than "
+    "one, coders of different groups cannot be compared.",
+    "scale: nominal takes labels as names; say --scale ordinal, interval or ratio if they have an "
+    "order or are numbers.",
+    "fingerprint: the same for the same labels, in whatever order; it tells readers of a paper "
+    "which data were used.",
+)
+
 
 @as_command(
     "check votes.csv --item sentence --coder worker --label tag",
@@ -40,7 +50,6 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels.cli.loading import load_data, stem
-    from annomodels.cli.screen.glossary import CHECKS
     from annomodels.cli.session import note, say, visible
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.planning.rules import supports

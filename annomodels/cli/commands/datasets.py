@@ -36,20 +36,9 @@ def command(name: str | None, writing: Writing) -> None:
         return
     rows = []
     for known_name in datasets.names():
-        about = datasets.about(known_name)
-        data = datasets.load(known_name)
-        rows.append(
-            {
-                "name": known_name,
-                "title": about.title,
-                "items": data.n_items,
-                "coders": data.n_coders,
-                "labels": data.n_labels,
-                "annotations": len(data),
-                "source": about.source,
-                "doi": about.doi,
-                "note": about.note,
-            }
-        )
+        about, data = datasets.about(known_name), datasets.load(known_name)
+        sizes = {"items": data.n_items, "coders": data.n_coders, "labels": data.n_labels}
+        row = {"name": known_name, "title": about.title, **sizes, "annotations": len(data)}
+        rows.append({**row, "source": about.source, "doi": about.doi, "note": about.note})
     short = ("name", "items", "coders", "labels", "annotations", "title")
     emit(pd.DataFrame(rows), writing, "Bundled data", short, prose=("title", "source"))

@@ -32,14 +32,15 @@ def command(writing: Writing) -> int:
     import pandas as pd
 
     from annomodels.cli.exits import DONE, EXTRA
-    from annomodels.cli.session import note, plural
+    from annomodels.cli.session import note
     from annomodels.cli.tables import emit
+    from annomodels.reporting.words import count
 
     found = facts()
     rows = [(fact.name, fact.value, fact.problem) for fact in found]
     emit(pd.DataFrame(rows, columns=["name", "value", "problem"]), writing, "annomodels doctor")
     wrong = [fact for fact in found if fact.problem]
-    note(f"{plural(len(wrong), 'problem')} found." if wrong else "No problem found.")
+    note(f"{count(len(wrong), 'problem')} found." if wrong else "No problem found.")
     return EXTRA if any(fact.needed for fact in wrong) else DONE
 
 

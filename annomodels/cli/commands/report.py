@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -49,7 +50,7 @@ def command(
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import truths_of
-    from annomodels.io.tables.decisions import decisions_of
+    from annomodels.io.tables.decisions import decisions_of, entries_of
     from annomodels.reporting.anonymous import anonymised
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
@@ -65,6 +66,7 @@ def command(
         if audit:
             raise click.UsageError("--gold and --audit cannot both be used.")
         how, answers = {"drawn": "chosen"}, decisions_of(decisions, loaded.data)
+        loaded.tree.attrs["decisions"] = json.dumps(entries_of(decisions))
     found = estimated(loaded, answers, how, seed=loaded.seed) if answers else None
     told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
     shown = anonymised(loaded) if anonymise else loaded

@@ -29,10 +29,10 @@ from annomodels.cli.options import Job, option
 def command(job: Job) -> int:
     """Check DATA, compute agreement, fit, and write a folder of outputs.
 
-    The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, fit.nc and
-    methods.md. The command prints the path of the report and the verdict on the inference. Several
-    questions are never mixed: choose one (--question), or analyze each (--every-question, or
-    --question with a pattern such as 'stage_*') in a separate folder, linked from index.html.
+    The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, next.csv, fit.nc
+    and methods.md. The command prints the path of the report and the verdict on the inference.
+    Several questions are never mixed: choose one (--question), or analyze each (--every-question,
+    or --question with a pattern such as 'stage_*') in a separate folder, linked from index.html.
     With --audit the folder also gets estimate.csv, gold.csv has the audited labels, and the page
     shows the audited numbers first; fit.nc is the fit before the audit.
     With --stream the gold labels are in gold.parquet, P(truth) in truth/ and the verdict in

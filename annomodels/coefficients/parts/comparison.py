@@ -19,12 +19,13 @@ from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
+from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(Drawn):
+class Difference(Drawn, Html):
     """One coefficient less another.
 
     Parameters

@@ -91,11 +91,11 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
     top, second = rows[:2]
     sentences = []
     if top["share"] > second["share"] + POINTS:
-        span = f"[{top['share_low']:.0%}, {top['share_high']:.0%}]"
+        span = f"[{100 * top['share_low']:.0f} %, {100 * top['share_high']:.0f} %]"
         sentences.append(
-            f"The largest part of the disagreement, {top['share']:.0%} {span}, is "
+            f"The largest part of the disagreement, {100 * top['share']:.0f} % {span}, is "
             f"{quoted(top['first'])} against {quoted(top['second'])}; chance would give "
-            f"{top['by_chance']:.0%}."
+            f"{100 * top['by_chance']:.0f} %."
         )
     else:
         rows = [{}, *rows]
@@ -105,7 +105,8 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
         if row["p_more"] >= SURE and row["share"] >= POINTS and row["ratio"] >= CLEARLY
     ]
     return sentences + [
-        f"{quoted(row['first'])} against {quoted(row['second'])} is {row['share']:.0%} of the "
+        f"{quoted(row['first'])} against {quoted(row['second'])} is {100 * row['share']:.0f} % of "
+        "the "
         f"disagreement, {_times(row)}."
         for row in sorted(sure, key=lambda row: -row["ratio_low"])[: NAMED - 1]
     ]
@@ -119,7 +120,7 @@ def about_labels(found: Breakdown | None, title: str) -> list[str]:
     return [
         f"{quoted(row['label'])} is told from the rest worse than labels are on the whole: {title} "
         f"{number(row['value'])} {_span(row['low'], row['high'])}; where one coder gives it, "
-        f"another does in {row['specific']:.0%} of the cases."
+        f"another does in {100 * row['specific']:.0f} % of the cases."
         for row in rows.sort_values("value").to_dict("records")[:NAMED]
         if found.difference(row["label"]).p_above() <= 1 - SURE
     ]
@@ -136,7 +137,8 @@ def about_items(table: pd.DataFrame) -> list[str]:
     if apart < FEW_ITEMS:
         return [f"{text}."]
     return [
-        f"{text}; half of the disagreement lies on {half:,} of them ({half / n:.1%} of the items)."
+        f"{text}; half of the disagreement lies on {half:,} of them ({100 * half / n:.1f} % of "
+        "the items)."
     ]
 
 
@@ -168,8 +170,8 @@ def _behind(row: Mapping[Any, Any]) -> str:
     if row["share"] <= row["by_chance"]:
         return ""
     return (
-        f"; {row['coder']!r} is behind {row['share']:.1%} of the disagreement with "
-        f"{row['by_chance']:.1%} of the labels"
+        f"; {row['coder']!r} is behind {100 * row['share']:.1f} % of the disagreement with "
+        f"{100 * row['by_chance']:.1f} % of the labels"
     )
 
 
@@ -221,8 +223,8 @@ def about_groups(table: pd.DataFrame | None) -> list[str]:
     clear = _clear(more, table["share_low"], table["share_high"], len(table))
     sure = table[(table["p_more"] >= SURE) & clear & (table["share"] >= POINTS)]
     return [
-        f"{row['group']!r} makes up {row['share']:.0%} of the disagreement with "
-        f"{row['by_chance']:.0%} of the labels."
+        f"{row['group']!r} makes up {100 * row['share']:.0f} % of the disagreement with "
+        f"{100 * row['by_chance']:.0f} % of the labels."
         for row in sure.sort_values("share", ascending=False).to_dict("records")[:NAMED]
     ]
 
@@ -308,12 +310,13 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
         return []
     low = "less" if value < 0 else "little more" if value < 0.3 else "more"
     sentences = [
-        f"Why {found.agreement:.1%} agreement gives {name} {number(value)}: {found.share:.1%} of "
+        f"Why {100 * found.agreement:.1f} % agreement gives {name} {number(value)}: "
+        f"{100 * found.share:.1f} % of "
         f"the labels are {label}, so coders who labelled without looking, as often {label} as "
-        f"these do, would agree on {by_chance:.1%} of the pairs. The coders agree {low} "
+        f"these do, would agree on {100 * by_chance:.1f} % of the pairs. The coders agree {low} "
         "than that.",
         f"All turns on the {_of(found.others, found.items)} where anyone gave another label: where "
-        f"one coder did, another did too in {found.met:.0%} of the cases.",
+        f"one coder did, another did too in {100 * found.met:.0f} % of the cases.",
     ]
     if found.s > value + GAP:
         sentences.append(

@@ -14,9 +14,10 @@ from annomodels.io.mappings import rows_of, truths_from
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
 
-FIELDS = ("item", "label", "decision", "fit")
+FIELDS = ("item", "label", "decision", "fit", "note")
 DECIDED = "decided"
-Row = tuple[int, str, str, str, str]
+Row = tuple[int, str, str, str, str, str]
+ENTRIES = {"two readings": {"two": True}, "skipped": {"skip": True}, "note": {}}
 
 
 def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
@@ -28,7 +29,8 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
     rows, source = _rows(given)
     if not rows:
         pairs = truths_from(given, data.items)
-        rows = [(n, item, label, DECIDED, "") for n, (item, label) in enumerate(pairs.items(), 2)]
+        told = enumerate(pairs.items(), 2)
+        rows = [(n, item, label, DECIDED, "", "") for n, (item, label) in told]
     items = {label_text(item): item for item in data.items}
     labels = {label_text(label): label for label in data.labels}
     made = [row for row in rows if row[3] == DECIDED or (not row[3] and not is_blank(row[2]))]
@@ -38,11 +40,11 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
     if not made:
         what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
         raise AnnotationError(Problem(what, source, "Decide items on the report page first."))
-    return {items[item]: labels[label] for _, item, label, _, _ in made}
+    return {items[item]: labels[label] for _, item, label, *_ in made}
 
 
 def _rows(given: Any) -> tuple[list[Row], str]:
-    """Return number, item, label, decision and fit of each row, none of other tables."""
+    """Return number, item, label, decision, fit and note of each row, none of other tables."""
     is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
     if not is_path and not hasattr(given, "columns"):
         return [], "gold"
@@ -56,6 +58,14 @@ def _rows(given: Any) -> tuple[list[Row], str]:
     return [(n, item, label, *map(str.strip, said)) for n, item, label, *said in rows], table.source
 
 
+def entries_of(given: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return item and entry of each row as the page keeps them, none of other tables."""
+    return [
+        (item, {**ENTRIES.get(what, {"label": label}), **({"note": note} if note else {})})
+        for _, item, label, what, _, note in _rows(given)[0]
+    ]
+
+
 def _problems(
     rows: list[Row],
     source: str,
@@ -66,7 +76,7 @@ def _problems(
     """Return one problem of each kind, with a count and the first row."""
     own = str(data.replace(gold=None).fingerprint)
     said: dict[str, set[str]] = {}
-    for _, item, label, _, _ in rows:
+    for _, item, label, *_ in rows:
         said.setdefault(item, set()).add(label)
     kinds: tuple[tuple[str, Callable[[Row], bool], int, str], ...] = (
         ("of an item that is not in the data", lambda row: row[1] not in items, 1,

@@ -93,7 +93,8 @@ def repeated_problem(
 ) -> Problem:
     """Say that labels repeat, and which columns would tell them apart."""
     what = (
-        f"{repeats:,} of {n:,} labels repeat ({repeats / n:.0%}): several rows hold a label of the "
+        f"{repeats:,} of {n:,} labels repeat ({100 * repeats / n:.0f} %): several rows hold a "
+        "label of the "
         "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
     keep = f"If repeats are meant, say {Option('repeats', 'keep')}."
@@ -102,7 +103,7 @@ def repeated_problem(
     if found is not None:
         key = Key((*parts_of(item), *found.columns))
         options = (("item", str(key)),)
-        left = "" if not found.repeats else f"{found.repeats:.1%} would still repeat"
+        left = "" if not found.repeats else f"{100 * found.repeats:.1f} % would still repeat"
         makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
         name = f"Name the item by several columns: {Option('item', str(key))}, {makes}."
         # who named several columns already may well mean what repeats

@@ -209,7 +209,7 @@ class BetaBinomialByItem(Model):
             "of its own; coders are alike.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
             f"Mean of the items of a class: Dirichlet with {self.population.strength:g} "
-            f"pseudo-counts, {self.population.accuracy:.0%} of them on the right label.",
+            f"pseudo-counts, {100 * self.population.accuracy:.0f} % of them on the right label.",
             f"Concentration of the items around it: {self.concentration.in_words}.",
         ]
 

@@ -194,6 +194,7 @@ class CoderScale:
             f"Spread (blur) of a typical coder: log-normal with median {self.typical:g} and "
             f"log-scale spread {self.typical_spread:g}; log spreads of the coders differ by a "
             f"half-normal with scale {self.spread:g}.",
-            f"Share of labels that do not look at the item: typically {self.lapse:.0%}, log-odds "
+            f"Share of labels that do not look at the item: typically {100 * self.lapse:.0f} %, "
+            "log-odds "
             "normal over the coders; such labels follow one distribution for all coders.",
         ]

@@ -185,7 +185,8 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
             "Every item has one true class; every coder has a confusion matrix whose rows are "
             "softmax of normal logits around a population that is estimated too.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
-            f"Population location: normal around {self.centre.accuracy:.0%} on the right label, "
+            f"Population location: normal around {100 * self.centre.accuracy:.0f} % on the right "
+            "label, "
             f"with spread {self.location_spread:g} logits.",
             f"Spread of the coders: half-normal with scale {self.scale_spread:g} logits.",
             *self.effect_story,

@@ -379,7 +379,8 @@ class ScalarDifficulty(HardnessRegressed):
             "class, drawn from a population that is estimated too. The log-odds of the right "
             "label are ability minus difficulty.",
             f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
-            f"Population of abilities: normal around {self.accuracy:.0%} on the right label, with "
+            f"Population of abilities: normal around {100 * self.accuracy:.0f} % on the right "
+            "label, with "
             f"spread {self.level_spread:g} logits together and {self.contrast_spread:g} between "
             "the classes; their mean over the classes is better than chance.",
             f"Spread of the coders: half-normal with scale {self.ability_spread:g} logits.",

@@ -123,7 +123,7 @@ class KindPriors:
             f"Concentration of the coders around them: gamma with shape {shape:g} and rate "
             f"{rate:g}, between {BOUNDS[0]:g} and {BOUNDS[1]:g}.",
             *(
-                [f"Of the items of a kind {self.strays:.0%} are of another class."]
+                [f"Of the items of a kind {100 * self.strays:.0f} % are of another class."]
                 * (self.strays > 0)
             ),
         ]

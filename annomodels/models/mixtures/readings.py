@@ -150,7 +150,8 @@ class Readings(StateModel):
             f"Readers divide over the classes of an item by a Dirichlet with a total of {totals} "
             f"(less where items have fewer than {FULL} labels), fixed; the truth is one of their "
             "readings.",
-            f"{self.floor:.0%} of all labels are guesses, from one distribution for all coders.",
+            f"{100 * self.floor:.0f} % of all labels are guesses, from one distribution for all "
+            "coders.",
             f"The truth follows the readings to the power of {powers}; in brackets the prior's "
             "pseudo-items. Only known gold can teach which.",
         ]

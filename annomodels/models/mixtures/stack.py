@@ -356,7 +356,8 @@ class Stack(HierarchicalDawidSkene):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            f"P(truth) is a mixture of the shares of the votes, which count {self.votes:.0%}, and "
+            "P(truth) is a mixture of the shares of the votes, which count "
+            f"{100 * self.votes:.0f} %, and "
             f"of {len(self.members)} models ({', '.join(self.names[1:])}), weighted by how well "
             "they predict held-out labels.",
             "If coders err independently given the truth, as far as held-out labels show, P(truth) "

@@ -101,12 +101,23 @@
 
   const kind = $("f-kind");
   if (kind) {
+    const places = [...document.querySelectorAll(".places > li")];
+    const more = button("", () => sift(Infinity));
+    const sift = (most = 20) => {
+      const like = places.filter((row) => kind.value === "" || kind.value.split(",").includes(row.dataset.kind));
+      places.forEach((row) => { row.hidden = true; });
+      like.slice(0, most).forEach((row) => { row.hidden = false; });
+      more.hidden = like.length <= most;
+      more.textContent = "Show all " + like.length;
+    };
     kind.closest("label").hidden = false;
-    kind.addEventListener("change", () => {
-      for (const row of document.querySelectorAll(".places > li")) {
-        row.hidden = kind.value !== "" && row.dataset.kind !== kind.value;
-      }
-    });
+    kind.addEventListener("change", () => sift());
+    document.querySelectorAll("a[data-only]").forEach((link) => link.addEventListener("click", () => {
+      kind.value = link.dataset.only;
+      sift();
+    }));
+    document.querySelector(".places").after(make("p", "pager", more));
+    sift();
   }
 
   // All items, and the desk where they are decided.
@@ -117,12 +128,13 @@
   const contested = desk.dataset.contested;
   const STATES = ["settled", "needs labels", contested, "decided"];
   const TAGS = ["yes", "needs", "contested", "decided"];
-  const key = "annomodels " + D.fit;
+  // What --gold brought comes first; choices in the browser belong to these very decisions.
+  const key = "annomodels " + D.fit + (D.decided.length ? JSON.stringify(D.decided) : "");
   const items = D.items;
-  let decisions = new Map();
+  let decisions = new Map(D.decided);
   let stored = true;
   try {
-    decisions = new Map(JSON.parse(localStorage.getItem(key) ?? "[]"));
+    decisions = new Map([...decisions, ...JSON.parse(localStorage.getItem(key) ?? "[]")]);
   } catch {
     stored = false;
   }

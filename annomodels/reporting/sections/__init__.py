@@ -1,46 +1,12 @@
 """The sections of the page: what each needs of a fit, and what it shows.
 
-A section is a :class:`annomodels.reporting.parts.Section`; the table below puts them in order for
-each kind of truth. Here and nowhere else is listed what a page holds. A section may import what
-the page may, and is itself imported by name, when a page has it.
+A section is a :class:`annomodels.reporting.parts.Section`; they are listed here, in order for each
+kind of truth, and nowhere else. A section may import what the page may.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from annomodels.reporting.parts import Section
-
-AUDIT = "audit:SECTION"
-_DETAILS = ("details:DATA", "details:GOLD", "believe:SECTION", "words:SECTION")
-# module and name of the section
-SECTIONS = {
-    "class": (
-        "items:DECIDE",
-        "items:SECTION",
-        "items:NEXT",
-        "coders:SECTION",
-        "scheme:SECTION",
-        "agreement:SECTION",
-        AUDIT,
-        *_DETAILS,
-    ),
-    "number": (
-        "numbers:ITEMS",
-        "numbers:CODERS",
-        "numbers:AGREEMENT",
-        "scheme:SECTION",
-        *_DETAILS,
-    ),
-    "link": (
-        "places:PLACES",
-        "links:AGREEMENT",
-        "places:CODERS",
-        "places:SILVER",
-        "links:HEALTH",
-        "links:WORDS",
-    ),
-}
 
 
 def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
@@ -48,11 +14,27 @@ def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
 
     Without an audit a page has no section on one.
     """
-    out = []
-    for place in SECTIONS[truth]:
-        if place == AUDIT and not audited:
-            continue
-        module, name = place.split(":")
-        section: Section = getattr(import_module(f"{__name__}.{module}"), name)
-        out.append(section)
-    return out
+    if truth == "link":
+        from annomodels.reporting.sections import links, places
+
+        return [
+            *(places.PLACES, links.AGREEMENT, places.CODERS, places.SILVER),
+            *(links.HEALTH, links.WORDS),
+        ]
+    from annomodels.reporting.sections import (
+        agreement,
+        audit,
+        believe,
+        coders,
+        details,
+        items,
+        numbers,
+        scheme,
+        words,
+    )
+
+    last = [details.DATA, details.GOLD, believe.SECTION, words.SECTION]
+    if truth == "number":
+        return [numbers.ITEMS, numbers.CODERS, numbers.AGREEMENT, scheme.SECTION, *last]
+    first = [items.DECIDE, items.SECTION, items.NEXT, coders.SECTION, scheme.SECTION]
+    return [*first, agreement.SECTION, *[audit.SECTION] * audited, *last]

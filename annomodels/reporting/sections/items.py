@@ -83,7 +83,7 @@ def next_items(facts: Facts) -> Table:
         "item", ASKED, BEST, "gain label probability", COLUMNS["n"].called("Labels so far")
     )
     title = "Items to label next, the most rewarding first"
-    return tabulate("next", title, columns, _by_item(facts.following.table))
+    return tabulate("next", title, columns, _by_item(facts.following.table), full="next.csv")
 
 
 def _whom(coders: list[str]) -> list[str]:

@@ -26,10 +26,10 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
+from annomodels.reporting.sections.places import TWO
 from annomodels.reporting.words import count, listed
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
-TWO = ("implicit", "explicit", "explicit and implicit")
 GLOSSARY = (
     ("Mention", "An expression that refers, known by its words; two coders mean the same mention "
      "if they marked exactly the same words."),
@@ -80,7 +80,7 @@ def meta(facts: LinkFacts) -> list[tuple[str, str]]:
     return [
         *([("Places judged by", facts.condition)] if facts.documents else []),
         ("Model of silver chains", model),
-        ("Intervals", f"{facts.prob:.0%}".replace("%", " %")),
+        ("Intervals", f"{100 * facts.prob:.0f} %"),
         ("Versions", versions),
     ]
 
@@ -117,7 +117,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
     out = []
     if two:
         about = "two readings that several coders chose: fix the guideline"
-        out.append(Action("#places", f"Read {count(two, 'place')}", about))
+        out.append(Action("#places", f"Read {count(two, 'place')}", about, ",".join(TWO)))
     below = facts.coders[facts.coders["p_below"] > 0.95]
     if len(below):
         names = listed([short(name, 24) for name in below["coder"]], 3)
@@ -125,7 +125,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
         out.append(Action("#coders-section", f"Talk to {names}", about))
     if outliers := kinds.get("outlier", 0):
         about = "one coder alone left what all others chose"
-        out.append(Action("#places", f"Correct {count(outliers, 'place')}", about))
+        out.append(Action("#places", f"Correct {count(outliers, 'place')}", about, "outlier"))
     if facts.fit is not None:
         out.append(Action("#silver-section", "Check the silver chains", "weakest link first"))
     return out
@@ -184,15 +184,22 @@ def coefficients(facts: LinkFacts) -> Table:
     """Every coefficient, with its condition in its name."""
     columns = columns_of("measure value observed expected items note")
     title = "Agreement on mentions, pairs and chains"
-    return tabulate("agreement", title, columns, facts.agreement)
+    return tabulate("agreement", title, columns, facts.agreement, full="agreement.csv")
 
 
 def texts(facts: LinkFacts) -> Table:
     """Kappa of each text, the lowest first."""
     assert facts.posterior is not None
     frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
-    columns = columns_of(COLUMNS["document"].called("Text"), GENRE, "kappa")
-    return tabulate("texts", "Kappa on coreferent pairs, the lowest text first", columns, frame)
+    genre = [GENRE] * any(facts.posterior.genres)
+    columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
+    return tabulate(
+        "texts",
+        "Kappa on coreferent pairs, the lowest text first",
+        columns,
+        frame,
+        full="texts.csv",
+    )
 
 
 def genres(facts: LinkFacts) -> Table:
@@ -261,7 +268,7 @@ def forest(facts: LinkFacts) -> Part | None:
     ax.set_xlim(lowest - 0.03, 1.03)
     ax.set_ylim(below[-1] + 0.6, -0.6)
     ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "a further text"])
-    ax.set_xlabel(f"kappa on coreferent pairs, {facts.prob:.0%} interval")
+    ax.set_xlabel(f"kappa on coreferent pairs, {100 * facts.prob:.0f} % interval")
     style.axes_style(ax)
     ends = decimal(float(frame["kappa"].iloc[0])), decimal(float(frame["kappa"].iloc[-1]))
     some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
@@ -290,7 +297,7 @@ def methods(facts: LinkFacts) -> list[str]:
         for r in _rows(facts)
         if str(r.coefficient).startswith(("alpha_", "K_"))
     ]
-    share = f"{facts.prob:.0%}".replace("%", " %")
+    share = f"{100 * facts.prob:.0f} %"
     out = [
         f"{count(len(facts.documents), 'text')} were coded by {count(facts.n_coders, 'coder')}. "
         "Mentions are the same if they have exactly the same words. Agreement on coreference was "

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 Row = tuple[str, str, int, float]
+TWO = ("implicit", "explicit", "explicit and implicit")
 KINDS = {
     "agreement": "All coders with one reading chose the same.",
     "outlier": "One coder left what all the others chose.",
@@ -40,22 +41,33 @@ class Place:
     readings: tuple[tuple[str, str, int], ...]
     of: int
 
+    @property
+    def second(self) -> int:
+        """Number of coders with the second reading."""
+        return self.readings[1][2] if len(self.readings) > 1 else 0
+
 
 def _places(facts: LinkFacts) -> list[Part]:
     kinds = facts.kinds()
-    counted = [(kind, f"{kinds.get(kind, 0):,}", text) for kind, text in KINDS.items()]
-    shown = list(_in_context(facts))
+    counted = [(kind, f"{kinds[kind]:,}", text) for kind, text in KINDS.items() if kinds.get(kind)]
+    # two readings first, then those that most coders read in the second way
+    shown = sorted(_in_context(facts), key=lambda place: (place.kind not in TWO, -place.second))
     if not shown:
         return [Part("kinds", counted, "kinds"), Part("text", "The coders differ nowhere.")]
+    differ = sum(kinds.values()) - kinds.get("agreement", 0)
     lead = (
-        f"The {len(shown)} places with most coders behind a second reading. A reading lists the "
-        f"other mentions of the chain ({facts.condition}), the nearest first; “none” is a first "
-        "mention."
+        "Two readings come first, then the places with most coders behind a second one"
+        f"{f'; {differ - len(shown):,} more are in places.csv' if differ > len(shown) else ''}. A "
+        f"reading lists the other mentions of the chain ({facts.condition}), the nearest first; "
+        "“none” is a first mention."
     )
+    found = dict.fromkeys(place.kind for place in shown)
+    offered = [(",".join(TWO), "two readings")] * bool(found.keys() & set(TWO))
+    offered += [(kind, kind) for kind in found if kind not in TWO]
     return [
         Part("text", lead, "lead"),
         Part("kinds", counted, "kinds"),
-        Part("places", (shown, list(dict.fromkeys(place.kind for place in shown)))),
+        Part("places", (shown, offered)),
     ]
 
 
@@ -64,7 +76,8 @@ def _coders(facts: LinkFacts) -> list[Part]:
     if facts.lacks("texts"):
         return rates_of_model
     two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
-    return [*notes(two), *table(coders(facts)), *rates_of_model]
+    folded = [Part("more", ("As the model of silver chains sees them", rates_of_model))]
+    return [*notes(two), *table(coders(facts)), *folded * bool(rates_of_model)]
 
 
 def _in_context(facts: LinkFacts) -> Iterator[Place]:
@@ -89,7 +102,7 @@ def coders(facts: LinkFacts) -> Table:
     """Coders, the least like the others first."""
     columns = columns_of("coder texts mentions with_others others difference p_below alone places")
     title = "Coders, the least like the others first"
-    return tabulate("coders", title, columns, facts.coders)
+    return tabulate("coders", title, columns, facts.coders, full="coders.csv")
 
 
 def rates(fit: Fit, prob: float) -> Table:
@@ -102,7 +115,8 @@ def rates(fit: Fit, prob: float) -> Table:
         "mean judgments",
     )
     title = "Coders as the model estimates them, the lowest first"
-    return tabulate("rates", title, columns, frame.rename(columns={"class": "kind"}))
+    named = frame.rename(columns={"class": "kind"})
+    return tabulate("rates", title, columns, named, full="rates.csv")
 
 
 def _silver(facts: LinkFacts) -> list[Part]:
@@ -132,7 +146,7 @@ def silver(facts: LinkFacts, fit: Fit) -> Table:
         "mentions weakest",
     )
     title = "Silver chains, the weakest link first"
-    return tabulate("silver", title, columns, frame)
+    return tabulate("silver", title, columns, frame, full="links.csv")
 
 
 def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:

@@ -51,8 +51,8 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
     labels = [label_text(name) for name in data.labels]
     said = (
         f"{kinds} counts as no answer, not as a wrong one: {asked:,} times. Typical coders say it "
-        f"of {mean[:, most].mean():.0%} where the truth is {labels[most]}, of "
-        f"{mean[:, least].mean():.0%} where it is {labels[least]}"
+        f"of {100 * mean[:, most].mean():.0f} % where the truth is {labels[most]}, of "
+        f"{100 * mean[:, least].mean():.0f} % where it is {labels[least]}"
     )
     if len(mean) < 2:
         return (f"{said}.",)

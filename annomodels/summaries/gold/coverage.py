@@ -11,6 +11,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
+from annomodels.data.html import Html
 from annomodels.data.summary import Summary
 from annomodels.limits import SETTLED
 from annomodels.summaries.draws import choices, interval
@@ -38,7 +39,7 @@ CURVE = columns(
 
 
 @dataclass(frozen=True, eq=False)
-class Wrong:
+class Wrong(Html):
     """Posterior of the number of wrong labels, by the gold standard and by majority vote."""
 
     n: int  # number of items without known truth
@@ -59,6 +60,11 @@ class Wrong:
     # truths, shape [draw, point]
     errors: Floats
     counts: Floats
+
+    def __repr__(self) -> str:
+        gold = f"{self.gold:.1f} ({self.gold_low:.0f} to {self.gold_high:.0f})"
+        vote = f"{self.vote:.1f} ({self.vote_low:.0f} to {self.vote_high:.0f})"
+        return f"Wrong labels expected among {self.n:,}: gold {gold}, majority vote {vote}"
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:

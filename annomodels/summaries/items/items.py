@@ -244,7 +244,7 @@ def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
 
 def _in_words(row: Floats, names: list[str]) -> str:
     order = np.argsort(-row, kind="stable")
-    return ", ".join(f"{names[k]} {row[k]:.0%}" for k in order if row[k] >= WORTH_NAMING)
+    return ", ".join(f"{names[k]} {100 * row[k]:.0f} %" for k in order if row[k] >= WORTH_NAMING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +294,8 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             read = f", read as {facts.readings[i]}" if facts.readings else ""
             out[i] = (
                 f"It is ambiguous with probability {facts.ambiguous[i]:.2f}{read}: {dissent} of "
-                f"{n[i]} labels are not {label!r}, from coders who are right {acc_all[i]:.0%} of "
+                f"{n[i]} labels are not {label!r}, from coders who are right "
+                f"{100 * acc_all[i]:.0f} % of "
                 "the time."
             )
         elif word == "contested":
@@ -303,7 +304,8 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             it = "It may be hard, or have two readings" if two else "It may have two readings"
             out[i] = (
                 f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
-                f"{acc_all[i]:.0%} of the time; with probability {facts.contested[i]:.2f} that is "
+                f"{100 * acc_all[i]:.0f} % of the time; with probability {facts.contested[i]:.2f} "
+                "that is "
                 f"more than {more}. {it}."
             )
         elif word == "needs more labels":
@@ -316,7 +318,7 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             if acc_for[i] - acc_against[i] > CARELESS:
                 out[i] = (
                     f"{start}; they come from less reliable coders "
-                    f"({acc_against[i]:.0%} right against {acc_for[i]:.0%})."
+                    f"({100 * acc_against[i]:.0f} % right against {100 * acc_for[i]:.0f} %)."
                 )
             else:
                 out[i] = f"{start}; the coders differ no more than their errors explain."

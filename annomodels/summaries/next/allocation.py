@@ -27,8 +27,7 @@ def steps(gains: Floats, room: Ints) -> Steps:
 
     The next portion of an item is the number of labels with the largest gain per label; later
     portions never gain more per label than earlier ones (they are the edges of the concave hull).
-
-    One label gains nothing, three gain .3: they are one portion.
+    If one label gains nothing and three gain .3, these are one portion.
     """
     n_items, most = gains.shape
     total = np.concatenate([np.zeros((n_items, 1)), gains], axis=1)

@@ -34,7 +34,8 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
         names = [str(data.coders[j]) for j in group]
         said = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
         told.append(
-            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {rate:.0%} of the labels "
+            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {100 * rate:.0f} % of the "
+            "labels "
             f"copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
         )
     more = f"; and {len(found.coders) - NAMED:,} more groups" if len(found.coders) > NAMED else ""

@@ -143,7 +143,7 @@ def overlap_finding(share: float) -> Finding:
     """Judge the share of the items that have two labels or more, or known gold."""
     if share >= OVERLAP:
         return Finding(
-            "overlap", share, OVERLAP, f"{share:.0%} of the items have two labels or more."
+            "overlap", share, OVERLAP, f"{100 * share:.0f} % of the items have two labels or more."
         )
     if share == 0:
         text = (
@@ -151,7 +151,10 @@ def overlap_finding(share: float) -> Finding:
             "from bad ones. Let several coders label the same items."
         )
         return Finding("overlap", share, OVERLAP, text, FORBIDS)
-    text = f"Only {share:.1%} of the items have two labels or more: coders are hardly compared."
+    text = (
+        f"Only {100 * share:.1f} % of the items have two labels or more: coders are hardly "
+        "compared."
+    )
     return Finding("overlap", share, OVERLAP, text, CHECK)
 
 

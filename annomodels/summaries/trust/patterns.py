@@ -92,8 +92,10 @@ def split_finding(found: Consensus) -> Finding:
     _, k, other, one, two, rates = splits[0]
     a, b = label_text(data.labels[k]), label_text(data.labels[other])
     text = (
-        f"Split guideline: {_names(data.coders, two)} call {rates[1]:.0%} of the items of class "
-        f"{a} {b}; {_names(data.coders, one)} do so with {rates[0]:.0%}. Coders in two groups "
+        f"Split guideline: {_names(data.coders, two)} call {100 * rates[1]:.0f} % of the items of "
+        "class "
+        f"{a} {b}; {_names(data.coders, one)} do so with {100 * rates[0]:.0f} %. Coders in two "
+        "groups "
         "explain this better than coders who differ by degrees. Decide which reading is meant, and "
         "have these items labeled again."
     )
@@ -332,7 +334,10 @@ def drift_finding(found: Consensus) -> Finding:
     who = np.flatnonzero(fell)[np.argsort(chance[fell], kind="stable")]
     if not len(who):
         return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
-    told = (f"{data.coders[j]} ({shares[0, j]:.0%}, then {shares[1, j]:.0%})" for j in who)
+    told = (
+        f"{data.coders[j]} ({100 * shares[0, j]:.0f} %, then {100 * shares[1, j]:.0f} %)"
+        for j in who
+    )
     text = (
         f"Falling accuracy: {some(told, str, NAMED, 200)} agree less with the others in the second "
         "half of their items, in the order of the names, than in the first, by more than the "

@@ -109,9 +109,11 @@ def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> s
     mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
     low, high = (min(max(mean + z * spread, 0.0), 1.0) for z in (-2.0, 2.0))
     return (
-        f"coders are right on {found.seen[:, k].mean():.0%} of the items of {name}, and the prior "
-        f"allows {low:.0%} to {high:.0%}; of the labels of these items {share[k]:.0%} are {name} "
-        f"and {share[other]:.0%} {instead}"
+        f"coders are right on {100 * found.seen[:, k].mean():.0f} % of the items of {name}, and "
+        "the prior "
+        f"allows {100 * low:.0f} % to {100 * high:.0f} %; of the labels of these items "
+        f"{100 * share[k]:.0f} % are {name} "
+        f"and {100 * share[other]:.0f} % {instead}"
     )
 
 

@@ -81,7 +81,8 @@ def repeats_finding(data: Annotations) -> Finding:
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
     once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
-        f"Repeats: {where}, {same:.0%} of them the same label. The model counts each as one more "
+        f"Repeats: {where}, {100 * same:.0f} % of them the same label. The model counts each as "
+        "one more "
         "independent opinion, so P(truth) is too high. Keep only the first of each; repeats tell "
         "how steady a coder is, not what the truth is."
     )
@@ -125,7 +126,8 @@ def one_label_finding(data: Annotations) -> Finding:
         (f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named), str, NAMED, 99
     )
     who = (
-        f"Coders of one label: {names} only ever give one label, and gave {share:.0%} of all "
+        f"Coders of one label: {names} only ever give one label, and gave {100 * share:.0f} % of "
+        "all "
         "labels."
     )
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
@@ -234,10 +236,12 @@ def single_labels_finding(data: Annotations) -> Finding:
     """Judge whether coders gave enough labels for one of them to be told from another."""
     share, name = single_labels(data), "single labels"
     if share < MOSTLY or data.n_coders < 3:
-        return Finding(name, share, MOSTLY, f"{share:.0%} of the labels are all that a coder gave.")
+        return Finding(
+            name, share, MOSTLY, f"{100 * share:.0f} % of the labels are all that a coder gave."
+        )
     column = Option("coder")
     text = (
-        f"Single labels: {share:.0%} of the labels are the only one of their coder "
+        f"Single labels: {100 * share:.0f} % of the labels are the only one of their coder "
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
         "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
         "do on average, and numbers of one of them are those of all. See that the coder column "

@@ -1,0 +1,13 @@
+"""What notebooks show of objects that are a text."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+class Html:
+    """Shows notebooks the text of an object, its first line in bold."""
+
+    def _repr_html_(self) -> str:
+        first, *rest = map(escape, repr(self).split("\n"))
+        return f"<p><strong>{first}</strong></p>" + "".join(f"<p>{line}</p>" for line in rest)
