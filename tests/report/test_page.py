@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 import annomodels as am
+from annomodels.io.writing import OutputError
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import MOST
 from annomodels.reporting.head import sentence
@@ -224,7 +225,7 @@ def test_nothing_is_left_behind_when_writing_fails(crowd, tmp_path, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(am.errors.AnnotationError, match="No space left"):
+    with pytest.raises(OutputError, match="No space left"):
         report(crowd, tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
 
