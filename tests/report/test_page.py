@@ -225,7 +225,7 @@ def test_nothing_is_left_behind_when_writing_fails(crowd, tmp_path, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(OutputError, match="No space left"):
+    with pytest.raises(OutputError, match="The disk is full"):
         report(crowd, tmp_path / "report.html")
     assert not list(tmp_path.iterdir())
 
