@@ -13,7 +13,6 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, rated, some, variants
 from annomodels.limits import CODER_THIN
-from annomodels.reporting.words import number
 from annomodels.types import Ints
 
 _SHOWN = 8
@@ -66,13 +65,17 @@ class Spread:
     def told(self, *, middle: bool = False) -> str:
         """Return the ends and the median as text, with the middle half if wished.
 
-        >>> Spread.of(np.array([1, 2, 4])).told(), Spread.of(np.array([3, 3])).told()
-        ('1 to 4, median 2', '3')
+        >>> Spread.of(np.array([1, 2])).told(), Spread.of(np.array([3, 3])).told()
+        ('1 to 2, median 1.5', '3')
         """
         if self.least == self.most:
             return f"{self.least:,}"
-        half = f", middle half {number(self.quarter)} to {number(self.three_quarters)}" * middle
-        return f"{self.least:,} to {self.most:,}, median {number(self.median)}{half}"
+        low, middle_one, high = (
+            f"{value:,.1f}".removesuffix(".0")
+            for value in (self.quarter, self.median, self.three_quarters)
+        )
+        half = f", middle half {low} to {high}" * middle
+        return f"{self.least:,} to {self.most:,}, median {middle_one}{half}"
 
 
 @dataclass(frozen=True)
