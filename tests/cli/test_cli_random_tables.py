@@ -89,7 +89,15 @@ def test_agree(content: bytes, more: list[str]) -> None:
 def test_run(content: bytes) -> None:
     code, out, err, left = _call(content, "run", FEW)
     _is_well(code, err)
-    names = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", "fit.nc", "methods.md")
+    names = (
+        "gold.csv",
+        "coders.csv",
+        "items.csv",
+        "agreement.csv",
+        "next.csv",
+        "fit.nc",
+        "methods.md",
+    )
     whole = {"out", *(f"out/{name}" for name in names)}
     assert left == (whole if code in (0, 4) else set())
     assert bool(out) == bool(left)

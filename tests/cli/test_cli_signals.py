@@ -67,7 +67,7 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
     assert fit.tree.attrs["stopped"] == "interrupted"
     # a stack that is interrupted has members that ended early, and all draws of its coders
     assert 0 < fit.tree.attrs["draws"] < draws + (model == "stack")
-    assert len(list((tmp_path / "out").iterdir())) == 6
+    assert len(list((tmp_path / "out").iterdir())) == 7
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

@@ -49,7 +49,7 @@ def comparisons() -> list[tuple[object, ...]]:
 def test_comparisons_named_by_their_prompt_alone_are_refused_with_the_key(write: Write) -> None:
     path = write("prompt,model_a,model_b,turn,seconds,ana,ben", comparisons())
     problem = the_problem(path, item="prompt", coder_columns=["ana", "ben"])
-    assert "100 of 120 labels repeat (83%)" in problem.what
+    assert "100 of 120 labels repeat (83 %)" in problem.what
     assert "item='prompt,model_a,model_b,turn'" in problem.remedy
     assert "repeats='keep'" in problem.remedy
     assert "seconds" not in problem.remedy

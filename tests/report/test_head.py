@@ -77,8 +77,7 @@ def test_states_add_up_and_actions_name_their_counts(found):
 def test_nothing_is_left_of_a_quiet_fit(found):
     calm = changed(
         found,
-        gold=with_table(found.gold, settled=True),
-        items=with_table(found.items, quadrant="easy"),
+        states={"settled": found.data.n_items, "need labels": 0, "contested": 0, "decided": 0},
         coders=with_table(
             found.coders,
             kind="good",
