@@ -105,7 +105,7 @@ def test_a_long_run_says_once_a_minute_how_far_it_is(capsys, monkeypatch) -> Non
         stages("sampling", second / 1000)
     assert capsys.readouterr().err.splitlines() == [
         "sampling ...",
-        "sampling 6%, about 16 minutes left",
-        "sampling 12%, about 15 minutes left",
-        "sampling 18%, about 14 minutes left",
+        "sampling 6 %, about 16 minutes left",
+        "sampling 12 %, about 15 minutes left",
+        "sampling 18 %, about 14 minutes left",
     ]
