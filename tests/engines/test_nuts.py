@@ -14,8 +14,8 @@ pytestmark = pytest.mark.nuts
 @pytest.mark.calibration
 def test_the_logit_normal_model_recovers_truth_and_skill():
     rng = np.random.default_rng(6)
-    data, truth = simulate(rng, n_items=120, n_coders=6, per_item=4)
-    fit = am.fit(data, "logit-normal", seed=1, chains=2, draws=300, warmup=300)
+    data, truth = simulate(rng, n_items=150, n_coders=6, per_item=4)
+    fit = am.fit(data, "logit-normal", seed=1, chains=2, draws=500)
     assert (p_truth(fit).argmax(axis=1) == truth).mean() > 0.9
     assert float(fit.tree.attrs["rhat_max"]) < 1.05
     confusion = draws(fit, "confusion")
