@@ -411,8 +411,8 @@ def summary(sets: dict[str, Any]) -> list[str]:
             f"{100 * right:.1f} % right; the "
             f"interval of wrong labels holds the real number on {covered} of {len(rows)} sets, and "
             f"half its width is {wide:.2f} of its median in the median set; intervals hold the "
-            f"accuracy of {coders[0]} of {coders[1]} coders and the share of {classes[0]} of "
-            f"{classes[1]} classes."
+            f"share of right labels of {coders[0]} of {coders[1]} coders and the share of "
+            f"{classes[0]} of {classes[1]} classes."
         )
     return out
 
