@@ -53,7 +53,7 @@ def numbers() -> dict[str, str]:
     overall = text[text.index("Of all, ") :]
     loss = re.search(r"that of the votes stack ([\d.]+)", overall)
     right = re.search(r"([\d.]+) % right", overall)
-    coders = re.search(r"accuracy of (\d+) of (\d+) coders", overall)
+    coders = re.search(r"share of right labels of (\d+) of (\d+) coders", overall)
     votes = [float(cells[0]) for cells in _cells(text)]
     speed = _table("speed")
     em = re.search(r"An iteration is \*\*(\d+) times\*\*", speed)
