@@ -43,7 +43,7 @@ ROUNDS, LEAST, STRANGE, FAR = 40, 0.02, 0.5, 2.5
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """What pairs of coders say of their common items."""
+    """Agreement of pairs of coders on their common items."""
 
     coder: Ints  # codes of the coders that are compared, the busiest first, shape [place]
     item: Ints  # codes of the items that they labelled, shape [item]

@@ -1,4 +1,4 @@
-"""What notebooks show of objects that are a text."""
+"""HTML for notebooks of objects that are text."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Declared(Protocol):
 
 @dataclass
 class RawResult:
-    """What an engine hands back: arrays without names."""
+    """Result of an engine: arrays without names."""
 
     posterior: dict[str, AnyArray]  # draws by variable, each with leading dimensions [chain, draw]
     lp: AnyArray  # log joint density with the truth summed out, shape [chain, draw]
@@ -138,8 +138,7 @@ class RawResult:
     p_state: AnyArray | None = None  # posterior probability of each state, shape [item, state]
     # log density of each label given all others, nats, shape [annotation]
     label_density: AnyArray | None = None
-    # P(truth) of items of known truth as if it were not known, of others `p_truth`, shape [item,
-    # truth]
+    # P(truth) from the labels alone, known truth left out, shape [item, truth]
     p_open: AnyArray | None = None
     # a few whole draws by variable, [draw, ...], where `posterior` lacks rows of coders
     few: dict[str, AnyArray] = field(default_factory=dict)

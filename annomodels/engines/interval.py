@@ -32,7 +32,7 @@ TRUTHS = 20_000_000
 
 @dataclass
 class NumericResult:
-    """What sampling gives, in units of the labels."""
+    """Draws of the sampler, in units of the labels."""
 
     # draws [chain, draw, ...] of the population's parameters and, by coder, of bias, scale and
     # noise_sd

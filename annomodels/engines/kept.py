@@ -29,7 +29,7 @@ FEW, MOST_OF_FEW = 8, 16 * 2**20
 
 
 class Kept:
-    """What one chain keeps of a stage: draws of the parameters, sums of the class probabilities."""
+    """Draws of the parameters of one chain and stage, and sums of the class probabilities."""
 
     def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
         self.room = draws
@@ -106,7 +106,7 @@ class Kept:
 
 
 class StateKept(Kept):
-    """What a chain keeps of a stage, with sums of P(state) and of what states stand for."""
+    """Draws of one chain and stage, with sums of P(state) and of the values of states."""
 
     def __init__(
         self,

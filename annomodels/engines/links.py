@@ -24,7 +24,7 @@ BATCHES = 10
 
 @dataclass(frozen=True)
 class Draws:
-    """What sampling gives; values and likelihoods have leading dimensions [chain, draw].
+    """Draws of the sampler; values and likelihoods have leading dimensions [chain, draw].
 
     P(true) are means over batches of draws, [chain, batch, candidate], and P(no, one, several
     candidates true) means over all draws, [mention, 3].
