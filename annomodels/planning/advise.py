@@ -6,6 +6,9 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+import xarray as xr
+
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
@@ -17,8 +20,6 @@ from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.fitting.fit import Fit
 
 
@@ -156,8 +157,6 @@ def advise(
 def _advice(
     model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts, fit: Fit | None
 ) -> Advice:
-    import xarray as xr
-
     title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
     return Advice(title, table, xr.Dataset(), reasons, model=model, facts=facts, fit=fit)
 
@@ -228,8 +227,6 @@ def _cautions(facts: Facts) -> list[str]:
 
 def _table(rows: list[tuple[str, str]]) -> pd.DataFrame:
     """Tabulate one row per model, each once, the first one first."""
-    import pandas as pd
-
     once = dict(reversed(rows))
     names = dict.fromkeys(name for name, _ in rows)
     return pd.DataFrame(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
@@ -18,8 +20,6 @@ from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.fitting.fit import Fit
 
 ERRORS = 2.0  # Monte Carlo errors by which a mean must differ from the target
@@ -237,8 +237,6 @@ def design(
     0       8                1      60      no
     1       8                5     300     yes
     """
-    import pandas as pd
-
     if of not in get_args(Of):
         raise NotApplicable(f"{Option('of', of)} is unknown. Use one of {', '.join(get_args(Of))}.")
     wanted = TARGET[of] if target is None else target
@@ -353,8 +351,6 @@ def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float)
 
 
 def _draws(cells: list[tuple[int, int, int, int]], found: list[list[Trial]]) -> xr.Dataset:
-    import xarray as xr
-
     values = np.array(found)
     dims = ("design", "replication")
     return xr.Dataset(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
@@ -19,9 +21,6 @@ from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 GOOD_ERROR = 0.05
 FEW = 20
 SHARE = 0.02
@@ -30,8 +29,6 @@ SPLIT = "{n} mentions have an antecedent of several parts; they are not joined t
 
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
     """All candidates with P(true), its Monte Carlo error, and the votes."""
-    import pandas as pd
-
     model, codes, p, truth = _read(tree, data)
     silver = p > 0.5
     if model.single:
@@ -55,8 +52,6 @@ def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
 
 def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
     """Mentions with their most probable label and P(none, one, several readings are true)."""
-    import pandas as pd
-
     _, codes, p, truth = _read(tree, data)
     best, number = _best(codes, p), truth["p_number"].values
     names = truth["number"].values.astype(object)
@@ -90,8 +85,6 @@ def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Su
 
 def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     """Sensitivity and specificity (or accuracy) of each coder for each class."""
-    import pandas as pd
-
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
     model, posterior = _model(tree), tree["posterior"].to_dataset()
@@ -117,8 +110,6 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 
     Mentions whose most probable label has no antecedent, or several parts, give no row.
     """
-    import pandas as pd
-
     _require_probability("at_least", at_least)
     _, codes, p, truth = _read(tree, data)
     p_next, found, split = truth["p_next"].values, [], 0
@@ -135,8 +126,6 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 
 def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
     """Silver chains: mentions joined by :func:`links`; the first gives a chain its name."""
-    import pandas as pd
-
     found = links(tree, data, at_least)
     antecedent = dict(zip(found.table["item"], found.table["antecedent"], strict=True))
     p = dict(zip(found.table["item"], found.table["p_link"], strict=True))

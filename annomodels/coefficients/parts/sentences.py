@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from annomodels.coefficients.distances import Nominal
@@ -27,8 +28,6 @@ from annomodels.coefficients.reasons import used_items
 from annomodels.data.names import quoted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.coefficients.parts.results import Breakdown
 
 SURE = 0.975

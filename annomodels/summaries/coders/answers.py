@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
 from annomodels.summaries.draws import estimated
 from annomodels.types import AnyArray, Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TELLING = 0.95
 

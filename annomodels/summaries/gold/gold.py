@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
@@ -22,8 +24,6 @@ from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.models.mixtures.stack import Stack
 
 # R-hat of a member of a stack from which its chains are said to be apart
@@ -46,8 +46,6 @@ def gold(
     E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
     the part of the prevalence where it counts.
     """
-    import pandas as pd
-
     limit = SETTLED if threshold is None else threshold
     if not 0 <= limit <= 1:
         raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
@@ -27,9 +28,6 @@ from annomodels.summaries.gold.coverage import open_items
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 WORK = 4_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 100, 500
@@ -74,8 +72,6 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
     * "easy": the rest.
     """
-    import pandas as pd
-
     truth = tree["truth"].to_dataset()
     p = truth["p_truth"].values
     best = p.argmax(axis=1)

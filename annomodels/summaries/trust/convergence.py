@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.mixing import mixing
 from annomodels.data.schema import Data
@@ -14,9 +15,6 @@ from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, FORBIDS, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FEWEST_DRAWS = 8
 RHAT, RHAT_WORST = 1.01, 1.05

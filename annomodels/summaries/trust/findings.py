@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
@@ -16,9 +17,6 @@ from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Severity = Literal[0, 1, 2]
 FINE: Severity = 0

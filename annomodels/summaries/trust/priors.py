@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -28,10 +29,6 @@ from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 # standard deviations below what is expected, on average over the posterior, from which the coders
 # contradict their prior
@@ -154,8 +151,6 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
     doi:10.1007/s11222-023-10366-5.
     """
-    import xarray as xr
-
     title = "What other priors would change"
     model = model_of(tree)
     cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
@@ -227,8 +222,6 @@ def _table(
     labels: Sequence[str], coders: Sequence[str], values: Floats, weights: _Weights | None
 ) -> pd.DataFrame:
     """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
-    import pandas as pd
-
     table = pd.DataFrame(
         {
             "what": ["prevalence"] * len(labels) + ["accuracy"] * len(coders),

@@ -5,9 +5,8 @@ And what is too little to learn from: coders of a single label, labels that were
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
@@ -26,9 +25,6 @@ from annomodels.summaries.trust.copies import (
 )
 from annomodels.summaries.trust.findings import CHECK, FORBIDS, Finding
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 # share of the labels from which repeats of a coder count, and share of equal ones among them from
 # which rows were given twice
