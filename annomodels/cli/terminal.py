@@ -13,6 +13,7 @@ import click
 
 from annomodels.cli.screen.wrapping import width_of, wrapped
 from annomodels.cli.session import current
+from annomodels.data.columns import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -98,7 +99,7 @@ class Stages:
         elif now - self._said >= SECONDS_OF_A_LINE and 0 < done < 1:
             self._said = now
             left = (now - self._known[stage]) * (1 - done) / done
-            click.echo(f"{stage} {100 * done:.0f} %, {duration(left)} left", err=True)
+            click.echo(f"{stage} {percent(done, 0)}, {duration(left)} left", err=True)
 
     def _start(self) -> Progress:
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.data.annotations import Annotations, as_annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import rated, some
@@ -197,9 +198,8 @@ def _audit(data: Annotations) -> str:
             "independent judges these are worth."
         )
     return (
-        "No true labels are known: an error that all coders share cannot be seen. "
-        f"{draw} draws items for an expert, and {estimate} then estimates how many labels are "
-        "wrong."
+        f"No true labels are known: an error that all coders share cannot be seen. {draw} draws "
+        f"items for an expert, and {estimate} then estimates how many labels are wrong."
     )
 
 
@@ -208,9 +208,8 @@ def _cautions(facts: Facts) -> list[str]:
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(
-            f"Only {100 * facts.shared:.0f} % of the items have labels of two coders: the quality "
-            "of "
-            "coders rests on these."
+            f"Only {percent(facts.shared, 0)} of the items have labels of two coders: the quality "
+            "of coders rests on these."
         )
     if facts.items < FEW_ITEMS:
         said.append(

@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.summary import Summary
 from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
 from annomodels.fitting.run import default_model
@@ -63,7 +63,7 @@ def sentences(
 ) -> tuple[str, ...]:
     """Name the smallest design, those that are unclear, and what the numbers rest on."""
     goal = (
-        f"{100 * target:.1f} % right gold labels"
+        f"{percent(target, 1)} right gold labels"
         if of == "gold"
         else f"an interval of alpha at most {target:g} wide"
     )
@@ -96,11 +96,10 @@ def _name(row: Row) -> str:
 def _brings(row: Row, of: str) -> str:
     if of == "gold":
         return (
-            f"expected {100 * row['accuracy']:.1f} % ± {100 * ERRORS * row['accuracy_mcse']:.1f} "
-            "%, in 95 % of "
-            f"studies {100 * row['accuracy_low']:.1f} % to {100 * row['accuracy_high']:.1f} %; "
-            "majority vote "
-            f"{100 * row['vote']:.1f} %"
+            f"expected {percent(row['accuracy'], 1)} ± "
+            f"{percent(ERRORS * row['accuracy_mcse'], 1)}, in 95 % of studies "
+            f"{percent(row['accuracy_low'], 1)} to {percent(row['accuracy_high'], 1)}; majority "
+            f"vote {percent(row['vote'], 1)}"
         )
     error = ERRORS * row["alpha_width_mcse"]
     return f"expected {row['alpha_width']:.3f} ± {error:.3f} around {row['alpha']:.2f}"

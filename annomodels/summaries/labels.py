@@ -156,8 +156,7 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
         best: Any = found.loc[pair]
         first, second = (label_text(data.labels[k]) for k in pair)
         notes.append(
-            f"Counted as one, {first} and {second} would raise alpha by "
-            f"{best['alpha_change']:.3f} ({best['alpha_change_low']:.3f} to "
-            f"{best['alpha_change_high']:.3f})."
+            f"Counted as one, {first} and {second} would raise alpha by {best['alpha_change']:.3f} "
+            f"({best['alpha_change_low']:.3f} to {best['alpha_change_high']:.3f})."
         )
     return tuple(notes)

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
+from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
 from annomodels.data.validation import some
 from annomodels.errors import NotApplicable
@@ -101,7 +102,7 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
     table = pd.DataFrame(rows, columns=columns)
     return Summary(
-        "Coders", table, posterior, (f"Intervals hold {100 * prob:.0f} % of the draws.",)
+        "Coders", table, posterior, (f"Intervals hold {percent(prob, 0)} of the draws.",)
     )
 
 
@@ -182,7 +183,7 @@ def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
     shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1))
     out = []
     for name, share in zip(data.classes, shares.tolist(), strict=True):
-        text = f"In {100 * share:.0f} % of the draws coders are worse than chance on class {name}"
+        text = f"In {percent(share, 0)} of the draws coders are worse than chance on class {name}"
         bad = share > SHARE
         if bad:
             text += ": true and false may be swapped there. Do not use its probabilities"

@@ -12,7 +12,7 @@ import xarray as xr
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column
+from annomodels.data.columns import Column, percent
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.models.numeric import NumberValues
@@ -240,7 +240,7 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
     share = float((open_low * below + open_high * above).mean())
     text = (
-        f"The model expects {100 * share:.1f} % of the labels beyond {y.min():g} and {y.max():g}."
+        f"The model expects {percent(share, 1)} of the labels beyond {y.min():g} and {y.max():g}."
     )
     if share > BEYOND:
         text += (

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import columns
+from annomodels.data.columns import columns, percent
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
@@ -126,7 +126,7 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
         f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
         f"err independently with probability {independent:.2f}. The crowd is assumed to know "
-        f"nothing about {100 * float(stack.unknown.mean()):.1f} % of the items."
+        f"nothing about {percent(float(stack.unknown.mean()), 1)} of the items."
     ]
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):

@@ -11,7 +11,7 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.models.base import Model
@@ -106,11 +106,9 @@ def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> s
     mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
     low, high = (min(max(mean + z * spread, 0.0), 1.0) for z in (-2.0, 2.0))
     return (
-        f"coders are right on {100 * found.seen[:, k].mean():.0f} % of the items of {name}, and "
-        "the prior "
-        f"allows {100 * low:.0f} % to {100 * high:.0f} %; of the labels of these items "
-        f"{100 * share[k]:.0f} % are {name} "
-        f"and {100 * share[other]:.0f} % {instead}"
+        f"coders are right on {percent(found.seen[:, k].mean(), 0)} of the items of {name}, and "
+        f"the prior allows {percent(low, 0)} to {percent(high, 0)}; of the labels of these items "
+        f"{percent(share[k], 0)} are {name} and {percent(share[other], 0)} {instead}"
     )
 
 
