@@ -1,6 +1,6 @@
 """Progress of long runs: what they call, and the reporter that shows it in terminals and notebooks.
 
-Every parameter called ``progress`` is a :data:`Progress`. May import nothing of the package.
+Every parameter called ``progress`` is a :data:`Progress`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from html import escape
 from importlib import import_module
 from typing import Any, Self
+
+from annomodels.data.columns import percent
 
 Progress = Callable[[str, float, str], object]
 """Called with a stage, the share of it that is done (0 to 1), and a message."""
@@ -73,7 +75,7 @@ class Reporter:
         elif now - self._said >= SECONDS_OF_A_LINE and 0 < share < 1:
             self._said = now
             left = duration((now - self._known[stage]) * (1 - share) / share)
-            print(f"{stage} {100 * share:.0f} %, {left} left", file=sys.stderr, flush=True)
+            print(f"{stage} {percent(share, 0)}, {left} left", file=sys.stderr, flush=True)
 
     def _draw(self, stage: str, share: float, text: str) -> None:
         """Move a bar of the terminal."""
@@ -98,7 +100,7 @@ class Reporter:
         self._said, shown = now, import_module("IPython.display")
         made = shown.HTML(
             f'<progress max="1" value="{share:.3f}"></progress> '
-            f"{escape(stage)} {100 * share:.0f} % {escape(message)}"
+            f"{escape(stage)} {percent(share, 0)} {escape(message)}"
         )
         if self._bars is None:
             self._bars = shown.display(made, display_id=True)

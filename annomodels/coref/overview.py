@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coref.agreements import By, Which, agreement, parts_of
@@ -29,8 +30,6 @@ from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.coefficients.result import Agreement
 
 KAPPA = "kappa on coreferent pairs"
@@ -95,8 +94,6 @@ def agreement_table(
     >>> table["coefficient"].tolist()[:3]
     ['mention_f1', 'pair_kappa', 'alpha_none_dice']
     """
-    import pandas as pd
-
     documents = documents_of(corpus)
     parts = parts_of(documents, by)
     known = _posteriors(documents, by, draws, seed)
@@ -229,8 +226,6 @@ def coder_table(
     >>> table["coder"].tolist(), bool(table["p_below"][0] > 0.95)
     (['cho', 'ana', 'ben'], True)
     """
-    import pandas as pd
-
     valid_draws(draws)
     valid_seed(seed)
     documents = documents_of(corpus)

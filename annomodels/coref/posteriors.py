@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.intervals import interval
@@ -33,9 +33,6 @@ from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.html import Html
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POWER = 0.75
 FLOOR = 0.1
@@ -372,8 +369,6 @@ class PairPosterior(Html):
         prob
             Probability of the intervals.
         """
-        import pandas as pd
-
         low, high = interval(self.draws.T, prob, self.kappa)
         columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
         return pd.DataFrame(columns | {"low": low, "high": high})
@@ -386,8 +381,6 @@ class PairPosterior(Html):
         prob
             Probability of the intervals.
         """
-        import pandas as pd
-
         rows = []
         for name, title in QUANTITIES.items():
             draws = getattr(self, name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from annomodels.coref.alphas import SetLabels
 from annomodels.coref.conditions import (
@@ -18,9 +19,6 @@ from annomodels.coref.conditions import (
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import Layer
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORDS = {
     (True, True): "explicit and implicit",
@@ -63,8 +61,6 @@ def category_table(
     >>> table.loc["none"].to_dict(), int(table.loc["(any)"].max())
     ({3: 1, 2: 1, 1: 0, 0: 0}, 2)
     """
-    import pandas as pd
-
     documents = documents_of(corpus)
     per_item: list[Counter[str]] = []
     for document in documents:
@@ -101,8 +97,6 @@ def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
         One row for each: `document`, `span`, `text`, `coder`, `category` and number of `readings`.
         Its length is the number of ambiguous judgments, its different spans are the expressions.
     """
-    import pandas as pd
-
     rows = []
     for document in documents_of(corpus):
         bad = errors_of(document)
@@ -157,8 +151,6 @@ def ambiguous_places(
     >>> row.text, row.kind, int(row.multiple), int(row["first"]), int(row.second)
     ('it', 'explicit and implicit', 9, 6, 3)
     """
-    import pandas as pd
-
     condition = condition_named(chain)
     rows = []
     for document in documents_of(corpus):
@@ -269,8 +261,6 @@ def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
     >>> to_mpa_frame(document("t", {"ana": [["a", "c"], ["b"]]}))["label"].tolist()
     ['DN()', 'DN()', 'DO(0)']
     """
-    import pandas as pd
-
     rows = []
     for document in documents_of(corpus):
         for coder in document.coders:
@@ -349,8 +339,6 @@ def reading_table(
     [['engine boxcar', 'it', 'boxcar [1]', 'ana, dan'],
      ['engine boxcar', 'it', 'engine [0]', 'ben, cho']]
     """
-    import pandas as pd
-
     condition = condition_named(chain)
     documents = documents_of(corpus)
     keys = [key for key in drop if isinstance(key, tuple)]

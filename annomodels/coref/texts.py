@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.html import Html
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 RULES = {
     "": "kappa as it is",
@@ -86,8 +83,6 @@ class TextAgreement(Html):
 
         A link table has `recall` and `precision` too, with the first coder as the target.
         """
-        import pandas as pd
-
         records = []
         for document, genre, first, second, cells in self.rows:
             kappa, rule = text_kappa(cells)
@@ -118,8 +113,6 @@ class TextAgreement(Html):
     @cached_property
     def by_genre(self) -> pd.DataFrame:
         """Number of `texts`, mean and `sigma` of kappa over them, for each text type."""
-        import pandas as pd
-
         genres = self.table.drop_duplicates("document").set_index("document")["genre"]
         kappa = self.by_document.dropna()
         groups = kappa.groupby(genres.reindex(kappa.index).fillna("(none)"))

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
@@ -20,8 +22,6 @@ from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
 from annomodels.progress import Progress, reporting
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.fitting.fit import Fit
 
 ERRORS = 2.0  # Monte Carlo errors by which a mean must differ from the target
@@ -65,7 +65,7 @@ def sentences(
 ) -> tuple[str, ...]:
     """Name the smallest design, those that are unclear, and what the numbers rest on."""
     goal = (
-        f"{100 * target:.1f} % right gold labels"
+        f"{percent(target, 1)} right gold labels"
         if of == "gold"
         else f"an interval of alpha at most {target:g} wide"
     )
@@ -98,11 +98,10 @@ def _name(row: Row) -> str:
 def _brings(row: Row, of: str) -> str:
     if of == "gold":
         return (
-            f"expected {100 * row['accuracy']:.1f} % ± {100 * ERRORS * row['accuracy_mcse']:.1f} "
-            "%, in 95 % of "
-            f"studies {100 * row['accuracy_low']:.1f} % to {100 * row['accuracy_high']:.1f} %; "
-            "majority vote "
-            f"{100 * row['vote']:.1f} %"
+            f"expected {percent(row['accuracy'], 1)} ± "
+            f"{percent(ERRORS * row['accuracy_mcse'], 1)}, in 95 % of studies "
+            f"{percent(row['accuracy_low'], 1)} to {percent(row['accuracy_high'], 1)}; majority "
+            f"vote {percent(row['vote'], 1)}"
         )
     error = ERRORS * row["alpha_width_mcse"]
     return f"expected {row['alpha_width']:.3f} ± {error:.3f} around {row['alpha']:.2f}"
@@ -238,8 +237,6 @@ def design(
     0       8                1      60      no
     1       8                5     300     yes
     """
-    import pandas as pd
-
     if of not in get_args(Of):
         raise NotApplicable(f"{Option('of', of)} is unknown. Use one of {', '.join(get_args(Of))}.")
     wanted = TARGET[of] if target is None else target
@@ -354,8 +351,6 @@ def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float)
 
 
 def _draws(cells: list[tuple[int, int, int, int]], found: list[list[Trial]]) -> xr.Dataset:
-    import xarray as xr
-
     values = np.array(found)
     dims = ("design", "replication")
     return xr.Dataset(

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
@@ -19,7 +20,6 @@ from annomodels.models.states import Kinds, States
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
     from scipy.sparse import csr_array
 
 BUDGET = 256 * 2**20

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.agreement import agreement
 from annomodels.coefficients.distances import make_distance
@@ -15,9 +16,6 @@ from annomodels.coefficients.reasons import before, diagnose
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import estimated, interval
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Pair = tuple[int, int]
 Alpha = tuple[float, Floats | None]
@@ -71,8 +69,6 @@ def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
 
 def merges(mixed: Floats, chosen: Ints, alphas: dict[Pair, Alpha]) -> pd.DataFrame:
     """Work out what merging does, one row for each pair of labels, indexed by their codes."""
-    import pandas as pd
-
     changes = [
         _change(alphas[0, 0], alphas[k, m]) if (k, m) in alphas else (np.nan,) * 4
         for k, m in chosen.tolist()

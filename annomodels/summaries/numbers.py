@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column
+from annomodels.data.columns import Column, percent
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.models.numeric import NumberValues
@@ -19,9 +21,6 @@ from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FEWEST_LABELS = 5
 USELESS = 0.1
@@ -41,8 +40,6 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Posterior of the true value of every item."""
-    import pandas as pd
-
     truth = tree["truth"].to_dataset()
     value = truth["truth_mean"].values
     n = np.diff(data.starts)
@@ -82,9 +79,6 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     "biased" (the interval of the bias leaves out 0 and the bias exceeds a quarter of the spread of
     the truths), "good".
     """
-    import pandas as pd
-    import xarray as xr
-
     n = np.bincount(data.coder, minlength=data.n_coders)
     drawn = _draws(tree)
     spread, scale, noise = drawn.truth_spread[:, None], drawn.scale, drawn.noise_sd
@@ -123,9 +117,6 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
     Difficulty is the factor by which the noise of all coders is larger at this item than usual
     (its square averages 1).
     """
-    import pandas as pd
-    import xarray as xr
-
     truth, held = tree["truth"].to_dataset(), tree["items"].to_dataset()
     difficulty, error = held["difficulty"].values, held["difficulty_sd"].values
     sd = truth["truth_sd"].values
@@ -179,9 +170,6 @@ def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
     r"""Krippendorff's interval alpha beside the reliabilities that the model implies."""
-    import pandas as pd
-    import xarray as xr
-
     panel = classical(data.replace(scale="interval"), "alpha", draws=draws)
     drawn = _draws(tree)
     tau2, bias2, noise2 = drawn.truth_spread**2, drawn.bias_spread**2, drawn.noise**2
@@ -252,7 +240,7 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
     share = float((open_low * below + open_high * above).mean())
     text = (
-        f"The model expects {100 * share:.1f} % of the labels beyond {y.min():g} and {y.max():g}."
+        f"The model expects {percent(share, 1)} of the labels beyond {y.min():g} and {y.max():g}."
     )
     if share > BEYOND:
         text += (

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import n_samples
 from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 BUDGET = 256 * 2**20
 NO_SIGNAL = 0.1  # signal below which nothing should be believed of the truth

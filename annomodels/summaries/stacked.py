@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.mixtures.stack import layered
@@ -14,8 +15,6 @@ from annomodels.summaries.draws import evenly, model_of, thinned, truth_probabil
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.models.mixtures.stack import Stack
 
 # items of which P(truth) is computed at a time

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
 from annomodels.summaries.draws import estimated
 from annomodels.types import AnyArray, Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 TELLING = 0.95
 
@@ -51,8 +48,8 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
     labels = [label_text(name) for name in data.labels]
     said = (
         f"{kinds} counts as no answer, not as a wrong one: {asked:,} times. Typical coders say it "
-        f"of {100 * mean[:, most].mean():.0f} % where the truth is {labels[most]}, of "
-        f"{100 * mean[:, least].mean():.0f} % where it is {labels[least]}"
+        f"of {percent(mean[:, most].mean(), 0)} where the truth is {labels[most]}, of "
+        f"{percent(mean[:, least].mean(), 0)} where it is {labels[least]}"
     )
     if len(mean) < 2:
         return (f"{said}.",)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
@@ -21,9 +23,6 @@ from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
     from annomodels.summaries.skills import CoderDraws
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
@@ -85,8 +84,6 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
       what the mean label does;
     * "ask".
     """
-    import pandas as pd
-
     if target is not None and not 0 <= target <= 1:
         raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
     draws = coder_draws(tree, data)
@@ -208,8 +205,6 @@ def _portrait(draws: CoderDraws, n: Ints, bias: list[str]) -> Portrait:
 
 
 def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
-    import xarray as xr
-
     dims = ("sample", "coder")
     return xr.Dataset(
         {

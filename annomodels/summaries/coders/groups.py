@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
@@ -16,9 +18,6 @@ from annomodels.summaries.coders.populations import group_of_coders, population_
 from annomodels.summaries.draws import interval
 from annomodels.summaries.skills import coder_draws
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MEASURES = ("accuracy", "skill", "bits")
 
@@ -43,9 +42,6 @@ def groups(
     `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further
     coder of the group is expected to have.
     """
-    import pandas as pd
-    import xarray as xr
-
     if tree["posterior"].to_dataset()["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
     populations: dict[str, Floats] = {}

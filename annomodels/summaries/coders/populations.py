@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries.draws import interval, model_of
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
@@ -19,8 +21,6 @@ from annomodels.summaries.foretold.shares import leaning, smoothed
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.models.mixtures.stack import Stack
 
 By = Literal["item", "coder"]
@@ -55,9 +55,6 @@ def p_next(
     by their number of labels. There the rows are means over the coders, S leans nowhere, and the
     weights are those that foretell held-out labels best where the coder is not told.
     """
-    import pandas as pd
-    import xarray as xr
-
     if by not in ("item", "coder"):
         raise NotApplicable(f"{Option('by', by)} is unknown: give 'item' or 'coder'.")
     if coders is not None and by == "item":

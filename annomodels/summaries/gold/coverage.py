@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -17,9 +19,6 @@ from annomodels.limits import SETTLED
 from annomodels.summaries.draws import choices, interval
 from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 LIMITS = (0.0, 0.5, 0.8, 0.9, SETTLED, 0.99)
 _DRAWS = 400
@@ -179,9 +178,6 @@ def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -
     labels among replicated truths, one set of truths for each posterior draw, scaled so that among
     all items it has the interval of W. Items of known gold are left out.
     """
-    import pandas as pd
-    import xarray as xr
-
     found = wrong_labels(tree, data) if wrong is None else wrong
     first, errors, cut = found.first, found.errors, len(LIMITS)
     fewest, most = _ends(found)

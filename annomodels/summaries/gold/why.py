@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -17,10 +18,6 @@ from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
 from annomodels.summaries.stacked import stacked
 from annomodels.types import AnyArray, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
@@ -138,15 +135,11 @@ def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
 
 
 def _table(rows: list[dict[str, object]]) -> pd.DataFrame:
-    import pandas as pd
-
     columns = ["item", "label", "runner_up", "probability", "source", "said"]
     return pd.DataFrame(rows, columns=[*columns, "log_odds", "low", "high"])
 
 
 def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:
-    import xarray as xr
-
     values = np.concatenate(held, axis=1) if held else np.empty((n, 0))
     texts = {
         word: ("part", np.array([label_text(row[word]) for row in rows], dtype=object))

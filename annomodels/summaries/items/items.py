@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import columns
+from annomodels.data.columns import columns, percent
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
@@ -27,9 +28,6 @@ from annomodels.summaries.gold.coverage import open_items
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 WORK = 4_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 100, 500
@@ -74,8 +72,6 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
     * "easy": the rest.
     """
-    import pandas as pd
-
     truth = tree["truth"].to_dataset()
     p = truth["p_truth"].values
     best = p.argmax(axis=1)
@@ -244,7 +240,7 @@ def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
 
 def _in_words(row: Floats, names: list[str]) -> str:
     order = np.argsort(-row, kind="stable")
-    return ", ".join(f"{names[k]} {100 * row[k]:.0f} %" for k in order if row[k] >= WORTH_NAMING)
+    return ", ".join(f"{names[k]} {percent(row[k], 0)}" for k in order if row[k] >= WORTH_NAMING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +291,7 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             out[i] = (
                 f"It is ambiguous with probability {facts.ambiguous[i]:.2f}{read}: {dissent} of "
                 f"{n[i]} labels are not {label!r}, from coders who are right "
-                f"{100 * acc_all[i]:.0f} % of "
-                "the time."
+                f"{percent(acc_all[i], 0)} of the time."
             )
         elif word == "contested":
             two = data.n_labels == 2
@@ -304,9 +299,8 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             it = "It may be hard, or have two readings" if two else "It may have two readings"
             out[i] = (
                 f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
-                f"{100 * acc_all[i]:.0f} % of the time; with probability {facts.contested[i]:.2f} "
-                "that is "
-                f"more than {more}. {it}."
+                f"{percent(acc_all[i], 0)} of the time; with probability {facts.contested[i]:.2f} "
+                f"that is more than {more}. {it}."
             )
         elif word == "needs more labels":
             out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
@@ -318,7 +312,7 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             if acc_for[i] - acc_against[i] > CARELESS:
                 out[i] = (
                     f"{start}; they come from less reliable coders "
-                    f"({100 * acc_against[i]:.0f} % right against {100 * acc_for[i]:.0f} %)."
+                    f"({percent(acc_against[i], 0)} right against {percent(acc_for[i], 0)})."
                 )
             else:
                 out[i] = f"{start}; the coders differ no more than their errors explain."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import model_of
@@ -28,10 +29,6 @@ from annomodels.summaries.trust.patterns import patterns
 from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 VERDICTS = ("trust", "no problem found", "check", "do not use")
 # what is said where all is well but known truth tested nothing
@@ -113,8 +110,6 @@ def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
     """Return the verdict that findings lead to; `well` is the sentence where none is bad."""
-    import pandas as pd
-
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     causes = {finding.code for finding in bad} & CAUSES
     columns = ["name", "value", "limit", "ok", "sentence"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.copying import ALARM, Copies, Pairs
 from annomodels.data.validation import some
 from annomodels.summaries.trust.findings import CHECK, Finding
@@ -34,9 +35,8 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
         names = [str(data.coders[j]) for j in group]
         said = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
         told.append(
-            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {100 * rate:.0f} % of the "
-            "labels "
-            f"copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
+            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {percent(rate, 0)} of the "
+            f"labels copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
         )
     more = f"; and {len(found.coders) - NAMED:,} more groups" if len(found.coders) > NAMED else ""
     text = (

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import Column, columns
@@ -15,9 +16,6 @@ from annomodels.models.encoded import Encoded, encode
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
 from annomodels.summaries.trust.smoothing import smoothed
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 By = Literal["item", "label"]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 # items of one value below which a coefficient is mostly its prior, share of the variance of a term
 # that the class explains from which the two cannot be told apart, and reach of a column, in its

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.limits import KNOWN_TESTED
@@ -13,9 +13,6 @@ from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 # draws of P(truth) that known items are compared with
 TESTS = 400

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.summaries.draws import per_item
@@ -92,12 +93,10 @@ def split_finding(found: Consensus) -> Finding:
     _, k, other, one, two, rates = splits[0]
     a, b = label_text(data.labels[k]), label_text(data.labels[other])
     text = (
-        f"Split guideline: {_names(data.coders, two)} call {100 * rates[1]:.0f} % of the items of "
-        "class "
-        f"{a} {b}; {_names(data.coders, one)} do so with {100 * rates[0]:.0f} %. Coders in two "
-        "groups "
-        "explain this better than coders who differ by degrees. Decide which reading is meant, and "
-        "have these items labeled again."
+        f"Split guideline: {_names(data.coders, two)} call {percent(rates[1], 0)} of the items of "
+        f"class {a} {b}; {_names(data.coders, one)} do so with {percent(rates[0], 0)}. Coders in "
+        "two groups explain this better than coders who differ by degrees. Decide which reading is "
+        "meant, and have these items labeled again."
     )
     values = {
         "classes": [a, b],
@@ -335,7 +334,7 @@ def drift_finding(found: Consensus) -> Finding:
     if not len(who):
         return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
     told = (
-        f"{data.coders[j]} ({100 * shares[0, j]:.0f} %, then {100 * shares[1, j]:.0f} %)"
+        f"{data.coders[j]} ({percent(shares[0, j], 0)}, then {percent(shares[1, j], 0)})"
         for j in who
     )
     text = (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import Column, columns
@@ -15,10 +16,6 @@ from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
@@ -61,8 +58,6 @@ def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
     """Return the summary of :func:`predictive`, and the aspects of the data it rests on."""
-    import xarray as xr
-
     design = Design(data)
     rng = np.random.default_rng(seed)
     draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
@@ -193,8 +188,6 @@ class Rows:
 
     def table(self) -> pd.DataFrame:
         """Return the rows as a table."""
-        import pandas as pd
-
         columns = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
         return pd.DataFrame(self.rows, columns=columns)
 

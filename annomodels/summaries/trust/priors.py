@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.models.base import Model
@@ -28,10 +29,6 @@ from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 # standard deviations below what is expected, on average over the posterior, from which the coders
 # contradict their prior
@@ -109,11 +106,9 @@ def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> s
     mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
     low, high = (min(max(mean + z * spread, 0.0), 1.0) for z in (-2.0, 2.0))
     return (
-        f"coders are right on {100 * found.seen[:, k].mean():.0f} % of the items of {name}, and "
-        "the prior "
-        f"allows {100 * low:.0f} % to {100 * high:.0f} %; of the labels of these items "
-        f"{100 * share[k]:.0f} % are {name} "
-        f"and {100 * share[other]:.0f} % {instead}"
+        f"coders are right on {percent(found.seen[:, k].mean(), 0)} of the items of {name}, and "
+        f"the prior allows {percent(low, 0)} to {percent(high, 0)}; of the labels of these items "
+        f"{percent(share[k], 0)} are {name} and {percent(share[other], 0)} {instead}"
     )
 
 
@@ -154,8 +149,6 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
     doi:10.1007/s11222-023-10366-5.
     """
-    import xarray as xr
-
     title = "What other priors would change"
     model = model_of(tree)
     cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
@@ -227,8 +220,6 @@ def _table(
     labels: Sequence[str], coders: Sequence[str], values: Floats, weights: _Weights | None
 ) -> pd.DataFrame:
     """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
-    import pandas as pd
-
     table = pd.DataFrame(
         {
             "what": ["prevalence"] * len(labels) + ["accuracy"] * len(coders),
