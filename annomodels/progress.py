@@ -14,8 +14,6 @@ from html import escape
 from importlib import import_module
 from typing import Any, Self
 
-from annomodels.data.columns import percent
-
 Progress = Callable[[str, float, str], object]
 """Called with a stage, the share of it that is done (0 to 1), and a message."""
 
@@ -74,8 +72,8 @@ class Reporter:
             print(f"{stage} ...", file=sys.stderr, flush=True)
         elif now - self._said >= SECONDS_OF_A_LINE and 0 < share < 1:
             self._said = now
-            left = duration((now - self._known[stage]) * (1 - share) / share)
-            print(f"{stage} {percent(share, 0)}, {left} left", file=sys.stderr, flush=True)
+            done, left = _percent(share), duration((now - self._known[stage]) * (1 - share) / share)
+            print(f"{stage} {done}, {left} left", file=sys.stderr, flush=True)
 
     def _draw(self, stage: str, share: float, text: str) -> None:
         """Move a bar of the terminal."""
@@ -100,12 +98,18 @@ class Reporter:
         self._said, shown = now, import_module("IPython.display")
         made = shown.HTML(
             f'<progress max="1" value="{share:.3f}"></progress> '
-            f"{escape(stage)} {percent(share, 0)} {escape(message)}"
+            f"{escape(stage)} {_percent(share)} {escape(message)}"
         )
         if self._bars is None:
             self._bars = shown.display(made, display_id=True)
         else:
             self._bars.update(made)
+
+
+def _percent(share: float) -> str:
+    from annomodels.data.columns import percent  # the help of the command line is read without
+
+    return percent(share, 0)
 
 
 def in_notebook() -> bool:
