@@ -23,7 +23,7 @@ from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors, open_items
 from annomodels.summaries.gold.gold import TOO_SURE
-from annomodels.summaries.items.items import state_columns, to_decide
+from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
     Steps,
@@ -44,7 +44,7 @@ from annomodels.summaries.next.gains import (
     stack_beliefs,
     state_draws,
 )
-from annomodels.summaries.skills import entropy_bits
+from annomodels.summaries.skills import entropy_bits, signal
 from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.types import Bools, Floats, Ints
 
@@ -111,6 +111,8 @@ def next_labels(
     Each label is then given to the coder whose label tells most about this item, who has not
     labelled it and still has time.
 
+    Items that are settled or contested get none, see :func:`annomodels.Fit.items`.
+
     A single label often cannot overturn anything, and its gain is then zero. So portions of up to
     `per_item` labels are looked at, and the portion with the largest gain per label counts
     (Frazier & Powell 2010, doi:10.1287/deca.1100.0190). Labels are taken to be independent given
@@ -128,7 +130,7 @@ def next_labels(
     spread = 1 - p.max(axis=1) if by == "gold" else entropy_bits(p)
     if undecided is None:
         undecided = to_decide(data, state_columns(tree, data).get("p_ambiguous"))[1]
-    wanted = open_items(data) & ~undecided
+    wanted = open_items(data) & ~undecided & ~settled(p, data, signal(tree, data))
     # labels remove no more than there is, so that most items of a large set need no closer look
     items = np.flatnonzero(wanted & (spread >= max(stop, SMALLEST)))
     most = most_labels(data.n_labels, min(per_item, budget))
