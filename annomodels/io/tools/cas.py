@@ -10,9 +10,9 @@ from typing import Any
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members
 from annomodels.io.border import needs
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import Span, SpanBuilder
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml
 
@@ -41,13 +41,13 @@ def is_cas(source: Source, options: Options) -> bool:
     return has_types or bool(source.inside.ending(".xmi")) or packed
 
 
-def spans_of_cas(source: Source, options: Options, found: Judgements) -> None:
+def read_cas(found: Records) -> None:
     """Spans of all layers, and chains; cassis turns UTF-16 units into code points."""
     builder = found.marks
-    for document, coder, data, where, beside in parts_of(source, ".xmi", ".json"):
+    for document, coder, data, where, beside in parts_of(found.source, ".xmi", ".json"):
         if where.endswith(".json") and b"%FEATURE_STRUCTURES" not in data:
             continue
-        outer = beside if _types_in(beside) else source.inside or beside
+        outer = beside if _types_in(beside) else found.source.inside or beside
         cas = _load(data, where, outer, builder)
         _take(cas, document, coder, builder)
 

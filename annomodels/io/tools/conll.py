@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import Span
-from annomodels.io.tools.judgements import Judgements
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
 _LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|[BIESLU]-\S+)[ \t]*")
@@ -41,9 +41,9 @@ def is_conll(source: Source, options: Options) -> bool:
     return len(tagged) > 0.8 * len(lines) and any(tag != "O" for tag in tagged)
 
 
-def spans_of_conll(source: Source, options: Options, found: Judgements) -> None:
+def read_conll(found: Records) -> None:
     """Stretches that the tags mark; words are compared by the text where coders differ in them."""
-    builder = found.marks
+    source, builder = found.source, found.marks
     documents: dict[str, dict[str, _Sheet]] = {}
     for name, document, coder in _placed(source):
         sheet = _parsed(source.member(name).text)

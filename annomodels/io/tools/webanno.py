@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from annomodels.errors import AnnotationError
 from annomodels.io.border import decoded
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import Span, SpanBuilder, to_code_points
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 
 _FIRST = "#FORMAT=WebAnno TSV 3."
@@ -45,10 +45,10 @@ class _Column:
     is_relation: bool = False
 
 
-def spans_of_webanno(source: Source, options: Options, found: Judgements) -> None:
+def read_webanno(found: Records) -> None:
     """Spans and chains, with places turned from UTF-16 units into code points."""
     builder = found.marks
-    for document, coder, data, where, _ in parts_of(source, ".tsv"):
+    for document, coder, data, where, _ in parts_of(found.source, ".tsv"):
         text = decoded(data, where)
         if text.startswith(_FIRST):
             _read(text, document, coder, builder)
