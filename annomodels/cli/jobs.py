@@ -156,12 +156,10 @@ def write_outputs(
     known: Mapping[Hashable, Hashable] | None = None,
     shown: Shown | None = None,
 ) -> None:
-    """Write those outputs into a folder that are in `names`, all but the fit.
-
-    The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
-    audit tables and page are of the fit after it; what is saved is the fit that was audited, of
-    which further rounds can be drawn.
-    """
+    """Write those outputs into a folder that are in `names`, all but the fit."""
+    # The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
+    # audit tables and page are of the fit after it; the saved fit is the one before, for further
+    # rounds.
     command = str(fit.tree.attrs["command"])
     fit = fit if audited is None else audited.after(fit)
     facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
