@@ -212,10 +212,7 @@ def _looked_at(fit: Fit) -> None:
 
 
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
-    """Do the job for each question of a file, in separate folders, and link them.
-
-    What cannot be analysed is left out with the reason, and the rest is done.
-    """
+    """Do the job for each question in a separate folder, as far as possible, and link them."""
     for flag, value in (
         ("--audit", job.audit), ("--known", job.known), ("--gold", job.decisions),
     ):  # fmt: skip

@@ -42,10 +42,7 @@ def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[
 
 
 class Stages:
-    """Progress: a bar on a terminal, else a line per stage, or nothing.
-
-    Call it with (stage, share done, message), as :func:`annomodels.fit` does.
-    """
+    """Progress of (stage, share, message): a bar on a terminal, else lines, or nothing."""
 
     def __init__(self) -> None:
         self._quiet = current().quiet
