@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
@@ -14,10 +14,12 @@ import xarray as xr
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns, percent
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
 from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
+from annomodels.progress import Progress, reporting
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -128,7 +130,6 @@ def _none(best: Row, goal: str, of: str) -> str:
 
 
 Of = Literal["gold", "alpha"]
-Progress = Callable[[str, float], object]
 
 ITEMS, CODERS, LABELS_PER_ITEM = 200, 20, (1, 2, 3, 5, 7, 10)
 COLUMNS = columns(
@@ -210,7 +211,7 @@ def design(
         The same seed gives the same numbers. All designs share their random numbers as far as
         possible, so that they can be compared.
     progress
-        Called as ``progress(stage, share_done)``.
+        Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
     **assumptions
         Of :func:`annomodels.simulate`: labels, prevalence, accuracy, spammers, adversaries,
         ambiguous, difficulty, workload. With a pilot only workload.
@@ -246,18 +247,18 @@ def design(
     cells = sorted((n * m, n, j, m) for n in sets for j in panels for m in sizes if m <= j)
     _check(wanted, of, replications, bool(cells))
     rows, found, names = [], [], []
-    for number, (_, n, j, m) in enumerate(cells):
-        if progress is not None:
-            progress("carrying out designs", number / len(cells))
-        seeds = [(valid_seed(seed) * 100_003 + r) % MOST_SEED for r in range(replications)]
-        made = [world(n, j, m, s) for s in seeds]
-        named = default_model(made[0][0]) if model is None else model
-        names.append(named if isinstance(named, str) else named.name)
-        trials = [trial(*each, named, s) for each, s in zip(made, seeds, strict=True)]
-        rows.append(_row((n, j, m), trials, of, wanted))
-        found.append(trials)
-    if progress is not None:
-        progress("carrying out designs", 1.0)
+    with reporting(progress) as tell:
+        for number, (_, n, j, m) in enumerate(cells):
+            name = f"{counted(n, 'item')}, {counted(j, 'coder')}, {counted(m, 'label')} per item"
+            tell("simulating studies", number / len(cells), name)
+            seeds = [(valid_seed(seed) * 100_003 + r) % MOST_SEED for r in range(replications)]
+            made = [world(n, j, m, s) for s in seeds]
+            named = default_model(made[0][0]) if model is None else model
+            names.append(named if isinstance(named, str) else named.name)
+            trials = [trial(*each, named, s) for each, s in zip(made, seeds, strict=True)]
+            rows.append(_row((n, j, m), trials, of, wanted))
+            found.append(trials)
+        tell("simulating studies", 1.0, "")
     smallest = next((row for row in rows if row["reaches"] == "yes"), None)
     return Design(
         "Designs",
