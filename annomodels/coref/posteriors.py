@@ -354,7 +354,7 @@ class PairPosterior(Html):
         return pd.DataFrame(columns | {"low": low, "high": high})
 
     def summary(self, prob: float = 0.9) -> pd.DataFrame:
-        """One row for each of the three quantities: number of `texts`, `kappa`, `low` and `high`."""
+        """One row for each of the quantities: number of `texts`, `kappa`, `low` and `high`."""
         rows = []
         for name, title in QUANTITIES.items():
             draws = getattr(self, name)
