@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import xarray as xr
 
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import beliefs
@@ -17,8 +18,6 @@ from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.fitting.fit import Fit
     from annomodels.models.mixtures.stack import Stack
 
@@ -89,8 +88,6 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     """Return a fit with the gold labels after an audit, for tables and the page."""
     # Audited items are known, P(truth) of the others is as learned, and the number of labels still
     # wrong is that of the estimate. Coders and prevalence stay those of the fit.
-    import xarray as xr
-
     gold = np.full(fit.data.n_items, -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
     tree = fit.tree.copy(deep=False)
@@ -119,8 +116,6 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
 
 def _judged(fit: Fit, answers: Answers) -> xr.Dataset:
     """Return the fit's earlier beliefs about the judged items, as a group of the tree."""
-    import xarray as xr
-
     item = np.concatenate([answers.item, answers.extra])
     p = beliefs(fit)[item]
     drawn = np.arange(len(item)) < len(answers.item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,7 @@ from annomodels.cli.session import note, say
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +57,7 @@ def parts_table(
     by: str,
     names: Sequence[str],
     positive: str | None,
-    progress: Callable[[str, float], object],
+    progress: Progress,
 ) -> pd.DataFrame:
     """Break coefficients down and put the tables one below the other."""
     import pandas as pd
@@ -69,7 +70,7 @@ def parts_table(
         )
     tables, said = [], dict[str, None]()
     for number, name in enumerate(names):
-        progress(f"agreement by {by}", number / len(names))
+        progress(f"agreement by {by}", number / len(names), "")
         found = _one(data, by, name, positive)
         table = found.table.rename(columns={"group": by})
         place = len(found.parts)
@@ -109,12 +110,8 @@ def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
 
 
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
-    """Write a diagnosis in the form asked for and give its table of coefficients.
-
-    JSON holds the sentences and every table. The other forms hold one table of all parts with
-    their shares of the disagreement; the sentences then go to stderr. On a terminal the sentences
-    stand above a short table.
-    """
+    """Write a diagnosis in the form asked for, and return its table of coefficients."""
+    # JSON holds sentences and every table; other forms one table of all parts with their shares.
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
 

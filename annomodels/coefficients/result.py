@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
@@ -20,7 +21,6 @@ from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from annomodels.coefficients.analytic.methods import Analytic
@@ -202,8 +202,6 @@ class AgreementPanel(Mapping[str, Agreement]):
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row for each coefficient."""
-        import pandas as pd
-
         return pd.DataFrame([result.row() for result in self.values()], columns=list(COLUMNS))
 
     @cached_property

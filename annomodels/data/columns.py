@@ -147,6 +147,20 @@ def decimal(value: float, digits: int = 2) -> str:
     return text.replace("-", "−") if float(text) else text.removeprefix("-")
 
 
+def percent(value: float, digits: int | None = None) -> str:
+    """Write a share as percent, with the digits it deserves if their number is not given.
+
+    >>> percent(0.98125), percent(0.9996), percent(1.0), percent(0.0), percent(float("nan"))
+    ('98.1 %', '99.96 %', '100 %', '0 %', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if digits is None:
+        near = min(value, 1 - value)
+        digits = 0 if near == 0 else 1 if near >= 0.001 else 2 if near >= 0.0001 else 3
+    return f"{100 * value:.{digits}f} %"
+
+
 def figure(value: float) -> str:
     """Write a number of any size.
 

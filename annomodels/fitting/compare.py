@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.choose import spread_map
@@ -222,7 +223,7 @@ def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
         "better need not have the better gold standard: check that on known gold where you can."
     ]
     notes += [
-        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({100 * part.n_bad / n:.1f} %) the estimate is "
+        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({percent(part.n_bad / n, 1)}) the estimate is "
         f"unreliable (Pareto k above {part.good_k:.2f}): leaving them out changes the posterior "
         "too much. Its score is probably too good."
         for name, part in found.items()

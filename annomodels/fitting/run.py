@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
-from annomodels.engines.settings import MEMORY, Progress, Settings
+from annomodels.engines.settings import MEMORY, Settings
 from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
+from annomodels.progress import Progress, reporting
 
 if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
@@ -97,7 +99,7 @@ def fit(
         Where passes over the items are carried out: "threads", "processes", a Dask client, or
         anything with ``submit`` or ``map``; in this process by default.
     progress
-        Called as ``progress(stage, share_done, message)``.
+        Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
 
     Returns
     -------
@@ -132,7 +134,7 @@ def fit(
         seed=secrets.randbits(31) if seed is None else seed,
         starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
-        partitions=partitions, memory=memory, executor=executor, progress=progress,
+        partitions=partitions, memory=memory, executor=executor,
     )  # fmt: skip
     settings.require_known(name)
     named: Any = data
@@ -152,7 +154,9 @@ def fit(
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.reported
     seen = expanded(data) if fitted.shadows and isinstance(data, Annotations) else data
-    result = runner(name, "stack" if fitted.stacks else fitted.truth)(fitted, seen, settings)
+    run = runner(name, "stack" if fitted.stacks else fitted.truth)
+    with reporting(progress) as tell:
+        result = run(fitted, seen, replace(settings, progress=tell))
     result.posterior, fitted = fitted.separated(result.posterior), fitted.reported
     n_chains, n_draws = result.lp.shape
     result.attrs = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.html import Html
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
@@ -60,7 +61,7 @@ class Earlier:
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
 
 
-class Model(ABC):
+class Model(Html, ABC):
     """An immutable value: priors only, no data."""
 
     name: ClassVar[str]
@@ -134,6 +135,9 @@ class Model(ABC):
         found = misfits(self) or (unwritable(self) if self.own else [])
         if found:
             raise NotApplicable("\n".join(found))
+
+    def _lines(self) -> list[str]:
+        return [f"{self.title[:1].upper()}{self.title[1:]}", *self.describe()]
 
     @abstractmethod
     def describe(self) -> list[str]:

@@ -15,6 +15,7 @@ from annomodels.fitting.run import fit
 from annomodels.models.base import Model
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.simulate import Workload, assign, simulate
+from annomodels.progress import silent
 from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.draws import choices, thinned
 from annomodels.summaries.next.gains import StateDraws, state_draws
@@ -115,7 +116,7 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
             require_fittable(data)
         except AnnotationError:
             return Trial(voted, voted, measured.value, width)
-        result = fit(data, model, seed=seed, **RUN)
+        result = fit(data, model, seed=seed, progress=silent, **RUN)
     label = result.tree["truth"].to_dataset()["p_truth"].values.argmax(axis=1)
     return Trial(float((label == truth).mean()), voted, measured.value, width)
 

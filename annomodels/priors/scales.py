@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.html import Html
 from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
-class LogNormal:
+class LogNormal(Html):
     """Prior of a positive scale whose logarithm is normal.
 
     Parameters
@@ -69,7 +70,7 @@ class LogNormal:
 
 
 @dataclass(frozen=True)
-class Pareto:
+class Pareto(Html):
     """Pareto prior of a positive scale, as in Carpenter (2008): density ~ x^-(alpha + 1).
 
     Parameters
@@ -129,7 +130,7 @@ class Pareto:
 
 
 @dataclass(frozen=True)
-class HalfNormal:
+class HalfNormal(Html):
     """Prior of a standard deviation: the positive half of a normal around zero.
 
     Parameters

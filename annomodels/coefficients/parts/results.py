@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.intervals import as_text
 from annomodels.coefficients.parts.comparison import Difference
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_CODERS = 500
 SHARES = (
@@ -149,8 +147,6 @@ class Breakdown(_Shown):
         >>> found.matrix().loc["1", "3"].round(3)
         np.float64(0.822)
         """
-        import pandas as pd
-
         if len(self.parts) != 2:
             raise ValueError(f'There are no pairs in "{self.title}". Take by="pair".')
         names = list(dict.fromkeys([*self.table[self.parts[0]], *self.table[self.parts[1]]]))

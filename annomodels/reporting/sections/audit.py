@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import COLUMNS, Cell, Column, columns
+from annomodels.data.columns import COLUMNS, Cell, Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
@@ -15,7 +15,6 @@ from annomodels.reporting.audited import said
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
-from annomodels.reporting.words import percent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,13 +9,13 @@ import numpy as np
 
 from annomodels import plots
 from annomodels.data.columns import columns as columns_of
-from annomodels.data.columns import decimal, short
+from annomodels.data.columns import decimal, percent, short
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import told_apart
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, picture, table
-from annomodels.reporting.words import count, percent
+from annomodels.reporting.words import count
 from annomodels.types import Floats
 
 _MOST_CODERS = 40

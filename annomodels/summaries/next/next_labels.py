@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -45,10 +47,6 @@ from annomodels.summaries.next.gains import (
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 DRAWS = 200
 STOP, PER_ITEM = 0.01, 5
@@ -186,11 +184,9 @@ def next_labels(
 def _after(
     tree: xr.DataTree, data: Annotations, best: Ints, known: Bools, removed: Floats
 ) -> tuple[float, float]:
-    """Compute the 95 % interval of the number of wrong labels, from draws, with further labels.
-
-    `removed` is the share of the risk of each item that they are expected to remove. Coders who err
-    together repeat errors: a random part of it then stays.
-    """
+    """Compute the 95 % interval of the number of wrong labels with further labels."""
+    # Coders who err together repeat errors: a random part of the risk that labels remove then
+    # stays.
     count, drawn = truth_draws(tree, data, DRAWS)
     if count < 2:
         return np.nan, np.nan
@@ -281,8 +277,6 @@ def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
 
 
 def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFrame:
-    import pandas as pd
-
     item = np.array([request.item for request in requests], dtype=np.int64)
     best = p.argmax(axis=1)
     return pd.DataFrame(
@@ -302,8 +296,6 @@ def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFram
 
 def _draws(data: Annotations, items: Ints, gained: Floats, chosen: Ints) -> xr.Dataset:
     """Gain of 1, 2, ... labels of every item in the table."""
-    import xarray as xr
-
     some = np.unique(chosen)
     return xr.Dataset(
         {"gain": (("item", "labels"), gained[some])},

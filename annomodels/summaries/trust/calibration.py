@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -13,9 +14,6 @@ from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -31,15 +29,7 @@ COLUMNS = columns(
 def calibration(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Summary:
-    r"""Compare the probabilities of gold labels with how often these labels are right.
-
-    Only a truth that the fit was not told can test it. Gold labels are sorted by their probability
-    :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
-    with the 95 % interval of that share under Jeffreys' prior.
-    """
-    import pandas as pd
-    import xarray as xr
-
+    """Compare probabilities of gold labels with how often these are right (Jeffreys' prior)."""
     truth = np.asarray(data.with_gold(known).gold)
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     tested = np.flatnonzero((truth >= 0) & ~told)

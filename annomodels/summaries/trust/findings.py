@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.validation import some
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Severity = Literal[0, 1, 2]
 FINE: Severity = 0
@@ -143,7 +142,7 @@ def overlap_finding(share: float) -> Finding:
     """Judge the share of the items that have two labels or more, or known gold."""
     if share >= OVERLAP:
         return Finding(
-            "overlap", share, OVERLAP, f"{100 * share:.0f} % of the items have two labels or more."
+            "overlap", share, OVERLAP, f"{percent(share, 0)} of the items have two labels or more."
         )
     if share == 0:
         text = (
@@ -152,7 +151,7 @@ def overlap_finding(share: float) -> Finding:
         )
         return Finding("overlap", share, OVERLAP, text, FORBIDS)
     text = (
-        f"Only {100 * share:.1f} % of the items have two labels or more: coders are hardly "
+        f"Only {percent(share, 1)} of the items have two labels or more: coders are hardly "
         "compared."
     )
     return Finding("overlap", share, OVERLAP, text, CHECK)
