@@ -11,7 +11,7 @@ from typing import Any
 from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import GOLD, Span, SpanBuilder, Spans
+from annomodels.io.span_builder import GOLD, Span, Spans
 from annomodels.io.tables.columns import Columns, choose, named_column
 from annomodels.io.tables.questions import unsuitable
 from annomodels.io.tables.table import Table
@@ -53,7 +53,6 @@ class Records:
         self.problems: list[Problem] = []
         self.skips: Counter[str] = Counter()
         self.stretches: dict[str, None] = {}  # questions that mark text
-        self.marks = SpanBuilder(source.name)
         self._kept: list[_Row] = []
         self._unsaid: dict[str, None] = {}
         self._left_out: Counter[str] = Counter()
@@ -62,6 +61,12 @@ class Records:
         self._texts: dict[str, str] = {}
         self._groups: dict[str, str] = {}
         self._of_labels: list[Problem] = []
+        self._spans: dict[Span, None] = {}
+        self._seen: dict[str, dict[str, None]] = {}
+        self._documents: dict[str, str] = {}
+        self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
+        self._of_spans: list[str] = []  # notes
+        self._reversed: list[str] = []
 
     # -- gathering ------------------------------------------------------------------------------
 
@@ -154,13 +159,15 @@ class Records:
     ) -> None:
         """Note that a coder looked for marks in a text; the coder of the final version is GOLD."""
         with suppress(Unreadable):
-            name = name_of_value(item)
-            who = name_of_value(coder)
-            if who or coder == GOLD:
-                shown = text if isinstance(text, str) else ""
-                self.marks.document(name, who, shown, tokens)
-            else:
-                self.marks.note("Annotations without a coder are left out.")
+            name, who = name_of_value(item), name_of_value(coder)
+            if not who and coder != GOLD:
+                self._of_spans.append("Annotations without a coder are left out.")
+                return
+            self._seen.setdefault(name, {})[who] = None
+            if isinstance(text, str) and text and self._documents.setdefault(name, text) != text:
+                self._of_spans.append(f"The coders saw different texts of the document {name!r}.")
+            if tokens:
+                self._tokens.setdefault(name, tuple(tokens))
 
     def mark(
         self, item: Any, coder: Any, question: str, place: Any, label: Any, chain: str = ""
@@ -174,10 +181,12 @@ class Records:
                 name_of_value(label), chain,
             )  # fmt: skip
         except (TypeError, ValueError):
-            self.marks.note("Marks without a place are left out.")
+            self._of_spans.append("Marks without a place are left out.")
             return
-        if span.coder or coder == GOLD:
-            self.marks.add(span)
+        if not 0 <= start <= end:
+            self._reversed.append(f"{span.document} {start}-{end}")
+        elif span.coder or coder == GOLD:
+            self._spans[span] = None
 
     @property
     def empty(self) -> bool:
@@ -230,11 +239,22 @@ class Records:
 
     def spans(self) -> Spans:
         """Give the marks of all questions."""
-        if self.problems:
-            raise AnnotationError(self.problems)
-        for note in self.notes:
-            self.marks.note(note)
-        return self.marks.spans()
+        problems = list(self.problems)
+        if self._reversed:
+            what = f"{counted(len(self._reversed), 'span')} that end before they begin."
+            where = f"{self.source.name}, {', '.join(self._reversed[:5])}"
+            problems.append(Problem(what, where, "Export the annotations again."))
+        if not self._spans and not problems:
+            remedy = "Export the annotations of all coders, in a format with spans."
+            problems.append(Problem("It contains no spans.", self.source.name, remedy))
+        if problems:
+            raise AnnotationError(problems)
+        ordered = sorted(
+            self._spans, key=lambda s: (s.document, s.coder, s.question, s.start, s.end)
+        )
+        seen = {name: tuple(sorted(coders)) for name, coders in sorted(self._seen.items())}
+        notes = tuple(dict.fromkeys([*self._of_spans, *self.notes]))
+        return Spans(tuple(ordered), seen, self._documents, self._tokens, self.source.name, notes)
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
         """Columns of one question."""
