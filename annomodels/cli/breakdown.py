@@ -110,12 +110,8 @@ def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
 
 
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
-    """Write a diagnosis in the form asked for and give its table of coefficients.
-
-    JSON holds the sentences and every table. The other forms hold one table of all parts with
-    their shares of the disagreement; the sentences then go to stderr. On a terminal the sentences
-    stand above a short table.
-    """
+    """Write a diagnosis in the form asked for, and return its table of coefficients."""
+    # JSON holds sentences and every table; other forms one table of all parts with their shares.
     from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
 

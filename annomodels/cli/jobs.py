@@ -156,12 +156,10 @@ def write_outputs(
     known: Mapping[Hashable, Hashable] | None = None,
     shown: Shown | None = None,
 ) -> None:
-    """Write those outputs into a folder that are in `names`, all but the fit.
-
-    The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
-    audit tables and page are of the fit after it; what is saved is the fit that was audited, of
-    which further rounds can be drawn.
-    """
+    """Write those outputs into a folder that are in `names`, all but the fit."""
+    # The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
+    # audit tables and page are of the fit after it; the saved fit is the one before, for further
+    # rounds.
     command = str(fit.tree.attrs["command"])
     fit = fit if audited is None else audited.after(fit)
     facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
@@ -214,10 +212,7 @@ def _looked_at(fit: Fit) -> None:
 
 
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
-    """Do the job for each question of a file, in separate folders, and link them.
-
-    What cannot be analysed is left out with the reason, and the rest is done.
-    """
+    """Do the job for each question in a separate folder, as far as possible, and link them."""
     for flag, value in (
         ("--audit", job.audit), ("--known", job.known), ("--gold", job.decisions),
     ):  # fmt: skip

@@ -31,10 +31,7 @@ SAMPLINGS = ("random", "chosen")
 
 
 class Files(str):
-    """Several files under one name for messages.
-
-    `paths` holds the coder that was named (or None) and the path of each.
-    """
+    """Several files under one name for messages: `paths` has coder (or None) and path of each."""
 
     __slots__ = ("paths",)
     paths: tuple[tuple[str | None, str], ...]

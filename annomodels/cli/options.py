@@ -109,11 +109,7 @@ class Writing:
 def option(
     flags: str, help: str, kind: Any = None, default: Any = None, section: str = "", **more: Any
 ) -> Option:
-    """Return an option: a flag (`kind` bool), a choice (`kind` a list or tuple), or of a type.
-
-    `flags` holds the flags, and the name of the parameter if it differs; ``FLAG...`` may be given
-    several times. The default is shown.
-    """
+    """Return an option; `kind` is bool, choices, or a type; ``FLAG...`` may be repeated."""
     words = flags.removesuffix("...").split()
     if flags.endswith("..."):
         more["multiple"] = True

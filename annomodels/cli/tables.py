@@ -49,12 +49,9 @@ def emit(
     level: int = 95,
     notes: Iterable[str] = (),
 ) -> None:
-    """Write a table where and how it was asked for, and its `notes` on stderr.
-
-    A drawn table shows the columns of `short` for which there is room, those named first before
-    the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
-    stands what its columns mean, with the `level` of its intervals in percent.
-    """
+    """Write a table where and how it was asked for, and its `notes` on stderr."""
+    # A drawn table shows the columns of `short` for which there is room, or all with --wide, and
+    # below it what they mean; `level`: of its intervals, in percent.
     form = form_for(writing)
     if form == "table":
         _draw(table, writing, title, short, prose, level)
@@ -342,10 +339,7 @@ def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summa
 
 
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
-    """Return the gold table as files hold it.
-
-    With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
-    """
+    """Return the gold table as files hold it; with a threshold, open labels are empty."""
     table = summary.table.copy()
     if {"known", "settled"} <= set(table):
         decided = (table["known"].astype(object) != "").to_numpy()
@@ -368,11 +362,7 @@ def gold_back(
     writing: Writing,
     spreadsheet: bool,
 ) -> None:
-    """Write the gold labels of a saved fit so that a tool imports them.
-
-    With a threshold, items below it have no label. "parquet" gives a table with ``p_<label>`` and
-    ``p_next_<label>``.
-    """
+    """Write the gold labels of a saved fit so that a tool imports them."""
     from annomodels.io.writers.catalog import BACKS, Writer, named
     from annomodels.io.writers.goldlist import gold_list
 

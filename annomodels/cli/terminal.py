@@ -20,10 +20,7 @@ _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
 def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[set[str], int]:
-    """Draw a table; user text is shown as it is, without markup or control characters.
-
-    Returns the names of the columns that are drawn, and how many names had to be cut.
-    """
+    """Draw a table of user text as it is; return the drawn columns and the number of cut names."""
     from rich.text import Text
 
     from annomodels.cli.screen.layout import draw as lay_out

@@ -65,13 +65,9 @@ def agreement_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
     chains, distances, coefficient, by
         Conditions and distances of alpha, and the rest as in :func:`agreement`. "K" needs no
         distance.
-    draws, seed, prob
-        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -80,11 +76,6 @@ def agreement_table(
         `value` with the ends of its interval (`low`, `high`; NaN for mentions, and for alpha with
         fewer than three texts), `observed` and `expected` (dis)agreement, number of `texts` and
         `items`, and a `note` if something is not defined.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such condition, distance, coefficient or part.
 
     Examples
     --------
@@ -196,12 +187,8 @@ def coder_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
     chain
         The condition for `alone`, see :func:`agreement`.
-    draws, seed, prob
-        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -210,11 +197,6 @@ def coder_table(
         `with_others` with its ends `low` and `high`; `others`, their kappa on the same texts; the
         `difference`, its ends and `p_below`, the probability that it is negative; and the number of
         `places` with three coders or more at which the coder is `alone` against all others.
-
-    Raises
-    ------
-    NotApplicable
-        When `draws` is not positive.
 
     Examples
     --------

@@ -40,8 +40,6 @@ def category_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
     counts
         The numbers of coders asked about; by default all, all but one, all but two, and none.
     agreed
@@ -86,11 +84,6 @@ def category_table(
 def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
     """Judgments with several readings.
 
-    Parameters
-    ----------
-    corpus
-        A document or several.
-
     Returns
     -------
     pandas.DataFrame
@@ -124,10 +117,6 @@ def ambiguous_places(
 
     Parameters
     ----------
-    corpus
-        A document or several.
-    chain
-        The condition that makes the labels, see :func:`agreement`.
     outlier_max, min_support
         Most coders that count as outliers, and fewest that make a second chain a reading.
     drop
@@ -196,13 +185,6 @@ Written = dict[str, dict[str, str | frozenset[Hashable]]]
 def chain_labels(document: Document, chain: str = "incl-") -> tuple[Written, Written]:
     """Labels under a chain condition, written out.
 
-    Parameters
-    ----------
-    document
-        The document.
-    chain
-        The condition, see :func:`agreement`.
-
     Returns
     -------
     tuple
@@ -244,11 +226,6 @@ def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
     A label is a class with its antecedent, "DN()" or "DO(3-4)"; an antecedent is named by the
     positions of its words, so that it is the same for all coders. A judgment with several readings
     gives a row for each. From clusters, the antecedent is the nearest mention before.
-
-    Parameters
-    ----------
-    corpus
-        A document or several.
 
     Returns
     -------

@@ -32,11 +32,6 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
     Both coders marked none: 1. One marked none: 0, which the formula gives too. They do not say
     what follows where both marked all (1, by symmetry) and where there is nothing to compare (NaN).
 
-    Parameters
-    ----------
-    cells
-        The table of the text.
-
     Returns
     -------
     tuple
@@ -168,8 +163,6 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
 
     Parameters
     ----------
-    corpus
-        A document or several.
     missing
         "singleton" where a mention of one coder corefers with nothing for the other, as in the
         paper, "drop" to leave it out, or "error".
@@ -195,11 +188,6 @@ def pair_agreement(corpus: Corpus) -> TextAgreement:
 
     Kopeć and Ogrodniczuk (2014, section 7.5). Pairs of mentions that both coders marked.
 
-    Parameters
-    ----------
-    corpus
-        A document or several.
-
     Examples
     --------
     >>> from annomodels.coref import document
@@ -221,11 +209,6 @@ def near_identity_agreement(corpus: Corpus) -> TextAgreement:
 
     Kopeć and Ogrodniczuk (2014, section 5), with their conventions for texts without links; how
     often these were used is in ``rules`` and belongs into a report.
-
-    Parameters
-    ----------
-    corpus
-        A document or several.
     """
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
@@ -253,8 +236,6 @@ def clustered_agreement(corpus: Corpus, *, restrict_first: bool = False) -> Text
 
     Parameters
     ----------
-    corpus
-        A document or several.
     restrict_first
         Whether a cluster counts only its shared mentions. By default the whole cluster of each
         coder counts; the paper does not say.

@@ -31,10 +31,8 @@ def arviz_tree(tree: xr.DataTree, data: Any, *, log_likelihood: bool) -> xr.Data
 
 
 def posterior(tree: xr.DataTree, data: Any) -> xr.Dataset:
-    """Return all variables of the posterior and the accuracy of coders, as in the table of coders.
-
-    `label` is a dimension that ArviZ makes itself, so labels given lie along `given`.
-    """
+    """Return the posterior with the accuracy of coders; labels given lie along `given`."""
+    # `label` is a dimension that ArviZ makes itself.
     found = tree["posterior"].to_dataset()
     if "confusion" in found:
         chains, draws = found.sizes["chain"], found.sizes["draw"]

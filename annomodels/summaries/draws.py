@@ -168,11 +168,7 @@ def _label_counts(data: Annotations) -> csr_array:
 def truth_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
-    """P(truth | labels, parameters) of every item on each draw.
-
-    p_ik is proportional to prevalence_k prod_n confusion[coder_n, k, label_n]; where items have
-    states, it is the sum of P(state | labels) P(truth | state). Known gold counts as certain.
-    """
+    """Yield P(truth | labels, parameters) of every item on each draw; known gold is certain."""
     for step, p_state in state_probabilities(draws, data, budget):
         p = p_state if draws.states is None else p_state @ draws.truth(step)
         if data.gold is not None:
@@ -185,11 +181,7 @@ def truth_probabilities(
 def state_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
-    """P(state | labels, parameters) of every item on each draw; see :func:`truth_probabilities`.
-
-    The sum over an item's labels is one product with the sparse counts. A known truth weighs each
-    state by the probability of that truth.
-    """
+    """Yield P(state | labels, parameters) of every item on each draw."""
     n_states, n_coders = draws.share.shape[1], data.n_coders
     emitted, counts = draws.emission, counts_matrix(data)
     if emitted.strides[1] == 0:  # all coders have one matrix, of which this is a view

@@ -30,13 +30,7 @@ PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_g
 
 
 def labels(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Say of each label how frequent it is, how well it is used and what it is confused with.
-
-    On each draw, with the share w_j of the labels that coder j gave, an item and a label of the
-    crowd have truth k and label l with probability
-
-    .. math:: J_{kl} = \pi_k \sum_j w_j \theta_{j,k,l} .
-    """
+    """Tabulate how frequent, how well used and how often confused each label is."""
     return scheme(tree, data)[0]
 
 
@@ -119,10 +113,7 @@ def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame)
 
 
 def crowd_table(draws: Draws, data: Annotations) -> Floats:
-    """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label].
-
-    Coders count by the number of their labels.
-    """
+    """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]."""
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     crowd = np.einsum("j,sjkl->skl", weight, draws.confusion)
     table: Floats = draws.prevalence[:, :, None] * crowd

@@ -107,10 +107,7 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
 
 
 def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
-    """Each mention with its most probable antecedent, and the probability of the link.
-
-    Mentions whose most probable label has no antecedent, or several parts, give no row.
-    """
+    """Tabulate the most probable antecedent of each mention, if it has one of one part."""
     _require_probability("at_least", at_least)
     _, codes, p, truth = _read(tree, data)
     p_next, found, split = truth["p_next"].values, [], 0
@@ -157,12 +154,7 @@ def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def check(tree: xr.DataTree, data: Candidates) -> Check:
-    """Look at the chains, at the coders, and whether true and false are swapped.
-
-    Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; a Monte Carlo error
-    of probabilities of at most .05; coders worse than chance on a class in at most 2 % of the
-    draws; 20 mentions of each coder; two coders of each mention.
-    """
+    """Check the chains, the coders, and whether true and false are swapped."""
     mixed = fit_findings(tree, data)
     findings = [*mixed, _error(tree), *_swapped(tree, data), _few(data), _alone(data)]
     return judged(findings, " ".join(finding.sentence for finding in mixed[:2]))

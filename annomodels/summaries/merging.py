@@ -25,10 +25,7 @@ ALPHA_DRAWS = 1000
 
 
 def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]:
-    """Nominal alpha with two labels counted as one, and its draws, for each pair of labels.
-
-    The weights of the items are drawn once: draws of different pairs belong together.
-    """
+    """Compute alpha with two labels counted as one, for each pair, on common draws."""
     wanted = list(dict.fromkeys(pairs))
     basis = agreement(data, "alpha", distance=_merged(data, 0, 0), draws=1).basis
     if basis is None or before(basis.request.coefficient, basis.rows, basis.request.convention):

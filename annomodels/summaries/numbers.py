@@ -68,17 +68,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def coders(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Bias, scale, noise and reliability of every coder, with 95 % intervals.
-
-    Reliability is the share of the variance of a coder's labels of typical items that comes from
-    the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
-    truth.
-
-    kind is the first that holds of "not enough evidence" (fewer than 5 labels), "reversed"
-    (p_reversed > .95), "uninformative" (reliability is below .1 with probability above .5),
-    "biased" (the interval of the bias leaves out 0 and the bias exceeds a quarter of the spread of
-    the truths), "good".
-    """
+    """Tabulate bias, scale, noise, reliability s^2 tau^2 / (s^2 tau^2 + sigma^2) of each coder."""
     n = np.bincount(data.coder, minlength=data.n_coders)
     drawn = _draws(tree)
     spread, scale, noise = drawn.truth_spread[:, None], drawn.scale, drawn.noise_sd
@@ -112,11 +102,7 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def items(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Difficulty of every item and why an item needs a look.
-
-    Difficulty is the factor by which the noise of all coders is larger at this item than usual
-    (its square averages 1).
-    """
+    """Tabulate the noise factor of every item (its square averages 1), and why it needs a look."""
     truth, held = tree["truth"].to_dataset(), tree["items"].to_dataset()
     difficulty, error = held["difficulty"].values, held["difficulty_sd"].values
     sd = truth["truth_sd"].values
@@ -150,11 +136,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
-    """Krippendorff's interval alpha that the model implies for these coders, shape [sample].
-
-    1 minus the expected squared difference of two labels of one item over that of two labels of
-    different items, coders weighted by their number of labels, for infinitely many items.
-    """
+    """Krippendorff's interval alpha that the model implies for these coders, shape [sample]."""
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     drawn = _draws(tree)
     tau2, bias, scale, noise = drawn.truth_spread**2, drawn.bias, drawn.scale, drawn.noise_sd
@@ -215,11 +197,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 
 def check(tree: xr.DataTree, data: Annotations) -> Check:
-    """Look at the chains and at the ends of the scale.
-
-    Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; at most 5 % of the
-    labels expected beyond the largest and smallest label given.
-    """
+    """Check the chains and the ends of the scale."""
     findings = [*fit_findings(tree, data), _beyond(tree, data)]
     return judged(findings, " ".join(finding.sentence for finding in findings[:2]))
 

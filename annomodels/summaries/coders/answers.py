@@ -16,12 +16,7 @@ TELLING = 0.95
 
 
 def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
-    r"""Count times without an answer and give the rate of answers of each coder.
-
-    Empty where all labels are classes.
-
-    .. math:: 1 - \sum_k \pi_k \sum_m d_{j,k,m}
-    """
+    """Count times without an answer, and tabulate answer rates; empty if all labels are classes."""
     if data.unanswered is None:
         return {}
     times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)

@@ -29,19 +29,10 @@ def groups(
     *,
     by_labels: bool = False,
 ) -> Summary:
-    r"""Accuracy, skill and information of groups of coders, and of their differences.
-
-    The value of a group is the mean over its coders, :math:`\sum_{j \in g} w_j a_j`, on every
-    draw of the posterior; the difference of two groups is taken on the same draws.
-
-    Under the hierarchical model all coders belong to one population, which draws coders with few
-    labels towards each other: differences of such groups are too small rather than too large. A
-    group of one (a program that judges) is compared as that coder.
-
-    Under :class:`annomodels.models.GroupedCoders` each group has a population of its own, and
-    `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further
-    coder of the group is expected to have.
-    """
+    """Tabulate accuracy, skill and information of groups of coders, and their differences."""
+    # The value of a group is the mean over its coders on every draw. Under the hierarchical model
+    # one population draws coders with few labels towards each other: differences are rather too
+    # small.
     if tree["posterior"].to_dataset()["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
     populations: dict[str, Floats] = {}

@@ -39,13 +39,7 @@ def gold(
     wrong: Wrong | None = None,
     threshold: float | None = None,
 ) -> Summary:
-    """Most probable label of every item, how sure it is, and why.
-
-    The label is argmax_k P(truth = k | labels), averaged over the draws. `why` lists what each
-    coder contributed to the log-odds of the label against the runner-up,
-    E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
-    the part of the prevalence where it counts.
-    """
+    """Tabulate the most probable label of every item with its probability and reasons."""
     limit = SETTLED if threshold is None else threshold
     if not 0 <= limit <= 1:
         raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")

@@ -44,17 +44,12 @@ def why(
 ) -> Summary:
     r"""Take the log-odds of gold labels apart: prevalence, and each coder.
 
-    For the label a, the runner-up b and the labels y that the coders gave, on each draw
+    For the label a, the runner-up b and the labels y, on each draw
 
     .. math:: \log \frac{P(a \mid y)}{P(b \mid y)} = \log \frac{\pi_a}{\pi_b}
               + \sum_n \log \frac{\theta_{j_n, a, y_n}}{\theta_{j_n, b, y_n}} .
 
-    A row is the mean of one term over the draws, in natural logarithms: +2.1 multiplies the odds
-    of the gold label by exp(2.1), about 8. The last row of an item is the sum, which on every draw
-    is the posterior log-odds. In models whose items have states besides their truth the odds are
-    shared out by :func:`annomodels.summaries.gold.why.along_the_path`.
-
-    Shapes: result [sample, part].
+    Rows are means over the draws; the last row of an item is the sum.
     """
     p = tree["truth"].to_dataset()["p_truth"].values
     order = np.argsort(-p, axis=1, kind="stable")
@@ -177,18 +172,12 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
 
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Floats:
-    r"""Part of each label in the log-odds where an item has states besides its truth.
+    r"""Share out the log-odds of an item with states besides its truth, [sample, label].
 
-    The odds are then sums over states and no product over labels. Let all labels count with a
-    weight t that goes from 0 to 1; the log-odds move from those of the prevalence to those of the
-    posterior, and label n moves them by
+    Labels count with a weight t from 0 to 1, and label n moves the log-odds by (Aumann & Shapley)
 
     .. math:: \int_0^1 E_{q_a(t)}[\log \theta_{j_n, s, y_n}]
-              - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt,
-
-    with q_a(t) the probabilities of the states given truth a and labels of weight t (Aumann and
-    Shapley's way to share a joint effect). With one state for each truth this is the plain
-    log-ratio.
+              - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt.
     """
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     truth = np.stack([draws.truth(sample) for sample in range(len(draws))])

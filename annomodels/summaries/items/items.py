@@ -41,36 +41,12 @@ COLUMNS = columns(
 
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Uncertainty of every item, taken apart, with a reason for every item that stands out.
+    """Tabulate the uncertainty of every item, taken apart, with a reason for items that stand out.
 
-    entropy = reducible + irreducible, in bits. entropy is that of P(truth | labels);
-    irreducible = E[entropy of P(truth | labels, parameters)] stays even if all coders were known
-    exactly, so that only further labels of the item help; reducible = mutual information of the
-    truth and the parameters, which more labels of the same coders on other items would remove.
-
-    p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels
-    alone and is the same for every model and seed.
-
-    surprise is a posterior predictive p-value: how often would the same coders, given the truth
-    of the item, label it in a way that speaks at least as strongly for two readings (each coder
-    sees one or the other) against one truth? Small values are surprising. In simulations with
-    15 % of items of two readings, this quantity ranks them better than the entropy of the truth or
-    of the votes, and careless coders do not set it off.
-
-    quadrant is
-
-    * "contested": an expert should decide it, as its coders disagree more than their errors and
-      its difficulty explain; the item may be ambiguous. The list of these is the longest of which
-      30 % are expected to have one reading after all, by p_contested, of items with at least 8
-      labels, of which two or more differ from the rest. With two classes labels cannot tell a hard
-      item from a contested one, and notes and page call the list "hard or contested"; the value in
-      the column is the same. With more classes the list is empty if the same coders side together
-      on these items (:func:`~annomodels.summaries.items.contested.sides` above 2): groups of coders
-      share errors. Items of known truth are not contested.
-      Under a model with ambiguous items: P(ambiguous) > .5;
-    * "needs more labels": not contested, and no label has probability .95;
-    * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
-    * "easy": the rest.
+    entropy = reducible + irreducible, in bits, with irreducible = E[entropy of P(truth | labels,
+    parameters)]: only further labels of the item lower it. p_contested comes from the labels alone,
+    surprise is a posterior predictive p-value (:func:`surprise`); :func:`quadrants` has the rules.
+    With two classes labels cannot tell a hard item from a contested one.
     """
     truth = tree["truth"].to_dataset()
     p = truth["p_truth"].values
@@ -133,11 +109,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 
 def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bools]:
-    """Return P(contested) of each item, and which ones an expert should decide.
-
-    Both come from the labels alone (or from a model with ambiguous items), so that known truth and
-    audits call no further item contested; items of known truth are decided already.
-    """
+    """Return P(contested) of each item, and which ones an expert should decide."""
     p = contested(without_copies(data))
     if p_ambiguous is None:
         chosen, groups = _divided(p, data)
@@ -173,11 +145,8 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
 
 
 def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = SETTLED) -> Bools:
-    """Return which items have a label that needs no more work.
-
-    If all labels look alike, a prevalence near 1 is no knowledge of an item: then only known truth
-    settles one.
-    """
+    """Return which items have a label that needs no more work."""
+    # If all labels look alike, a prevalence near 1 is no knowledge of an item.
     known = ~open_items(data)
     return np.asarray((p.max(axis=1) >= threshold) & (known | (not skills.doubtful(strength))))
 
@@ -197,13 +166,7 @@ def disagreement(data: Annotations) -> Floats:
 
 
 def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | list[str]]:
-    r"""Columns of the items' table that only models with states fill; empty for the others.
-
-    ``p_ambiguous`` and ``p_easy`` are posterior probabilities; other values of the states, such as
-    ``difficulty`` or ``guess_level``, come as posterior mean and ``_sd``. ``readings`` names the
-    readings of an item and their shares,
-    :math:`\sum_s P(s \mid y) T_{s,k}` over the states with more than one reading.
-    """
+    """Columns of the items' table that only models with states fill; empty for the others."""
     if "items" not in tree.children:
         return {}
     found = tree["items"].to_dataset()
@@ -222,10 +185,7 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
 
 
 def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
-    """Shares of the readings of each item, given that it has several, shape [item, truth].
-
-    None where no state has more than one reading, or P(state) was not kept.
-    """
+    """Shares of the readings of each item with several, [item, truth]; None without any."""
     truth = model_of(tree).state_truth(data.n_labels)
     found = tree["items"].to_dataset()
     if truth is None or "p_state" not in found:

@@ -86,10 +86,7 @@ def beliefs(
 
 
 def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
-    """Return what a stack says of items, as :func:`beliefs` gives it of a single model.
-
-    Draws of how sure it may be are paired with coders' as if the two were independent.
-    """
+    """Return what a stack says of items, as :func:`beliefs` of a single model."""
     some = stack.at(evenly(len(stack), count))
 
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
@@ -139,16 +136,9 @@ def most_labels(n_labels: int, wanted: int) -> int:
 
 
 def gains(draws: StateDraws, state: Floats, typical: Floats, most: int, by: By = "gold") -> Floats:
-    r"""Give the expected gain from 1, 2, ..., `most` further labels of each item, [item, number].
-
-    "gold": how much less probable it becomes that the most probable label is wrong,
-    :math:`\sum_y \max_k P(k, y) - \max_k P(k)`. It is zero where no outcome changes the label,
-    which is why several labels must be looked at together: one alone often cannot overturn
-    anything (Frazier & Powell 2010). "bits": mutual information of the truth and the labels.
-
-    Howard (1966), Information value theory, doi:10.1109/TSSC.1966.300074; Frazier & Powell (2010),
-    Paradoxes in learning and the marginal value of information, doi:10.1287/deca.1100.0190.
-    """
+    """Compute the expected gain from 1, 2, ..., `most` further labels, [item, number]."""
+    # "gold": sum_y max_k P(k, y) - max_k P(k), zero where no outcome changes the label (Howard
+    # 1966, doi:10.1109/TSSC.1966.300074). "bits": mutual information of the truth and the labels.
     log_typical = np.log(np.maximum(typical, SMALLEST))
     n_samples = len(log_typical)
     now = np.stack([joint.sum(axis=1) for _, joint in draws.parts(state)], axis=1) / n_samples
@@ -165,10 +155,7 @@ def gains(draws: StateDraws, state: Floats, typical: Floats, most: int, by: By =
 
 
 def coder_bits(draws: StateDraws, state: Floats, coders: Ints) -> Floats:
-    """Mutual information of the truth of an item and the next label of a coder, [item, coder].
-
-    In bits, given all labels so far, with the parameters averaged out.
-    """
+    """Mutual information of an item's truth and a coder's next label in bits, [item, coder]."""
     n_samples, _, _, n_labels = draws.emission.shape
     some_coders = draws.emission[:, coders]
     step = max(1, BUDGET // (16 * draws.n_truths * n_labels * max(len(coders), 1)))

@@ -186,11 +186,9 @@ def next_labels(
 def _after(
     tree: xr.DataTree, data: Annotations, best: Ints, known: Bools, removed: Floats
 ) -> tuple[float, float]:
-    """Compute the 95 % interval of the number of wrong labels, from draws, with further labels.
-
-    `removed` is the share of the risk of each item that they are expected to remove. Coders who err
-    together repeat errors: a random part of it then stays.
-    """
+    """Compute the 95 % interval of the number of wrong labels with further labels."""
+    # Coders who err together repeat errors: a random part of the risk that labels remove then
+    # stays.
     count, drawn = truth_draws(tree, data, DRAWS)
     if count < 2:
         return np.nan, np.nan

@@ -29,12 +29,7 @@ COLUMNS = columns(
 def calibration(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Summary:
-    r"""Compare the probabilities of gold labels with how often these labels are right.
-
-    Only a truth that the fit was not told can test it. Gold labels are sorted by their probability
-    :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
-    with the 95 % interval of that share under Jeffreys' prior.
-    """
+    """Compare probabilities of gold labels with how often these are right (Jeffreys' prior)."""
     truth = np.asarray(data.with_gold(known).gold)
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     tested = np.flatnonzero((truth >= 0) & ~told)

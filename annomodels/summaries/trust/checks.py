@@ -77,20 +77,8 @@ class Check:
 
 
 def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None = None) -> Check:
-    """Look at the chains, the data and the fit, and say what stands against the results.
-
-    Limits: R-hat below 1.01 (1.05: do not use); 400 effective draws (100); no divergences; no
-    swapped classes; one mode; run to the end; items with two labels or more; 20 labels per coder
-    for the model dawid-skene; coders better than chance; posterior predictive p-values between
-    .01 and .99; no copies, families of coders, repeats, coders of one label, gold labels that
-    nobody gave, or majorities overturned by coders who are flagged; no class read in two ways, no
-    coder who swaps classes or gets worse, no items under two names, no known labels that contradict
-    their coders; three coders or more, most with more than a label; labels given often enough; no
-    class on which coders contradict the prior; and enough points to sum effects of items out.
-
-    Symptoms that follow from a cause that was found, such as copies, stay in the table; no sentence
-    repeats them.
-    """
+    """Check the chains, the data and the fit."""
+    # Symptoms that follow from a cause that was found stay in the table; no sentence repeats them.
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
     findings += [*patterns(data), *model_findings(tree, data, aspects)]
     for seen in (prior_finding(tree, data), item_terms_finding(tree, data)):

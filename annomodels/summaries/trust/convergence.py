@@ -25,13 +25,8 @@ LONGER = "Run longer chains (more draws)."
 
 
 def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Floats]:
-    """Rank-normalised split R-hat and bulk effective sample size of what is watched.
-
-    Watched is what the model declares (:meth:`annomodels.models.base.Model.parameters`), the
-    parameters of single coders by the accuracy of the hundred busiest. One chain is cut in two.
-
-    Source: Vehtari et al. 2021, doi:10.1214/20-BA1221.
-    """
+    """Return R-hat and bulk effective sample size of what is watched; one chain is cut in two."""
+    # Coders are watched by the accuracy of the hundred busiest.
     posterior = tree["posterior"].to_dataset()
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}
     coords = {str(dim): values.values.tolist() for dim, values in posterior.coords.items()}

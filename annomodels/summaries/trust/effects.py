@@ -29,11 +29,7 @@ class SummedOut:
 
 
 def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
-    """Compare the points of a fit with an adapted rule, on some draws and items.
-
-    Items are those of every rank by number of labels, with the largest; None for models without
-    effects of items that are summed out.
-    """
+    """Compare the points of a fit with an adapted rule, on some draws and items, if it has any."""
     model = model_of(tree)
     posterior = tree["posterior"].to_dataset()
     total = n_samples(tree)

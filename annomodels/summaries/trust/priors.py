@@ -49,13 +49,9 @@ _STACK = "Gold labels come from a stack of models; the priors changed are those 
 
 
 def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Judge whether a class is mostly taken for another, against what the prior of coders expects.
-
-    Labels count for each class by what coders agree on, and known truth: in P(truth) of a stack the
-    doubts about many items of a common class would outweigh the items of a rare one.
-
-    None where the model expects nothing of a class from the others.
-    """
+    """Judge whether a class is mostly taken for another, against the prior of coders."""
+    # Labels count by what coders agree on: in P(truth) doubts about a common class outweigh a rare
+    # one.
     posterior = tree["posterior"].to_dataset()
 
     def draws_of(name: str) -> Floats:
@@ -137,18 +133,9 @@ COLUMNS = columns(
 
 
 def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Prevalence, accuracy and gold labels if the priors counted a fifth less or a quarter more.
-
-    The density of the priors is raised to a power :math:`\alpha` (that of coders around a
-    population which is learnt is left as it is), and the draws are weighed by
-    :math:`p(\theta)^{\alpha - 1}`, smoothed (PSIS), so nothing is fitted again. Where few draws
-    would carry the weight, the change to first order is taken,
-    :math:`(\alpha - 1) \, cov(x, \log p(\theta))`.
-
-    N. Kallioinen, T. Paananen, P.-C. Buerkner and A. Vehtari (2024), Detecting and diagnosing prior
-    and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
-    doi:10.1007/s11222-023-10366-5.
-    """
+    """Compute what changes if the priors counted a fifth less or a quarter more (power scaling)."""
+    # Draws are weighted by p(theta)^(alpha - 1), smoothed; to first order where few would carry the
+    # weight. Kallioinen et al. 2024, doi:10.1007/s11222-023-10366-5.
     title = "What other priors would change"
     model = model_of(tree)
     cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
@@ -182,15 +169,8 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
 def log_chosen_priors(
     model: Model, data: Annotations, values: dict[str, Floats]
 ) -> tuple[Floats, list[str]]:
-    """Log density of the priors that somebody chose, on every draw.
-
-    These are all but those of coders that depend on other parameters: how coders spread around
-    their population is learnt. A variable whose draws are not kept, such as the standard normal
-    numbers of a population that is not centred, is left out. A model that knows these densities
-    says them (:meth:`Model.log_priors`), else they are taken from its definition in PyMC.
-
-    Shapes: result [sample].
-    """
+    """Log density of the priors that somebody chose, on every draw, [sample]."""
+    # Left out: coders around a population that is learned, and variables whose draws are not kept.
     model = model.reported
     known = model.prior_values(values)
     said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
