@@ -54,9 +54,10 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     np.fill_diagonal(weight, 0.0)
     k, said = np.unravel_index(int(weight.argmax()), weight.shape)
     best = int(right.argmax())
-    ends = f"{percent(row['accuracy_low'])} to {percent(row['accuracy_high'])}"
-    about = f"{count(int(row['n']), 'label')}, {percent(row['accuracy'])} right"
-    about += f" ({ends})" if np.isfinite(row["accuracy_low"]) else ""
+    right_of = _right(row)
+    ends = f"{percent(row[f'{right_of}_low'])} to {percent(row[f'{right_of}_high'])}"
+    about = f"{count(int(row['n']), 'label')}, {percent(row[right_of])} right"
+    about += f" ({ends})" if np.isfinite(row[f"{right_of}_low"]) else ""
     confused = (
         f"says {names[said]} for {percent(confusion[k, said])} of the {names[k]} items"
         if confusion[k, said] >= _CONFUSED
@@ -70,10 +71,15 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     )  # fmt: skip
 
 
+def _right(row: Any) -> str:
+    """Name the column with the share of the labels given that are right; a scan has none."""
+    return "share_right" if np.isfinite(row.get("share_right", np.nan)) else "accuracy"
+
+
 def _feedback(row: Any, true: str, said: str, share: float) -> str:
     """Return one sentence to send to a coder."""
     n, kind = int(row["n"]), row["kind"]
-    right = f"About {row['accuracy'] * n:.0f} of your {count(n, 'label')} are right"
+    right = f"About {row[_right(row)] * n:.0f} of your {count(n, 'label')} are right"
     if kind == "spammer":
         return f"{right}, no more than by guessing: please stop, and go through ten items with us."
     if kind == "adversary":
