@@ -15,6 +15,7 @@ from annomodels.io.border import guarded, unreadable
 from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.joining import account, joined, stacked, twice, without_labels
 from annomodels.io.many import File, files_in
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
 from annomodels.io.tables.guard import Repeats
@@ -173,21 +174,20 @@ def _whose(file: File, form: Format, own: Options) -> Options:
 
 def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
     """Spans of several files together."""
-    from annomodels.io.span_builder import SpanBuilder
-
-    builder = SpanBuilder(counted(len(files), "file"))
+    found = Records(Source(counted(len(files), "file"), data=b""), options)
     for file, form in zip(files, _forms(files, said, options), strict=True):
         own = form.marks(file.source, _own(file, said, options))
         new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
         for document, coders in own.seen.items():
             for coder in coders:
                 text, tokens = own.texts.get(document, ""), own.tokens.get(document, ())
-                builder.document(document, new.get(coder, coder), text, tokens)
+                found.document(document, new.get(coder, coder), text, tokens)
         for span in own.spans:
-            builder.add(dataclasses.replace(span, coder=new.get(span.coder, span.coder)))
+            coder, place = new.get(span.coder, span.coder), (span.start, span.end)
+            found.mark(span.document, coder, span.question, place, span.label, span.chain)
         for note in own.notes:
-            builder.note(note)
-    return builder.spans()
+            found.note(note)
+    return found.spans()
 
 
 def _found(format: str, source: Source, options: Options) -> tuple[Source, Format]:

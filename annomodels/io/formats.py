@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.rows import ROWS, Rows, read_rows
 
 if TYPE_CHECKING:
@@ -41,12 +41,7 @@ class Format:
         if self.name in ("long", "wide", "matrix"):
             columns: Columns = self._function("read")(source, options)
             return columns
-        found = Judgements(source, options)
-        if self.rows is not None:
-            read_rows(self.rows, source, options, found)
-        else:
-            self._function("read")(source, options, found)
-        return found.columns()
+        return self._filled(source, options).columns()
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""
@@ -54,13 +49,15 @@ class Format:
             what = f"The format {self.name!r} contains no marked stretches of text."
             remedy = f"It is read without {Option('units')}."
             raise AnnotationError(Problem(what, source.name, remedy))
-        found = Judgements(source, options)
-        self._function("spans_of")(source, options, found)
-        if found.problems:
-            raise AnnotationError(found.problems)
-        for note in found.notes:
-            found.marks.note(note)
-        return found.marks.spans()
+        return self._filled(source, options).spans()
+
+    def _filled(self, source: Source, options: Options) -> Records:
+        found = Records(source, options)
+        if self.rows is not None:
+            read_rows(self.rows, found)
+        else:
+            self._function("read")(found)
+        return found
 
     def _function(self, verb: str) -> Any:
         home = import_module(f"annomodels.io.{self.home}")
@@ -127,9 +124,6 @@ inception | tools.inception | labels | json table
 mturk | tools.mturk | labels | json table
     Amazon Mechanical Turk or Turkle, the results of a batch
     columns HITId and WorkerId
-appen-json | tools.appen | labels | json
-    Appen (Figure Eight, CrowdFlower), the full report as JSON
-    records with results.judgments, each with worker_id and data
 nested | tables.nested | labels, spans | json table
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
@@ -154,7 +148,7 @@ def _parsed(text: str) -> tuple[Format, ...]:
     found: list[Format] = []
     for first, title, known_by in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         name, home, holds, *shapes = map(str.strip, first.split("|"))
-        if name == "appen-json":
+        if name == "nested":  # after the other tools, before what looks at the cells
             found += (
                 Format(*(n, form.title, form.known_by), rows=form) for n, form in ROWS.items()
             )

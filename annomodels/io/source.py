@@ -79,6 +79,12 @@ class Source:
         said = (self._encoding, self._delimiter, self._sheet)
         return Source(place, *said, data, self.columns, self._skip_rows)
 
+    def parts(self, *endings: str) -> list[Source]:
+        """Files of the folder or archive that end so; one file stands for itself."""
+        if self.inside is None:
+            return [self]
+        return [self.member(name) for name in self.inside.ending(*endings)]
+
     @property
     def stem(self) -> str:
         """Name of the file without its endings."""

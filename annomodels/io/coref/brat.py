@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable
 
 from annomodels.data.document import Document
@@ -13,13 +14,11 @@ from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Note, Option, Problem
 from annomodels.io.archives import Members
 from annomodels.io.coref.parts import Marks, Options, Part
+from annomodels.io.tools.brat import Mark, standoff
 
 RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
 WORD = re.compile(r"\w+|[^\w\s]")
-MENTION = re.compile(r"(T\S+)\t(\S+) (\d+ \d+(?:;\d+ \d+)*)(?:\t(.*))?$")
-RELATION = re.compile(r"(R\S+)\t(\S+) \S+?:(\S+) \S+?:(\S+)\s*$")
 NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as Anne-8, or chain8
-EQUIV = re.compile(r"\*\t(\S+) (.+)$")
 
 
 def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
@@ -35,8 +34,8 @@ class _Reading:
         self.source = files.where(name)
         self.text = text
         self.coder = coder
-        self.wanted = options.relations or RELATIONS
-        self.rows = files.text(name, options.encoding).split("\n")
+        self.wanted = {name.lower() for name in options.relations or RELATIONS}
+        self.said = standoff(files.text(name, options.encoding))
         self.problems: list[Problem] = []
         words = list(WORD.finditer(text))
         self.starts = [word.start() for word in words]
@@ -44,20 +43,21 @@ class _Reading:
         self.tokens = tuple(word[0] for word in words)
         self.marks = Marks()
         self.links: list[tuple[str, str]] = []
-        self.unused: dict[str, int] = {}
+        self.unused: Counter[str] = Counter()
         self.labels: dict[str, str] = {}
-        self.twice = 0
         self.by_label = options.chain_from == "label"
 
     def part(self, unnamed: str) -> Part:
         """Read mentions first, then relations, which may stand before them."""
-        rows = [(n, row.rstrip("\r")) for n, row in enumerate(self.rows, 1) if row.strip()]
-        for number, row in rows:
+        for line, row in self.said.unread:
+            word, remedy = "a relation", "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
             if row.startswith("T"):
-                self._mention(number, row)
-        for number, row in rows:
-            if row[0] in "R*":
-                self._relation(number, row)
+                word, remedy = "a mention", "Write T1<tab>Type 0 4<tab>text."
+            self._problem(f"{row!r} cannot be read as {word}.", line, remedy)
+        for mark in self.said.marks:
+            self._mention(mark)
+        for line, kind, ids in self.said.links:
+            self._relation(line, kind, ids)
         if self.problems:
             raise AnnotationError(self.problems)
         if self.by_label:
@@ -67,17 +67,12 @@ class _Reading:
         breaks = [m.end() for m in re.finditer("\n", self.text)]
         starts = {bisect_left(self.starts, place) for place in [0, *breaks]}
         sentences = tuple(sorted(start for start in starts if start < len(self.tokens)))
-        notes = tuple(
-            Note(
-                f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used.",
-                f"unused {self.coder} {kind}",
-            )
-            for kind, times in sorted(self.unused.items())
-        )
+        notes = self._said() if self.by_label else []
+        for kind, times in sorted(self.unused.items()):
+            text = f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used."
+            notes.append(Note(text, f"unused {self.coder} {kind}"))
         layers = {self.coder: layer}
-        if self.by_label:
-            notes = (*self._said(), *notes)
-        document = Document(unnamed, self.tokens, sentences, None, layers, notes)
+        document = Document(unnamed, self.tokens, sentences, None, layers, tuple(notes))
         return Part(document, self.source, unlinked=self._unlinked())
 
     def _said(self) -> list[Note]:
@@ -117,32 +112,26 @@ class _Reading:
     def _problem(self, what: str, line: int, remedy: str) -> None:
         self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
 
-    def _mention(self, number: int, row: str) -> None:
-        found = MENTION.match(row)
-        if not found:
-            what = f"{row!r} cannot be read as a mention."
-            self._problem(what, number, "Write T1<tab>Type 0 4<tab>text.")
-            return
-        one, label, offsets, said = found.groups()
-        pieces = [tuple(map(int, piece.split())) for piece in offsets.split(";")]
-        if any(start >= end or end > len(self.text) for start, end in pieces):
-            what = f"{one} is at {offsets}, but the text has {len(self.text):,} characters."
-            self._problem(what, number, "Check that text and mentions belong together.")
-            return
+    def _mention(self, mark: Mark) -> None:
+        line, one, label, pieces, said = mark
         text = " ".join(self.text[start:end] for start, end in pieces)
-        if said is not None and text.split() != said.split():
-            what = f"{one} says {said!r}, but the text has {text!r} there."
-            self._problem(what, number, "Check that text and mentions belong together.")
-            return
         words = {
             word
             for start, end in pieces
             for word in range(bisect_right(self.ends, start), bisect_left(self.starts, end))
         }
-        if not words:
-            self._problem(f"{one} holds no word.", number, "Mark at least one word.")
+        together = "Check that text and mentions belong together."
+        if any(start >= end or end > len(self.text) for start, end in pieces):
+            offsets = ";".join(f"{start} {end}" for start, end in pieces)
+            what = f"{one} is at {offsets}, but the text has {len(self.text):,} characters."
+            self._problem(what, line, together)
+        elif said is not None and text.split() != said.split():
+            what = f"{one} says {said!r}, but the text has {text!r} there."
+            self._problem(what, line, together)
+        elif not words:
+            self._problem(f"{one} holds no word.", line, "Mark at least one word.")
         elif one in self.marks:
-            self._problem(f"The id {one} is used twice.", number, "Give each mention its own id.")
+            self._problem(f"The id {one} is used twice.", line, "Give each mention its own id.")
         else:
             self.labels[one] = label
             self.marks.add(one, Span(tuple(words)))
@@ -152,35 +141,25 @@ class _Reading:
         names = chain_labels(self.labels.values())
         first: dict[str, str] = {}
         chain_of: dict[str, str] = {}
+        # a chain and a form on the same words are one mention, marked twice on purpose
+        self.marks.repeated = 0
         for one, label in self.labels.items():
             kept = self.marks.kept(one)
             if label not in names:
                 continue
             if chain_of.setdefault(kept, label) != label:
-                self.twice += 1
+                self.marks.repeated += 1
             elif first.setdefault(label, kept) != kept:
                 self.links.append((first[label], kept))
-        # a chain and a form on the same words are one mention, marked twice on purpose
-        self.marks.repeated = self.twice
 
-    def _relation(self, number: int, row: str) -> None:
-        relation, equiv = RELATION.match(row), EQUIV.match(row)
-        if relation:
-            kind, ids = relation[2], [relation[3], relation[4]]
-        elif equiv:
-            kind, ids = equiv[1], equiv[2].split()
-        else:
-            what = f"{row!r} cannot be read as a relation."
-            remedy = "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
-            self._problem(what, number, remedy)
-            return
-        if self.by_label or kind.lower() not in {name.lower() for name in self.wanted}:
-            self.unused[kind] = self.unused.get(kind, 0) + 1
+    def _relation(self, line: int, kind: str, ids: list[str]) -> None:
+        if self.by_label or kind.lower() not in self.wanted:
+            self.unused[kind] += 1
             return
         unknown = [one for one in ids if one not in self.marks]
         if unknown:
             what = f"{kind} names {unknown[0]}, but there is no such mention."
-            self._problem(what, number, "Relate mentions of the same file.")
+            self._problem(what, line, "Relate mentions of the same file.")
             return
         kept = [self.marks.kept(one) for one in ids]
         self.links += [(kept[0], other) for other in kept[1:]]

@@ -1,4 +1,4 @@
-"""What readers of evaluation logs share: verdicts, names of samples, and the files of a folder."""
+"""What readers of evaluation logs share: verdicts, names of samples, the first file of a folder."""
 
 from __future__ import annotations
 
@@ -30,20 +30,11 @@ def several(parts: Sequence[Mapping[str, str]]) -> Iterator[str]:
         yield ", ".join([part[first], *more])
 
 
-def logs_in(source: Source, *endings: str) -> list[Source]:
-    """Give the logs of a folder or archive, or the one file."""
-    if source.inside is None:
-        return [source]
-    return [source.member(name) for name in source.inside.ending(*endings)]
-
-
 def first_log(source: Source, *endings: str) -> Source | None:
-    """Give the first log of a folder, to tell the format by; None if it cannot be opened."""
-    if source.inside is None:
-        return source
-    names = source.inside.ending(*endings)
+    """First log of a folder, or the one file, to tell the format by; None if it cannot be read."""
     try:
-        return source.member(names[0]) if names else None
+        names = [] if source.inside is None else source.inside.ending(*endings)[:1]
+        return source.member(names[0]) if names else source if source.inside is None else None
     except AnnotationError:
         return None
 
@@ -51,3 +42,13 @@ def first_log(source: Source, *endings: str) -> Source | None:
 def short(value: Any) -> str:
     """Text of a value of JSON, for names; "" for nothing."""
     return "" if value is None else str(value)
+
+
+def part_of(value: Any) -> Mapping[str, Any]:
+    """Object, or an empty one where there is none."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """Objects in a list; none where there is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.logs.common import SCORE, first_log, logs_in, several, short
-from annomodels.io.objects import json_value
+from annomodels.io.logs.common import SCORE, first_log, objects_in, part_of, several, short
+from annomodels.io.objects import at, json_value
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 
 HEADER, SAMPLES = "header.json", "samples/"
 
@@ -27,13 +26,12 @@ def is_inspect_ai(source: Source, options: Options) -> bool:
     return any("eval" in record and "samples" in record for record in one.sample[:1])
 
 
-def read_inspect_ai(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of the scores; epochs, and models and tasks of several logs, are part of the item."""
-    logs = [source]
-    if source.inside is not None and HEADER not in source.inside:
-        logs = logs_in(source, ".eval", ".json")
+def read_inspect_ai(found: Records) -> None:
+    """Scores; epochs, and models and tasks of several logs, are part of the item."""
+    source = found.source
+    packed = source.inside is not None and HEADER in source.inside
     samples: list[_Sample] = []
-    for log in logs:
+    for log in [source] if packed else source.parts(".eval", ".json"):
         try:
             samples += _samples(log)
         except AnnotationError as error:
@@ -44,25 +42,19 @@ def read_inspect_ai(source: Source, options: Options, found: Judgements) -> None
         if not sample.scores:
             found.skip(item)
         for scorer, score in sample.scores.items():
-            if isinstance(score, Mapping):
-                _add(found, item, sample.judge(scorer), score, number)
-            else:
-                found.unreadable("a score", number)
+            model = sample.judges.get(scorer)
+            judge = f"{scorer} ({model})" if model else scorer
+            for one in found.members([score], "a score", number):
+                _add(found, item, judge, one, number)
 
 
-@dataclass(frozen=True)
-class _Sample:
+class _Sample(NamedTuple):
     """One sample in one epoch, and what each scorer said of it."""
 
     key: dict[str, str]
-    text: str
+    text: Any
     scores: Mapping[str, Any]
     judges: Mapping[str, str]
-
-    def judge(self, scorer: str) -> str:
-        """Name of a scorer, with the model that judges for it, where the log says which."""
-        model = self.judges.get(scorer, "")
-        return f"{scorer} ({model})" if model else scorer
 
 
 def _samples(log: Source) -> Iterator[_Sample]:
@@ -71,11 +63,10 @@ def _samples(log: Source) -> Iterator[_Sample]:
         names = [name for name in log.inside.names if name.startswith(SAMPLES)]
         values: Any = [json_value(_text(log, name), f"{log.name}/{name}") for name in names]
     else:
-        header = log.documents if isinstance(log.documents, dict) else {}
-        values = header.get("samples") or []
-    about = header.get("eval") if isinstance(header, dict) else None
-    about = about if isinstance(about, dict) else {}
-    judges = _judges(about)
+        header = part_of(log.documents)
+        values = header.get("samples")
+    about = part_of(part_of(header).get("eval"))
+    judges = dict(_judges(about))
     for value in values if isinstance(values, list) else ():
         if not isinstance(value, dict):
             what = "A sample is not an object."
@@ -86,9 +77,7 @@ def _samples(log: Source) -> Iterator[_Sample]:
             "task": short(about.get("task")),
             "model": short(about.get("model")),
         }
-        said, scores = value.get("input"), value.get("scores")
-        scores = scores if isinstance(scores, dict) else {}
-        yield _Sample(key, said if isinstance(said, str) else "", scores, judges)
+        yield _Sample(key, value.get("input"), part_of(value.get("scores")), judges)
 
 
 def _text(log: Source, name: str) -> str:
@@ -103,40 +92,27 @@ def _text(log: Source, name: str) -> str:
     raise AnnotationError(Problem(what, log.name, remedy))
 
 
-def _judges(about: Mapping[str, Any]) -> dict[str, str]:
+def _judges(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Model that judges for each scorer, as its options or the role of the grader say it."""
-    roles = about.get("model_roles")
-    grader = roles.get("grader") if isinstance(roles, dict) else None
+    grader = at(about, "model_roles.grader")
     grader = grader.get("model") if isinstance(grader, dict) else grader
-    judges: dict[str, str] = {}
-    scorers = about.get("scorers")
-    for scorer in scorers if isinstance(scorers, list) else ():
-        if not isinstance(scorer, dict) or not isinstance(scorer.get("name"), str):
-            continue
-        given = scorer.get("options")
-        model = given.get("model") if isinstance(given, dict) else None
-        graded = grader if "model" in scorer["name"] else None
-        chosen = model if isinstance(model, str) else graded
-        if isinstance(chosen, str):
-            judges[scorer["name"].rpartition("/")[2]] = chosen
-    return judges
+    for scorer in objects_in(about.get("scorers")):
+        name, model = scorer.get("name"), at(scorer, "options.model")
+        if isinstance(name, str):
+            model = model if isinstance(model, str) else grader if "model" in name else None
+            if isinstance(model, str):
+                yield name.rpartition("/")[2], model
 
 
-def _add(found: Judgements, item: str, judge: str, score: Mapping[str, Any], row: int) -> None:
+def _add(found: Records, item: str, judge: str, score: Mapping[str, Any], row: int) -> None:
     """Take a score, with a question for each of its parts, and who changed it later."""
-    history = score.get("history")
-    history = history if isinstance(history, list) else []
-    edits = [part for part in history if isinstance(part, dict)]
+    edits = objects_in(score.get("history"))
     first = edits[0].get("value", score.get("value")) if edits else score.get("value")
     given = [(judge, first)]
     for edit in edits[1:]:
-        who = edit.get("provenance")
-        author = who.get("author") if isinstance(who, dict) else None
+        author = at(edit, "provenance.author")
         if isinstance(author, str) and "value" in edit:
             given.append((author, edit["value"]))
     for coder, value in given:
-        if isinstance(value, dict):
-            for question, part in value.items():
-                found.add(item, coder, str(question), part, row)
-        else:
-            found.add(item, coder, SCORE, value, row)
+        for question, part in value.items() if isinstance(value, dict) else [(SCORE, value)]:
+            found.add(item, coder, str(question), part, row)

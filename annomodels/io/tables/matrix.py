@@ -7,10 +7,10 @@ from collections import Counter
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import all_numbers, at_rows, counted
 from annomodels.errors import Option, Problem
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, matched
 from annomodels.io.tables.counts import Counts, counts_problem, looks_like_counts
-from annomodels.io.tools.judgements import Judgements
 
 NO_LABEL = frozenset({"NA", "#"})
 _LOOKED_AT = 20_000  # rows that decide
@@ -129,7 +129,7 @@ def is_grouped(source: Source, options: Options) -> bool:
     return all(isinstance(n, str) and n.isascii() and n.isdigit() for n in counts)
 
 
-def read_grouped(source: Source, options: Options, found: Judgements) -> None:
+def read_grouped(found: Records) -> None:
     """Columns of patterns written out; items are named by row and number."""
     table = found.table
     coders = table.header[:-1]

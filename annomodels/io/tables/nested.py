@@ -16,11 +16,10 @@ from typing import Any, Literal
 
 from annomodels.errors import Option
 from annomodels.io.objects import at, is_list_of, parsed
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tools.judgements import Judgements
 
 Shape = Literal["records", "object", "lists", "spans", "places"]
 _SAMPLE = 50
@@ -46,8 +45,9 @@ def is_nested(source: Source, options: Options) -> bool:
     return _layout(source, options) is not None
 
 
-def read_nested(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of the labels in all cells; each field of labels is a question."""
+def read_nested(found: Records) -> None:
+    """Labels, or marks by coder, in all cells; each field of them is a question."""
+    source, options = found.source, found.options
     layout = _layout(source, options)
     if layout is None:
         found.problem(
@@ -55,48 +55,41 @@ def read_nested(source: Source, options: Options, found: Judgements) -> None:
             f"Name the fields of coders and labels with {Option('coder')} and {Option('label')}.",
         )
         return
-    if layout.shape == "spans":
-        found.marked(layout.labels)
-        return
     name = _item_field(source, options, layout)
-    uneven: list[int] = []
+    uneven = 0
     for row, record in _records(source):
         item = row if name is None else at(record, name)
         text = at(record, options.text or "text")
-        found.text(item, text if isinstance(text, str) else None)
-        for coder, question, label in _labels(record, layout, row, uneven):
-            found.add(item, coder, question, label, row)
+        found.text(item, text)
+        if layout.shape == "spans":
+            _add_marks(found, str(item), record, layout, text)
+            continue
+        for coder, question, label in _labels(record, layout):
+            if question:
+                found.add(item, coder, question, label, row)
+            else:
+                uneven += 1
         if options.gold is not None:
             for question in layout.labels:
                 found.gold(item, question, at(record, options.gold))
     if layout.shape == "places":
         found.note("The lists name no coders: a place in the list counts as a coder.")
     if uneven:
-        what = f"lists of coders and labels have different lengths in {len(uneven):,} records"
-        found.leave_out(f"their {what}", len(uneven))
+        what = f"lists of coders and labels have different lengths in {uneven:,} records"
+        found.leave_out(f"their {what}", uneven)
 
 
-def spans_of_nested(source: Source, options: Options, found: Judgements) -> None:
-    """Spans by coder; the label is the name of the field. Who marked nothing has seen the text."""
-    builder = found.marks
-    layout = _layout(source, options)
-    name = None if layout is None else _item_field(source, options, layout)
-    for row, record in _records(source):
-        if layout is None or layout.shape != "spans":
-            break
-        document = str(row if name is None else at(record, name))
-        text = at(record, options.text or "text")
-        for field in layout.labels:
-            marks = _value(record.get(field))
-            for coder, places in marks.items() if isinstance(marks, dict) else ():
-                builder.document(document, str(coder), text if isinstance(text, str) else "")
-                for place in places if isinstance(places, list) else ():
-                    span = _span(place, field)
-                    if span is None:
-                        builder.note("Marks without a place are left out.")
-                        continue
-                    start, end, label = span
-                    builder.add(Span(document, str(coder), "label", start, end, label))
+def _add_marks(
+    found: Records, item: str, record: Mapping[str, Any], layout: Layout, text: Any
+) -> None:
+    """Take marks by coder; the label is the field. Who marked nothing has seen the text."""
+    for field in layout.labels:
+        marks = _value(record.get(field))
+        for coder, places in marks.items() if isinstance(marks, dict) else ():
+            found.document(item, str(coder), text)
+            for place in places if isinstance(places, list) else ():
+                *ends, label = _span(place, field) or (field,)
+                found.mark(item, str(coder), "label", ends, label)
 
 
 # -- where the labels are --------------------------------------------------------------------
@@ -319,18 +312,16 @@ def _span(place: Any, label: str) -> tuple[int, int, str] | None:
 # -- what they say ---------------------------------------------------------------------------
 
 
-def _labels(
-    record: Mapping[str, Any], layout: Layout, row: int, uneven: list[int]
-) -> Iterator[tuple[Any, str, Any]]:
-    """Coder, question and label of each judgement in a record."""
+def _labels(record: Mapping[str, Any], layout: Layout) -> Iterator[tuple[Any, str, Any]]:
+    """Coder, question and label of each judgement in a record; nothing for uneven lists."""
     for field in layout.labels:
         cell = _value(record.get(field))
         if layout.shape == "lists":
             who, what = _listed(_value(record.get(layout.coder))), _listed(cell)
             if who is None or what is None or len(who) != len(what):
-                uneven += [row] if cell not in (None, "", []) else []
-                continue
-            yield from ((coder, field, label) for coder, label in zip(who, what, strict=True))
+                yield from [("", "", "")] if cell not in (None, "", []) else []
+            else:
+                yield from ((coder, field, label) for coder, label in zip(who, what, strict=True))
         elif layout.shape == "places":
             for place, label in enumerate(cell if isinstance(cell, list) else (), 1):
                 yield str(place), field, label

@@ -10,9 +10,8 @@ from typing import Any
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members
 from annomodels.io.border import needs
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span, SpanBuilder
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.projects import parts_of
 from annomodels.io.xmlsafe import check_xml
 
@@ -41,15 +40,14 @@ def is_cas(source: Source, options: Options) -> bool:
     return has_types or bool(source.inside.ending(".xmi")) or packed
 
 
-def spans_of_cas(source: Source, options: Options, found: Judgements) -> None:
+def read_cas(found: Records) -> None:
     """Spans of all layers, and chains; cassis turns UTF-16 units into code points."""
-    builder = found.marks
-    for document, coder, data, where, beside in parts_of(source, ".xmi", ".json"):
+    for document, coder, data, where, beside in parts_of(found.source, ".xmi", ".json"):
         if where.endswith(".json") and b"%FEATURE_STRUCTURES" not in data:
             continue
-        outer = beside if _types_in(beside) else source.inside or beside
-        cas = _load(data, where, outer, builder)
-        _take(cas, document, coder, builder)
+        outer = beside if _types_in(beside) else found.source.inside or beside
+        cas = _load(data, where, outer, found)
+        _take(cas, document, coder, found)
 
 
 def _types_in(members: Members) -> str | None:
@@ -57,7 +55,7 @@ def _types_in(members: Members) -> str | None:
     return min(found, key=len) if found else None
 
 
-def _load(data: bytes, where: str, beside: Members, builder: SpanBuilder) -> Any:
+def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
     try:
         import cassis
     except ImportError:
@@ -87,17 +85,17 @@ def _load(data: bytes, where: str, beside: Members, builder: SpanBuilder) -> Any
         what = f"The CAS cannot be read: {type(error).__name__} {first}".rstrip() + "."
         raise AnnotationError(Problem(what, where, "Export it again.")) from error
     if said:
-        builder.note("Types missing from the type system are left out.")
+        found.note("Types missing from the type system are left out.")
     return cas
 
 
-def _take(cas: Any, document: str, coder: str, builder: SpanBuilder) -> None:
+def _take(cas: Any, document: str, coder: str, found: Records) -> None:
     """Take the spans of a CAS: a question for each feature of each layer."""
     try:
         every = list(cas.select_all_fs())
         text = cas.sofa_string or ""
         tokens = [(t.begin, t.end) for t in every if _short(t) == "Token"]
-        builder.document(document, coder, text, [t for t in tokens if None not in t])
+        found.document(document, coder, text, [t for t in tokens if None not in t])
         chains = _chains(every)
         for mark in every:
             if _short(mark) in _STRUCTURE or not hasattr(mark, "begin"):
@@ -107,7 +105,7 @@ def _take(cas: Any, document: str, coder: str, builder: SpanBuilder) -> None:
                 continue
             chain = chains.get(id(mark), "")
             for question, label in _answers(mark, bool(chain)):
-                builder.add(Span(document, coder, question, start, end, label, chain))
+                found.mark(document, coder, question, (start, end), label, chain)
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         what = "The CAS holds references that lead nowhere."
         raise AnnotationError(Problem(what, document, "Export it again.")) from error

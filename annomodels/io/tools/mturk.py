@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annomodels.io.objects import parsed
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
@@ -21,9 +21,9 @@ def is_mturk(source: Source, options: Options) -> bool:
     return {"HITId", "WorkerId"} <= set(source.header)
 
 
-def read_mturk(source: Source, options: Options, found: Judgements) -> None:
+def read_mturk(found: Records) -> None:
     """Columns of the answers; rejected assignments are left out."""
-    table = found.table
+    table, options = found.table, found.options
     header = table.header
     answers = [name for name in header if name.startswith("Answer.")]
     if not answers and not found.problems:

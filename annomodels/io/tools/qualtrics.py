@@ -12,8 +12,8 @@ from itertools import combinations
 from annomodels.data.validation import counted, some
 from annomodels.errors import Option
 from annomodels.io.objects import parsed
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 
 _MARK = '{"ImportId":'
 _PREVIEW = ("Survey Preview", "1")
@@ -40,8 +40,9 @@ def is_qualtrics(source: Source, options: Options) -> bool:
     return any(row[:1] and row[0].startswith(_MARK) for row in source.rows.head(3)[2:])
 
 
-def read_qualtrics(source: Source, options: Options, found: Judgements) -> None:
+def read_qualtrics(found: Records) -> None:
     """Columns of the answers of finished respondents; the questions are the items."""
+    source, options = found.source, found.options
     names, texts, marks = (list(row) for row in source.rows.rows[:3])
     width = len(names)
     if not len(names) == len(texts) == len(marks):
@@ -151,9 +152,7 @@ def _question(text: str) -> str:
     return text.split(" - ", 1)[0]
 
 
-def _refuse_mixture(
-    found: Judgements, items: Sequence[_Item], rows: Sequence[Sequence[str]]
-) -> None:
+def _refuse_mixture(found: Records, items: Sequence[_Item], rows: Sequence[Sequence[str]]) -> None:
     """Report questions that share no answer with the others: they ask for something else."""
     answers = {item.name: {row[p] for row in rows for p in item.places} - {""} for item in items}
     odd = [
@@ -169,9 +168,7 @@ def _refuse_mixture(
         )
 
 
-def _refuse_survey(
-    found: Judgements, items: Sequence[_Item], rows: Sequence[Sequence[str]]
-) -> None:
+def _refuse_survey(found: Records, items: Sequence[_Item], rows: Sequence[Sequence[str]]) -> None:
     """Stop where well answered questions have label sets of their own: they are no items."""
     sets: dict[str, tuple[frozenset[str], int]] = {}
     for item in items:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from annomodels.errors import AnnotationError
 from annomodels.io.border import decoded
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span, SpanBuilder, to_code_points
-from annomodels.io.tools.judgements import Judgements
+from annomodels.io.span_builder import to_code_points
 from annomodels.io.tools.projects import parts_of
 
 _FIRST = "#FORMAT=WebAnno TSV 3."
@@ -45,15 +45,14 @@ class _Column:
     is_relation: bool = False
 
 
-def spans_of_webanno(source: Source, options: Options, found: Judgements) -> None:
+def read_webanno(found: Records) -> None:
     """Spans and chains, with places turned from UTF-16 units into code points."""
-    builder = found.marks
-    for document, coder, data, where, _ in parts_of(source, ".tsv"):
+    for document, coder, data, where, _ in parts_of(found.source, ".tsv"):
         text = decoded(data, where)
         if text.startswith(_FIRST):
-            _read(text, document, coder, builder)
+            _read(text, document, coder, found)
         else:
-            builder.note("Files that are not WebAnno TSV 3 are left out.")
+            found.note("Files that are not WebAnno TSV 3 are left out.")
 
 
 def _columns(lines: Sequence[str]) -> list[_Column]:
@@ -74,7 +73,7 @@ def _columns(lines: Sequence[str]) -> list[_Column]:
     return columns
 
 
-def _read(text: str, document: str, coder: str, builder: SpanBuilder) -> None:
+def _read(text: str, document: str, coder: str, records: Records) -> None:
     lines = text.replace("\r\n", "\n").split("\n")
     columns = _columns([line for line in lines if line.startswith("#T_")])
     sentences = Sentences()
@@ -102,9 +101,9 @@ def _read(text: str, document: str, coder: str, builder: SpanBuilder) -> None:
                 known = found.get((column.question, key), (start, stop, label, chain))
                 place = min(known[0], start), max(known[1], stop)
                 found[column.question, key] = (*place, known[2], known[3])
-    builder.document(document, coder, sentences.text, sentences.tokens)
+    records.document(document, coder, sentences.text, sentences.tokens)
     for (question, _), (start, stop, label, chain) in found.items():
-        builder.add(Span(document, coder, question, start, stop, label, chain))
+        records.mark(document, coder, question, (start, stop), label, chain)
 
 
 def _split(cell: str) -> list[str]:
