@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,6 @@ from annomodels.io.many import File, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched
-from annomodels.io.tables.guard import Repeats
-from annomodels.io.tables.keys import Names
 from annomodels.io.tables.options import meant
 from annomodels.io.tools.refused import refuse
 
@@ -27,41 +24,31 @@ if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
 
 
-@dataclass(frozen=True)
-class Said:
-    """What the user said about the whole."""
-
-    item: Names | None
-    format: str
-    units: str | None = None
-    repeats: Repeats = "stop"
-
-
-def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, Columns]:
+def read_columns(source: Source, options: Options) -> tuple[Source, Columns]:
     """Columns of one file or export, or of several that are joined; and where they stand."""
-    one = _alone(source, options, said)
+    one = _alone(source, options)
     if one is not None:
         source, form = one
-        found = _columns(form, source, options, said.units)
+        found = _columns(form, source, options)
         if form.name not in PLAIN:
             found.notes = [f"Read as {form.title}.", *found.notes]
         return source, found
     files = files_in(source)
-    if said.units is not None:
+    if options.units is not None:
         from annomodels.io.span_builder import columns_of_spans
 
-        return source, columns_of_spans(_marks(files, said, options), said.units, options)
-    forms = _forms(files, said, options)
+        return source, columns_of_spans(_marks(files, options), options.units, options)
+    forms = _forms(files, options)
     tools = dict.fromkeys(form.title for form in forms if form.name not in PLAIN)
     if not tools and (options.coder_columns is None or options.label is None):
         said_options = options
-        source, options = stacked(files, said.item, options)
+        source, options = stacked(files, options)
         name = "wide" if options.coder is None else "long"
         found = next(form for form in FORMATS if form.name == name).columns(source, options)
         found.problems = [*without_labels(found, files, said_options), *found.problems]
     else:
         parts = [
-            form.columns(file.source, _whose(file, form, _own(file, said, options)))
+            form.columns(file.source, _whose(file, form, _own(file, options)))
             for file, form in zip(files, forms, strict=True)
         ]
         found = _joined_each(files, parts) if options.every else joined(files, parts)
@@ -69,7 +56,7 @@ def read_columns(source: Source, options: Options, said: Said) -> tuple[Source, 
         notes = [f"Read as {title}." for title in tools]
         accounts = [] if found.parts else account(found, files)
         found.notes = [*notes, *accounts, *found.notes]
-        if said.repeats != "keep" and not found.parts:
+        if options.repeats != "keep" and not found.parts:
             found.problems += twice(found)
     return source, found
 
@@ -99,32 +86,32 @@ def _joined_each(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
     return Columns(parts=each, left_out=left_out, notes=list(dict.fromkeys(notes)))
 
 
-def read_spans_of(source: Source, options: Options, said: Said) -> Spans:
+def read_spans_of(source: Source, options: Options) -> Spans:
     """Spans of one file or export, or of several that are joined."""
-    one = _alone(source, options, said)
+    one = _alone(source, options)
     if one is None:
-        return _marks(files_in(source), said, options)
+        return _marks(files_in(source), options)
     source, form = one
     return form.marks(source, options)
 
 
-def _alone(source: Source, options: Options, said: Said) -> tuple[Source, Format] | None:
+def _alone(source: Source, options: Options) -> tuple[Source, Format] | None:
     """Source and format, unless it is a folder of files that are to be joined."""
-    if source.inside is not None and said.format in PLAIN:
+    if source.inside is not None and options.format in PLAIN:
         if files_in(source):
             return None
         what = f"There is no table in it, but {some(source.inside.names) or 'nothing'}."
         remedy = "Give a folder with the files of the coders, such as CSV or Excel."
         raise AnnotationError(Problem(what, source.name, remedy))
     try:
-        return _found(said.format, source, options)
+        return _found(source, options)
     except UnknownFolder:
         if not files_in(source):
             raise
     return None
 
 
-def _forms(files: Sequence[File], said: Said, options: Options) -> list[Format]:
+def _forms(files: Sequence[File], options: Options) -> list[Format]:
     """Format of each file, or what is wrong with each that has none."""
     forms: list[Format] = []
     problems: list[Problem] = []
@@ -132,7 +119,7 @@ def _forms(files: Sequence[File], said: Said, options: Options) -> list[Format]:
     for file in files:
         try:
             with guarded(file.source.name):
-                form = chosen(said.format, file.source, _own(file, said, options))
+                form = chosen(options.format, file.source, _own(file, options))
         except AnnotationError as error:
             problems += error.problems
             continue
@@ -143,7 +130,7 @@ def _forms(files: Sequence[File], said: Said, options: Options) -> list[Format]:
         for file, form in exports:
             try:
                 with guarded(file.source.name):
-                    found = form.columns(file.source, _own(file, said, options))
+                    found = form.columns(file.source, _own(file, options))
             except AnnotationError as error:
                 found = Columns(problems=list(error.problems))
             problems += [problem for problem in found.problems if not problem.choices]
@@ -151,9 +138,9 @@ def _forms(files: Sequence[File], said: Said, options: Options) -> list[Format]:
     return forms
 
 
-def _own(file: File, said: Said, options: Options) -> Options:
+def _own(file: File, options: Options) -> Options:
     """Options for one of several files: of the columns of coders those that it has."""
-    own = dataclasses.replace(options, item=file.source.with_key(said.item))
+    own = dataclasses.replace(options, item=file.source.with_key(options.names))
     if options.coder_columns is None or options.label is None:
         return own
     has = tuple(name for name in options.coder_columns if name in file.source.header)
@@ -172,11 +159,11 @@ def _whose(file: File, form: Format, own: Options) -> Options:
     return dataclasses.replace(own, coder=file.source.with_coder(file.who))
 
 
-def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
+def _marks(files: Sequence[File], options: Options) -> Spans:
     """Spans of several files together."""
     found = Records(Source(counted(len(files), "file"), data=b""), options)
-    for file, form in zip(files, _forms(files, said, options), strict=True):
-        own = form.marks(file.source, _own(file, said, options))
+    for file, form in zip(files, _forms(files, options), strict=True):
+        own = form.marks(file.source, _own(file, options))
         new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
         for document, coders in own.seen.items():
             for coder in coders:
@@ -190,10 +177,10 @@ def _marks(files: Sequence[File], said: Said, options: Options) -> Spans:
     return found.spans()
 
 
-def _found(format: str, source: Source, options: Options) -> tuple[Source, Format]:
+def _found(source: Source, options: Options) -> tuple[Source, Format]:
     """Find the format; an archive with one file in it stands for that file."""
     try:
-        return source, chosen(format, source, options)
+        return source, chosen(options.format, source, options)
     except AnnotationError:
         inside = source.inside
         if inside is None or source.is_folder or len(inside.names) != 1:
@@ -202,14 +189,14 @@ def _found(format: str, source: Source, options: Options) -> tuple[Source, Forma
     if only.inside is not None:
         what, remedy = "This is an archive inside an archive.", "Unpack it and give its contents."
         raise AnnotationError(Problem(what, source.name, remedy))
-    return only, chosen(format, only, options)
+    return only, chosen(options.format, only, options)
 
 
-def _columns(form: Format, source: Source, options: Options, units: str | None) -> Columns:
-    if units is not None:
+def _columns(form: Format, source: Source, options: Options) -> Columns:
+    if options.units is not None:
         from annomodels.io.span_builder import columns_of_spans
 
-        return columns_of_spans(form.marks(source, options), units, options)
+        return columns_of_spans(form.marks(source, options), options.units, options)
     if not form.read:
         from annomodels.io.span_builder import described
 

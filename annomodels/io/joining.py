@@ -17,17 +17,17 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.many import File, RowOf
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched, named_column
-from annomodels.io.tables.keys import Names, parts_of, said_key
+from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.table import Table
 
 # -- tables ----------------------------------------------------------------------------------
 
 
-def stacked(files: Sequence[File], item: Names | None, options: Options) -> tuple[Source, Options]:
+def stacked(files: Sequence[File], options: Options) -> tuple[Source, Options]:
     """One table of the rows of all, with a column for the coder where the files name none."""
     tables = [file.source.table for file in files]
     problems = [problem for table in tables for problem in table.problems]
-    key = said_key(item, {name for table in tables for name in table.header})
+    key = said_key(options.names, {name for table in tables for name in table.header})
     role = {
         "item": parts_of(key),
         "coder": parts_of(options.coder),
@@ -73,7 +73,7 @@ def stacked(files: Sequence[File], item: Names | None, options: Options) -> tupl
     }
     table = Table(dict(columns), rows, name, [], notes, absent)
     source = Source.of_table(table)
-    found = source.with_key(item) or (None if by_columns else _first_key(tables, coder))
+    found = source.with_key(options.names) or (None if by_columns else _first_key(tables, coder))
     return source, dataclasses.replace(options, item=found, coder=coder)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from annomodels.data.annotations import SCALES, Annotations, Scale
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.assembly import Said, read_columns, read_spans_of
+from annomodels.io.assembly import read_columns, read_spans_of
 from annomodels.io.border import guarded
 from annomodels.io.many import Paths, gathered, is_path
 from annomodels.io.proposals import with_proposal
@@ -220,22 +220,21 @@ def understood(
     options = Options(
         **{name: said[name] for name in ("coder", "label", "group", "text")},
         **{name: said[name] for name in ("question", "question_column")},
-        **{name: said[name] for name in ("models", "sets")},
+        **{name: said[name] for name in ("models", "sets", "format", "units", "repeats")},
         item=key,
+        names=said["item"],
         gold=gold if isinstance(gold, str) else None,
         missing=missing,
         coder_columns=_tuple(said["coder_columns"]),
-        forced=said["format"] != "auto",
         every=every,
     )
     with guarded(source.name):
-        form = Said(said["item"], said["format"], units, repeats)
         whole = source
-        source, found = read_columns(whole, options, form)
+        source, found = read_columns(whole, options)
         if entries is not None and not every and not found.problems:
             from annomodels.io.codebook import unfit
 
-            known = _questions_of(whole, options, form, found, said)
+            known = _questions_of(whole, options, found, said)
             if problems := unfit(said["scale"], said["codebook"], known):
                 raise AnnotationError(problems)
 
@@ -268,7 +267,7 @@ def understood(
 
 
 def _questions_of(
-    source: Source, options: Options, form: Said, found: Columns, said: Mapping[str, Any]
+    source: Source, options: Options, found: Columns, said: Mapping[str, Any]
 ) -> Sequence[str]:
     """Names that a codebook may speak of: all questions of the source, where these are needed."""
     from annomodels.io.codebook import codebook_of, fits
@@ -280,7 +279,7 @@ def _questions_of(
         return names
     each = dataclasses.replace(options, every=True, question=None, label=None)
     with contextlib.suppress(AnnotationError):
-        names += read_columns(source, each, form)[1].parts
+        names += read_columns(source, each)[1].parts
     return [name for name in dict.fromkeys(names) if name]
 
 
@@ -361,10 +360,9 @@ def read_spans(
     1 item × 2 coders × 1 label · 2 annotations · complete
     """
     source = _opened(path, {"encoding": encoding})
-    said = Said(item, format, "exact")
     with guarded(source.name):
-        options = Options(item=source.with_key(item), text=text, forced=format != "auto")
-        return read_spans_of(source, options, said)
+        key = source.with_key(item)
+        return read_spans_of(source, Options(item=key, names=item, text=text, format=format))
 
 
 def _opened(path: Paths | Source, said: Mapping[str, Any]) -> Source:

@@ -13,7 +13,7 @@ from annomodels.data.layers import components
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Note, Option, Problem
 from annomodels.io.archives import Members
-from annomodels.io.coref.parts import Marks, Options, Part
+from annomodels.io.coref.parts import Marks, Options, Part, Reading
 from annomodels.io.tools.brat import Mark, standoff
 
 RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
@@ -27,20 +27,18 @@ def read(files: Members, name: str, coder: str, unnamed: str, options: Options) 
     return [_Reading(files, name, text, coder, options).part(unnamed)]
 
 
-class _Reading:
+class _Reading(Reading):
     """The state of reading a file."""
 
     def __init__(self, files: Members, name: str, text: str, coder: str, options: Options) -> None:
-        self.source = files.where(name)
+        super().__init__(files.where(name), coder)
         self.text = text
-        self.coder = coder
         self.wanted = {name.lower() for name in options.relations or RELATIONS}
         self.said = standoff(files.text(name, options.encoding))
-        self.problems: list[Problem] = []
         words = list(WORD.finditer(text))
         self.starts = [word.start() for word in words]
         self.ends = [word.end() for word in words]
-        self.tokens = tuple(word[0] for word in words)
+        self.tokens = [word[0] for word in words]
         self.marks = Marks()
         self.links: list[tuple[str, str]] = []
         self.unused: Counter[str] = Counter()
@@ -53,7 +51,7 @@ class _Reading:
             word, remedy = "a relation", "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
             if row.startswith("T"):
                 word, remedy = "a mention", "Write T1<tab>Type 0 4<tab>text."
-            self._problem(f"{row!r} cannot be read as {word}.", line, remedy)
+            self.problem(f"{row!r} cannot be read as {word}.", line, remedy)
         for mark in self.said.marks:
             self._mention(mark)
         for line, kind, ids in self.said.links:
@@ -72,7 +70,7 @@ class _Reading:
             text = f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used."
             notes.append(Note(text, f"unused {self.coder} {kind}"))
         layers = {self.coder: layer}
-        document = Document(unnamed, self.tokens, sentences, None, layers, tuple(notes))
+        document = Document(unnamed, tuple(self.tokens), sentences, None, layers, tuple(notes))
         return Part(document, self.source, unlinked=self._unlinked())
 
     def _said(self) -> list[Note]:
@@ -109,9 +107,6 @@ class _Reading:
         )
         return Problem(what, self.source, remedy)
 
-    def _problem(self, what: str, line: int, remedy: str) -> None:
-        self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
-
     def _mention(self, mark: Mark) -> None:
         line, one, label, pieces, said = mark
         text = " ".join(self.text[start:end] for start, end in pieces)
@@ -124,14 +119,14 @@ class _Reading:
         if any(start >= end or end > len(self.text) for start, end in pieces):
             offsets = ";".join(f"{start} {end}" for start, end in pieces)
             what = f"{one} is at {offsets}, but the text has {len(self.text):,} characters."
-            self._problem(what, line, together)
+            self.problem(what, line, together)
         elif said is not None and text.split() != said.split():
             what = f"{one} says {said!r}, but the text has {text!r} there."
-            self._problem(what, line, together)
+            self.problem(what, line, together)
         elif not words:
-            self._problem(f"{one} holds no word.", line, "Mark at least one word.")
+            self.problem(f"{one} holds no word.", line, "Mark at least one word.")
         elif one in self.marks:
-            self._problem(f"The id {one} is used twice.", line, "Give each mention its own id.")
+            self.problem(f"The id {one} is used twice.", line, "Give each mention its own id.")
         else:
             self.labels[one] = label
             self.marks.add(one, Span(tuple(words)))
@@ -159,7 +154,7 @@ class _Reading:
         unknown = [one for one in ids if one not in self.marks]
         if unknown:
             what = f"{kind} names {unknown[0]}, but there is no such mention."
-            self._problem(what, line, "Relate mentions of the same file.")
+            self.problem(what, line, "Relate mentions of the same file.")
             return
         kept = [self.marks.kept(one) for one in ids]
         self.links += [(kept[0], other) for other in kept[1:]]

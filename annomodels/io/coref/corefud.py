@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import Judgment
-from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members
-from annomodels.io.coref.parts import Marks, Options, Part
+from annomodels.io.coref.parts import Marks, Options, Part, Reading
 
 CHUNK = re.compile(r"\(([^()]+)\)|\(([^()]+)|([^()]+)\)")
 PIECE = re.compile(r"(.+?)\[(\d+)/(\d+)\]$")
@@ -35,52 +33,37 @@ class _Mention:
 
 def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Documents of a CorefUD file."""
-    reading = _Reading(files.where(name), coder, unnamed)
+    reading = _Reading(files.where(name), coder)
+    reading.begin(unnamed)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
         reading.take(number, line)
     reading.end_document()
-    if not reading.parts and not reading.problems:
-        reading.problems.append(Problem("There is no word.", reading.source, "Export it again."))
-    if reading.problems:
-        raise AnnotationError(reading.problems)
-    return reading.parts
+    return reading.done("There is no word.", "Export it again.")
 
 
-class _Reading:
+class _Reading(Reading):
     """The state of reading: one document and one sentence at a time."""
 
-    def __init__(self, source: str, coder: str, unnamed: str) -> None:
-        self.source = source
-        self.coder = coder
-        self.parts: list[Part] = []
-        self.problems: list[Problem] = []
-        self._fields: tuple[str, ...] = DEFAULT
-        self._begin(unnamed)
+    _fields: tuple[str, ...] = DEFAULT
 
-    def _begin(self, name: str) -> None:
-        self._name = name
-        self._tokens: list[str] = []
-        self._lines: list[int] = []
-        self._sentences: list[int] = []
+    def begin(self, name: str) -> None:
+        """Begin a document."""
+        super().begin(name)
         self._mentions: list[_Mention] = []
         self._open: list[_Mention] = []
         self._unfinished: dict[tuple[str, int], list[_Mention]] = {}
         self._splits: dict[str, tuple[set[str], int]] = {}
-        self._new = True
-
-    def _problem(self, what: str, line: int, remedy: str) -> None:
-        self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
 
     def take(self, number: int, line: str) -> None:
         """Read a line."""
         if line.startswith("# newdoc"):
             self.end_document()
-            self._begin(line.partition("=")[2].strip() or f"document {len(self.parts) + 1}")
+            self.begin(line.partition("=")[2].strip() or f"document {len(self.parts) + 1}")
         elif line.startswith(HEADER):
             self._fields = tuple(line.partition("=")[2].strip().split("-"))
             if self._fields[0] != "eid":
                 what = f"The header names the fields {'-'.join(self._fields)!r}."
-                self._problem(what, number, "The first field has to be eid.")
+                self.problem(what, number, "The first field has to be eid.")
         elif not line.strip():
             self._end_sentence()
         elif not line.startswith("#"):
@@ -89,31 +72,26 @@ class _Reading:
     def _word(self, number: int, columns: list[str]) -> None:
         if len(columns) != COLUMNS:
             what = f"The line has {len(columns)} columns, not {COLUMNS}."
-            self._problem(what, number, "CoNLL-U has ten columns separated by tabs.")
+            self.problem(what, number, "CoNLL-U has ten columns separated by tabs.")
             return
         if "-" in columns[0]:  # the surface form of several words
             return
-        if self._new:
-            self._sentences.append(len(self._tokens))
-            self._new = False
-        self._tokens.append(columns[1])
-        self._lines.append(number)
+        here = self.word(columns[1], number)
         misc = dict(part.partition("=")[::2] for part in columns[9].split("|"))
         if "Entity" in misc:
-            self._entities(misc["Entity"], number)
+            self._entities(misc["Entity"], here, number)
         for pair in filter(None, misc.get("SplitAnte", "").split(",")):
             part, _, whole = pair.partition("<")
             self._splits.setdefault(whole, (set(), number))[0].add(part)
 
-    def _entities(self, text: str, number: int) -> None:
+    def _entities(self, text: str, here: int, number: int) -> None:
         if CHUNK.sub("", text):
             what = f"Entity={text} cannot be read as brackets."
-            self._problem(what, number, "Write (e1-person-1-, e1) or (e1-person-1-).")
+            self.problem(what, number, "Write (e1-person-1-, e1) or (e1-person-1-).")
             return
-        here = len(self._tokens) - 1
         for single, opened, closed in CHUNK.findall(text):
             if single or opened:
-                mention = self._opened(single or opened, number)
+                mention = self._opened(single or opened, here, number)
                 if mention is not None and single:
                     self._closed(mention, here)
             else:
@@ -123,14 +101,14 @@ class _Reading:
                     self._closed(found[-1], here)
                 else:
                     what = f"The bracket {closed}) closes a mention that was never opened."
-                    self._problem(what, number, f"Open it with ({closed}, or remove it.")
+                    self.problem(what, number, f"Open it with ({closed}, or remove it.")
 
     @staticmethod
     def _piece(text: str) -> tuple[str, int]:
         found = PIECE.match(text)
         return (found[1], int(found[2])) if found else (text, 1)
 
-    def _opened(self, text: str, number: int) -> _Mention | None:
+    def _opened(self, text: str, here: int, number: int) -> _Mention | None:
         values = text.split("-", len(self._fields) - 1)
         found = PIECE.match(values[0])
         entity, part, pieces = (
@@ -140,7 +118,7 @@ class _Reading:
         head = named.get("head", "")
         if head and not head.isdigit():
             what = f"The head of {entity} is {head!r}, not the number of a word in the mention."
-            self._problem(what, number, f"Write {'-'.join(self._fields)}; ids have no hyphens.")
+            self.problem(what, number, f"Write {'-'.join(self._fields)}; ids have no hyphens.")
             return None
         if part == 1:
             mention = _Mention(
@@ -154,11 +132,11 @@ class _Reading:
             fits = [m for m in waiting if m.seen == part - 1 and m.open_at is None]
             if not fits:
                 what = f"Piece {part} of {pieces} of {entity} appears without piece {part - 1}."
-                self._problem(what, number, "Number the pieces of a mention from 1.")
+                self.problem(what, number, "Number the pieces of a mention from 1.")
                 return None
             mention = fits[0]
         mention.seen = part
-        mention.open_at = len(self._tokens) - 1
+        mention.open_at = here
         self._open.append(mention)
         return mention
 
@@ -172,7 +150,7 @@ class _Reading:
     def _end_sentence(self) -> None:
         for mention in self._open:
             what = f"The bracket ({mention.entity} is not closed in its sentence."
-            self._problem(what, mention.line, f"Close it with {mention.entity}).")
+            self.problem(what, mention.line, f"Close it with {mention.entity}).")
         for waiting in self._unfinished.values():
             for mention in waiting:
                 if mention.open_at is None:
@@ -180,36 +158,29 @@ class _Reading:
                         f"A mention of {mention.entity} ends after piece {mention.seen} of "
                         f"{mention.pieces}."
                     )
-                    self._problem(what, mention.line, "Mark all pieces within the sentence.")
+                    self.problem(what, mention.line, "Mark all pieces within the sentence.")
         self._open, self._unfinished = [], {}
-        self._new = True
+        self.is_new = True
 
     def end_document(self) -> None:
         """Close a document."""
         self._end_sentence()
-        if self._tokens and not self.problems:
-            part = self._part()
-            if part is not None:
-                self.parts.append(part)
-
-    def _part(self) -> Part | None:
+        if not self.tokens or self.problems:
+            return
         marks = Marks()
         clusters: dict[str, list[str]] = {}
         for mention in self._mentions:
             words = sorted(mention.words)
             if mention.head is not None and not 1 <= mention.head <= len(words):
                 what = f"The head of {mention.entity} is word {mention.head} of {len(words)}."
-                self._problem(what, mention.line, "Count the words of the mention from 1.")
-                return None
+                self.problem(what, mention.line, "Count the words of the mention from 1.")
+                return
             head = None if mention.head is None else words[mention.head - 1]
             one = f"{mention.entity}.{mention.order}"
             if marks.add(one, Span(tuple(words)), head=head):
                 clusters.setdefault(mention.entity, []).append(one)
         judgments = self._split_antecedents(marks, clusters)
-        layer = marks.layer(self.coder, clusters.values(), judgments)
-        sentences = tuple(self._sentences)
-        document = Document(self._name, tuple(self._tokens), sentences, None, {self.coder: layer})
-        return Part(document, self.source, self._lines)
+        self.end(marks.layer(self.coder, clusters.values(), judgments))
 
     def _split_antecedents(
         self, marks: Marks, clusters: dict[str, list[str]]
@@ -220,7 +191,7 @@ class _Reading:
             unknown = sorted(e for e in {whole, *parts} if e not in clusters)
             if unknown:
                 what = f"SplitAnte names {unknown[0]}, but there is no such entity."
-                self._problem(what, line, "Name entities that have mentions.")
+                self.problem(what, line, "Name entities that have mentions.")
                 continue
             spans = {one: marks.markables[one].span for e in {whole, *parts} for one in clusters[e]}
             first = min(clusters[whole], key=lambda one: spans[one])
