@@ -144,7 +144,11 @@ def audit(
     sized(fit, size, width)
     data, p = fit.data, beliefs(fit)
     if earlier is None:
-        chosen = None if among is None else tuple(data.items[n] for n in _codes(fit, among))
+        chosen = (
+            None
+            if among is None
+            else tuple(data.items[n] for n in places_of(data.items, among, "item"))
+        )
         design = Design(fingerprint(fit), str(data.fingerprint), 0, (), (), (), chosen)
     else:
         if among is not None:
@@ -229,11 +233,6 @@ def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design
         of_these_data(given.data, fit, "audit")
         return given
     return read_design(given, fit)
-
-
-def _codes(fit: Fit, items: Iterable[Hashable]) -> list[int]:
-    codes: list[int] = places_of(fit.data.items, items, "item").tolist()
-    return codes
 
 
 def _notes(

@@ -181,7 +181,7 @@ class Tables:
 
     def _model(self, label: int) -> Floats:
         share = float(self.estimator.p[self._part(), label].mean())
-        if not self._whole():
+        if self.n_items != self.data.n_items:
             return np.array([share, np.nan, np.nan])
         row = self.fit.prevalence().table.iloc[label]
         return np.array([share, row["prevalence_low"], row["prevalence_high"]])
@@ -189,9 +189,6 @@ class Tables:
     def _part(self) -> Ints:
         inside = np.flatnonzero(self.estimator.inside)
         return np.concatenate([inside, self.answers.extra])
-
-    def _whole(self) -> bool:
-        return bool(self.n_items == self.data.n_items)
 
     def _normal(self, label: int | None, flip: bool) -> dict[str, float]:
         """Return the prediction-powered mean with a normal interval."""

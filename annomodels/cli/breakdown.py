@@ -17,7 +17,7 @@ from annomodels.progress import Progress
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coefficients.parts.results import Breakdown, Diagnosis
+    from annomodels.coefficients.parts.results import Breakdown
     from annomodels.data.annotations import Annotations
 
 BY = ("document", "group", "label", "item", "coder", "pair")
@@ -121,7 +121,9 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
         raise click.UsageError(f"--diagnose: {error}") from None
     form = form_of(writing)
     if form == "json":
-        emit_text(to_json(_everything(found)), writing)
+        tables = {name: table.to_dict("records") for name, table in found.tables()}
+        about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
+        emit_text(to_json(about), writing)
         return found.agreement
     drawn = form == "table" and writing.output in (None, "-")
     tell = say if drawn else note
@@ -134,9 +136,3 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     for text in found.notes:
         note(f"note: {text}")
     return found.agreement
-
-
-def _everything(found: Diagnosis) -> dict[str, object]:
-    """Sentences, notes and tables."""
-    tables = {name: table.to_dict("records") for name, table in found.tables()}
-    return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}

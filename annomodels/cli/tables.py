@@ -227,7 +227,7 @@ def to_text(table: pd.DataFrame, form: str) -> str:
     rows = [[cell(value) for value in row] for row in _rows(table)]
     if form in ("csv", "tsv"):
         return text_of([names, *rows], "," if form == "csv" else "\t")
-    numeric = [_is_number(table.iloc[:, n]) for n in range(len(names))]
+    numeric = [dtype.kind in "iuf" for dtype in table.dtypes]
     return _markdown(names, rows, numeric) if form == "md" else _latex(names, rows, numeric)
 
 
@@ -280,10 +280,6 @@ def cell(value: object, digits: int = 6) -> str:
 
 def _rows(table: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
     return table.astype(object).itertuples(index=False, name=None)
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return column.dtype.kind in "iuf"
 
 
 def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
@@ -363,8 +359,8 @@ def gold_back(
     spreadsheet: bool,
 ) -> None:
     """Write the gold labels of a saved fit so that a tool imports them."""
+    from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
-    from annomodels.io.writers.goldlist import gold_list
 
     summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)

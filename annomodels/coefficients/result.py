@@ -17,6 +17,7 @@ from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.data.html import Html
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
@@ -168,7 +169,7 @@ class Agreement(Drawn, Html):
             parts.append(f"expected {self.expected:.4f}")
         item, label = self.words
         counts = ((self.n_items, item), (self.n_coders, "coder"), (self.n_labels, label))
-        parts.append(", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts))
+        parts.append(", ".join(counted(n, word) for n, word in counts))
         return "\n".join([" · ".join(parts), *filter(None, (self.note, *self.notes))])
 
 

@@ -16,8 +16,6 @@ def components(item: NDArray[Any], coder: NDArray[Any]) -> NDArray[np.int64]:
 
     Shapes: `item`, `coder` [annotation]; result [coder].
 
-    Examples
-    --------
     >>> components(np.array([0, 0, 1, 2, 2]), np.array([0, 3, 1, 3, 2]))
     array([0, 1, 0, 0])
     """
@@ -51,8 +49,6 @@ class Counted(Protocol):
 def single_labels(data: Counted) -> float:
     """Share of the labels that come from coders who gave no other label.
 
-    Examples
-    --------
     >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
     >>> single_labels(Annotations.from_records(rows))
@@ -64,8 +60,6 @@ def single_labels(data: Counted) -> float:
 def told_apart(data: Counted) -> int:
     """Count the coders that are told apart, those who are not as one.
 
-    Examples
-    --------
     >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
     >>> told_apart(Annotations.from_records(rows))

@@ -33,8 +33,6 @@ def chance_p_value(coder: Any, label: Any, starts: Any, n_coders: int, n_labels:
 
     Shapes: `coder`, `label` [annotation]; `starts` [item + 1].
 
-    Examples
-    --------
     >>> truth, rng = np.arange(60) % 2, np.random.default_rng(1)
     >>> starts, coder = np.arange(0, 181, 3), np.tile(np.arange(3), 60)
     >>> chance_p_value(coder, np.repeat(truth, 3), starts, 3, 2) < 1e-9
@@ -124,8 +122,6 @@ def _varied(p: Floats) -> Floats:
 def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
     """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
 
-    Examples
-    --------
     >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
     1.0
     """

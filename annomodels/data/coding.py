@@ -36,8 +36,6 @@ Ints = NDArray[np.int32]
 def natural_key(name: Any) -> tuple[Any, ...]:
     """Sorting key by which t2 stands before t10, and numbers are sorted by value.
 
-    Examples
-    --------
     >>> sorted(["t10", "t2", "a"], key=natural_key)
     ['a', 't2', 't10']
     """

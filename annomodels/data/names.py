@@ -25,8 +25,6 @@ def label_text(name: Any) -> str:
     Python writes the members of a set in an order that changes from one process to the next, so
     a set must never become text by ``str``.
 
-    Examples
-    --------
     >>> label_text("no"), label_text(frozenset({"b", "a"})), label_text(frozenset({10, 2}))
     ('no', '{a, b}', '{2, 10}')
     """
@@ -38,8 +36,6 @@ def label_text(name: Any) -> str:
 def quoted(name: Hashable) -> str:
     """Return a name as it stands in a sentence: texts in quotation marks, a set as its members.
 
-    Examples
-    --------
     >>> quoted("no"), quoted(frozenset({2, 1}))
     ("'no'", '{1, 2}')
     """
@@ -61,8 +57,6 @@ def plain_name(name: Any) -> Any:
     UUIDs, and periods and intervals of pandas are the text that they print. Sets are sets of such
     names. What is missing stays as it is.
 
-    Examples
-    --------
     >>> import datetime, decimal
     >>> plain_name(np.int64(3)), plain_name(decimal.Decimal("2.50")), plain_name(b"no")
     (3, 2.5, 'no')
@@ -168,8 +162,6 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
 
     Equal numbers are one name: 1 and 1.0 in one column are 1.
 
-    Examples
-    --------
     >>> plain_cells([np.int64(2), 1.0, "a"], "item")
     ([2, 1, 'a'], [])
     """
@@ -224,8 +216,6 @@ def places_of(
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Places of names that a user gave, one or several, each by its name or its text.
 
-    Examples
-    --------
     >>> places_of((3, 4, "a"), "4", "item")
     array([1])
     """

@@ -16,8 +16,6 @@ from annomodels.errors import AnnotationError, Option, Problem
 class SetAside:
     """Rows whose label is not a class.
 
-    Examples
-    --------
     >>> aside = SetAside(["dk"])
     >>> aside.split(["t1", "t1"], ["ana", "ben"], ["yes", "dk"], None)
     (['t1'], ['ana'], ['yes'], [1])

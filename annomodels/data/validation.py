@@ -32,8 +32,6 @@ Names = tuple[Any, ...]
 def is_missing(value: Any) -> bool:
     """Whether a cell holds nothing: None, NaN, NaT or NA. The texts "None" and "NA" are labels.
 
-    Examples
-    --------
     >>> is_missing(None), is_missing(float("nan")), is_missing("NA"), is_missing("")
     (True, True, False, False)
     """
@@ -62,8 +60,6 @@ def number_or_nan(value: object) -> float:
 def is_blank(value: Any) -> bool:
     """Return True if a cell holds no label: missing, or the empty text.
 
-    Examples
-    --------
     >>> is_blank(""), is_blank(None), is_blank(" "), is_blank(0)
     (True, True, False, False)
     """
@@ -86,8 +82,6 @@ def some(
 ) -> str:
     """First few names, shortened, and how many more there are.
 
-    Examples
-    --------
     >>> some("abcdefg")
     "'a', 'b', 'c', 'd', 'e' and 2 more"
     """
@@ -100,8 +94,6 @@ def some(
 def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
     """Where in the data: file, rows, column.
 
-    Examples
-    --------
     >>> at_rows("votes.csv", [3, 7], "label")
     "votes.csv, rows 3, 7, column 'label'"
     """
@@ -115,8 +107,6 @@ def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
 def counted(number: int, word: str) -> str:
     """Write a number and its word, in the plural where it must be.
 
-    Examples
-    --------
     >>> counted(1, "row"), counted(2000, "row")
     ('1 row', '2,000 rows')
     """
@@ -274,8 +264,6 @@ def check_labels(
 def rare_texts(values: Sequence[Any]) -> list[int]:
     """Places of labels too long for a label, if they are so few that the rest is what was meant.
 
-    Examples
-    --------
     >>> rare_texts(["yes", "no"] * 100 + ["x" * 300]), rare_texts(["yes", "x" * 300])
     ([200], [])
     """
@@ -301,8 +289,6 @@ def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
 def variants(values: Iterable[Any], word: str) -> list[str]:
     """Names that differ only in case, spaces, invisible characters, accents or zeros.
 
-    Examples
-    --------
     >>> variants(["pos", "Pos", "neg"], "label")
     ["Kept apart although they differ only in case or spaces: label 'Pos' (1), 'pos' (1)."]
     """
@@ -343,8 +329,6 @@ def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
 def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
     """Names that are one number written in several ways, such as 1, 01 and 1.0.
 
-    Examples
-    --------
     >>> same_numbers({"1": 5, "01": 2, "2": 9}, "label")
     ["Kept apart although they are the same number: label '01' (2), '1' (5)."]
     """
@@ -421,8 +405,6 @@ def gold_remarks(
 def rated(labels: Sequence[Any], scale: str) -> str:
     """Say that labels look like ratings in an order, where the scale is nominal; else "".
 
-    Examples
-    --------
     >>> rated(["1.0", "2.0", "3.0", "4.0", "5.0"], "nominal")[:34]
     'The labels are the numbers 1 to 5,'
     >>> rated(["0", "1"], "nominal")

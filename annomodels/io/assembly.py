@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from annomodels.data.validation import counted, some
+from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.io.border import guarded, unreadable
 from annomodels.io.formats import FORMATS, PLAIN, Format
-from annomodels.io.joining import account, joined, stacked, twice, without_labels
-from annomodels.io.many import File, files_in
+from annomodels.io.many import File, RowOf, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, matched
+from annomodels.io.tables.columns import Columns, matched, named_column
+from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.options import meant
+from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
 
 if TYPE_CHECKING:
@@ -269,3 +272,273 @@ def _unknown_folder(source: Source) -> Problem:
     what = f"The archive is not in a known format; it contains {some(names)}."
     remedy = f"Give one of its files, or say what it is with {Option('format')}."
     return Problem(what, source.name, remedy)
+
+
+# -- files that are joined by the names of their items, row by row ---------------------------------
+
+
+# -- tables ----------------------------------------------------------------------------------
+
+
+def stacked(files: Sequence[File], options: Options) -> tuple[Source, Options]:
+    """One table of the rows of all, with a column for the coder where the files name none."""
+    tables = [file.source.table for file in files]
+    problems = [problem for table in tables for problem in table.problems]
+    key = said_key(options.names, {name for table in tables for name in table.header})
+    role = {
+        "item": parts_of(key),
+        "coder": parts_of(options.coder),
+        "label": parts_of(options.label),
+    }
+    for table in tables:
+        for word, names in role.items():
+            for name in names:
+                problems += named_column(table.header, name, word, table.source)
+    if problems:
+        raise AnnotationError(list(dict.fromkeys(problems)))
+    by_columns = options.coder_columns is not None or _batches(files, key, options)
+    coder = None if by_columns else options.coder or _coder_column(tables)
+    own = {} if options.coder is not None or coder is None else _own_coders(tables)
+    if coder is not None and options.coder is None and not own and _are_splits(files):
+        raise AnnotationError(_splits(files))
+    moved = set(own.values()) - {coder}
+    every = dict.fromkeys(name for table in tables for name in table.header)
+    header = [name for name in every if name not in moved]
+    sizes = [len(table) for table in tables]
+    columns: dict[str, Sequence[Any]] = {
+        name: [
+            cell
+            for table, size in zip(tables, sizes, strict=True)
+            for cell in table.columns.get(name, [""] * size)
+        ]
+        for name in header
+    }
+    if coder is not None:
+        whose = [
+            _who(file, table, own.get(n, coder))
+            for n, (file, table) in enumerate(zip(files, tables, strict=True))
+        ]
+        columns[coder] = [name for names in whose for name in names]
+    rows = [RowOf(row, table.source) for table in tables for row in table.rows]
+    name = _common(files)
+    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
+    absent = {
+        name: sum(
+            size for table, size in zip(tables, sizes, strict=True) if name not in table.columns
+        )
+        for name in header
+    }
+    table = Table(dict(columns), rows, name, [], notes, absent)
+    source = Source.of_table(table)
+    found = source.with_key(options.names) or (None if by_columns else _first_key(tables, coder))
+    return source, dataclasses.replace(options, item=found, coder=coder)
+
+
+_SPLITS = {
+    *("train", "training", "test", "testing", "dev", "devel", "development", "val", "valid"),
+    *("validation", "eval", "evaluation", "heldout", "trial"),
+}
+
+
+def _are_splits(files: Sequence[File]) -> bool:
+    """Whether the files are called after parts of a corpus, such as train and test."""
+    words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
+    return all(not file.said for file in files) and all(one & _SPLITS for one in words)
+
+
+def _splits(files: Sequence[File]) -> Problem:
+    what = (
+        f"The files are called {some([file.who for file in files])}, as parts of a corpus are, and "
+        "no column names the coder."
+    )
+    remedy = (
+        f"Name the column of the coders with {Option('coder', ...)}, or those of a wide table with "
+        f"{Option('coder_columns', [...])}. If each file is the work of one coder, name it: "
+        "ana=a.csv ben=b.csv."
+    )
+    return Problem(what, _common(files), remedy)
+
+
+def _common(files: Sequence[File]) -> str:
+    folders = {file.source.name.rpartition("/")[0] for file in files}
+    folder = folders.pop() if len(folders) == 1 else ""
+    return f"{folder} ({counted(len(files), 'file')})" if folder else counted(len(files), "file")
+
+
+def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
+    """Whether the files are parts of one wide table: the same columns, and never the same item."""
+    tables = [file.source.table for file in files]
+    if any(file.said for file in files) or len({table.header for table in tables}) > 1:
+        return False
+    if options.coder is not None or options.label is not None:
+        return False
+    if options.question is not None or options.every:
+        return False
+    header = tables[0].header
+    known = matched(header)
+    if len(parts_of(key)) > 1 or known["coder"] or known["label"] or len(header) < 3:
+        return False
+    items = [list(map(str, table.columns[key or header[0]])) for table in tables]
+    return len(set().union(*items)) == sum(map(len, items))
+
+
+def _own_coders(tables: Sequence[Table]) -> dict[int, str]:
+    """Column that names the coders in each of the tables that have one, whatever it is called."""
+    known = [matched(table.header)["coder"] for table in tables]
+    return {n: names[0] for n, names in enumerate(known) if len(names) == 1}
+
+
+def _coder_column(tables: Sequence[Table]) -> str:
+    """Column of the coders that the files have; else the name of a new one."""
+    hits = Counter(name for table in tables for name in matched(table.header)["coder"])
+    several = [name for name, n in hits.items() if n == len(tables)]
+    if len(several) == 1 or (several and len(hits) == 1):
+        return several[0]
+    taken = {name for table in tables for name in table.header} - set(_own_coders(tables).values())
+    return next(
+        name for name in ("coder", "coder (file)", "coder of the file") if name not in taken
+    )
+
+
+def _who(file: File, table: Table, coder: str) -> Sequence[Any]:
+    """Coder of each row: as the file says, unless it holds the work of one who was named."""
+    cells = table.columns.get(coder, [""] * len(table))
+    names = {str(cell) for cell in cells} - {""}
+    if not names or (file.said and len(names) == 1):
+        return [file.who] * len(table)
+    if len(names) == 1 and "" in cells:
+        only = next(iter(names))
+        table.notes.append(f"{table.source}: rows without a coder are taken for those of {only!r}.")
+        return [only] * len(table)
+    return cells
+
+
+def _first_key(tables: Sequence[Table], coder: str | None) -> str | None:
+    """First column, where no column has a known name and it names each row of every file once."""
+    if any(matched(table.header)["item"] for table in tables):
+        return None
+    first = next((name for name in tables[0].header if name != coder), None)
+    if first is None or any(first not in table.columns for table in tables):
+        return None
+    unique = all(len(set(map(str, t.columns[first]))) == len(t) for t in tables)
+    shared = len({str(c) for t in tables for c in t.columns[first]}) < sum(map(len, tables))
+    return first if unique and shared else None
+
+
+def without_labels(columns: Columns, files: Sequence[File], options: Options) -> list[Problem]:
+    """Files that lack the column that was found to hold the labels: shaped in another way."""
+    name = columns.names.get("label")
+    if name is None or options.label is not None or options.question is not None:
+        return []
+    problems = []
+    for file in files:
+        header = [str(column) for column in file.source.header]
+        if name in header:
+            continue
+        what = f"There is no column {name!r}, which holds the labels in the other files."
+        remedy = (
+            f"Rename the column that holds them to {name!r}, or leave the file out. If it has a "
+            f"column for each coder, name these: {Option('coder_columns', [...])} with "
+            f"{Option('label', name)}. The columns are {some(header)}."
+        )
+        problems.append(Problem(what, file.source.name, remedy))
+    return problems
+
+
+# -- columns ---------------------------------------------------------------------------------
+
+
+def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
+    """Columns of all files; a file that was named holds the work of its one coder."""
+    out = Columns(names=parts[0].names if parts else {})
+    problems = [problem for part in parts for problem in part.problems]
+    choices = tuple(dict.fromkeys(name for problem in problems for name in problem.choices))
+    if choices:
+        asked = next(problem for problem in problems if problem.choices)
+        names = some(choices)
+        what = f"The files hold {counted(len(choices), 'question')}: {names}."
+        rest = [problem for problem in problems if not problem.choices]
+        problems = [Problem(what, counted(len(files), "file"), asked.remedy, choices), *rest]
+    if problems:
+        return Columns(problems=list(dict.fromkeys(problems)))
+    items, coders, labels, rows = [], [], [], []  # type: ignore[var-annotated]
+    gold: dict[Any, Any] = {}
+    twice: dict[Any, str] = {}
+    texts: dict[Any, str] = {}
+    group: dict[Any, Any] = {}
+    for file, part in zip(files, parts, strict=True):
+        alone = file.said and len(set(part.coders)) == 1
+        items += part.items
+        coders += [file.who] * len(part.coders) if alone else part.coders
+        labels += part.labels
+        rows += [
+            row if isinstance(row, RowOf) else RowOf(row, file.source.name) for row in part.rows
+        ]
+        for mine, theirs in ((gold, part.gold), (texts, part.texts), (group, part.group)):
+            for name, value in (theirs or {}).items():
+                if mine.setdefault(name, value) != value and mine is gold:
+                    twice.setdefault(name, file.source.name)
+        out.notes += [note for note in part.notes if note not in out.notes]
+        out.skips += part.skips
+    if twice:
+        what = f"{counted(len(twice), 'item')} with more than one gold: {some(list(twice))}."
+        where = ", ".join(dict.fromkeys(twice.values()))
+        return Columns(problems=[Problem(what, where, "Give every item one gold, in all files.")])
+    out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
+    out.gold, out.texts, out.group = gold or None, texts or None, group or None
+    return out
+
+
+def account(columns: Columns, files: Sequence[File]) -> list[str]:
+    """Say what was taken from each file, and which items are in some of them only."""
+    labels: Counter[str] = Counter()
+    items: dict[str, set[Any]] = {}
+    coders: dict[str, set[Any]] = {}
+    for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
+        file = getattr(row, "file", "")
+        labels[file] += 1
+        items.setdefault(file, set()).add(item)
+        coders.setdefault(file, set()).add(coder)
+    notes = []
+    for file in dict.fromkeys(file.source.name for file in files):
+        if not labels[file]:
+            notes.append(f"{file}: no label was taken.")
+            continue
+        notes.append(
+            f"{file}: {counted(labels[file], 'label')} of {counted(len(items[file]), 'item')} "
+            f"by {some(sorted(coders[file], key=str))}."
+        )
+    every = set().union(*items.values()) if items else set()
+    alone = Counter(item for mine in items.values() for item in mine)
+    once = sum(n == 1 for n in alone.values())
+    if len(items) > 1 and once:
+        notes.append(f"{once:,} of {counted(len(every), 'item')} are in one of the files only.")
+    return notes
+
+
+def twice(columns: Columns) -> list[Problem]:
+    """Coders who labelled the same item in two files."""
+    first: dict[tuple[Any, Any], Any] = {}
+    found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
+    for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
+        file = getattr(row, "file", "")
+        before = first.setdefault((item, coder), row)
+        if (other := getattr(before, "file", "")) != file:
+            found.setdefault((coder, other, file), []).append((item, before, row))
+    return [
+        Problem(
+            f"The coder {coder!r} labelled {counted(len(repeats), 'item')} in two files: "
+            f"{some([item for item, _, _ in repeats])}.",
+            f"{_rows(one, [row for _, row, _ in repeats])} and "
+            f"{_rows(other, [row for _, _, row in repeats])}",
+            "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
+            f"twice, or say {Option('repeats', 'keep')} if items were shown again.",
+        )
+        for (coder, one, other), repeats in found.items()
+    ]
+
+
+def _rows(file: str, rows: Sequence[Any]) -> str:
+    """Rows of a file, as messages name them; not those of rows that no file has."""
+    numbers = [int(row) for row in rows if isinstance(row, int)]
+    return at_rows(file, numbers) if numbers else file

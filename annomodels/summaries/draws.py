@@ -58,6 +58,22 @@ class Draws:
         truth: Floats = self.states.truth[sample]
         return truth
 
+    @property
+    def n_truths(self) -> int:
+        """Number of classes."""
+        return int(self.prevalence.shape[1])
+
+    def parts(self, state: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """For each truth the states that may stand for it, and P(truth, state), [item, -]."""
+        # The last axis of the second goes over samples and these states, state fastest.
+        for k in range(self.n_truths):
+            if self.states is None:
+                yield np.array([k]), np.ascontiguousarray(state[:, :, k])
+                continue
+            truth = self.states.truth
+            some = np.flatnonzero(truth[:, :, k].max(axis=0) > 0)
+            yield some, (state[:, :, some] * truth[None, :, some, k]).reshape(len(state), -1)
+
     def first(self, count: int) -> Draws:
         """Return the first draws."""
         states = self.states

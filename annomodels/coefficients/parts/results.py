@@ -117,7 +117,11 @@ class Breakdown(_Shown):
         if max(row, 0 if second is None else self._row(second)) >= draws.shape[1]:
             raise ValueError("One of these parts has no draws, so there is no difference to show.")
         if second is None:
-            other, whole, name = self.draws["whole"].to_numpy(), self._whole_value(), "all"
+            other, whole, name = (
+                self.draws["whole"].to_numpy(),
+                float(self.draws["whole"].attrs["value"]),
+                "all",
+            )
         else:
             at = self._row(second)
             other, whole, name = draws[:, at], float(values[at]), _name(second)
@@ -160,9 +164,6 @@ class Breakdown(_Shown):
         values = np.full((len(names), len(names)), np.nan)
         values[one, other] = values[other, one] = self.table[column]
         return pd.DataFrame(values, index=names, columns=names).sort_index().sort_index(axis=1)
-
-    def _whole_value(self) -> float:
-        return float(self.draws["whole"].attrs["value"])
 
     def _row(self, name: Hashable) -> int:
         try:

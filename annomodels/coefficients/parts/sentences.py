@@ -27,6 +27,7 @@ from annomodels.coefficients.parts.shares import Overlap
 from annomodels.coefficients.reasons import used_items
 from annomodels.data.columns import percent
 from annomodels.data.names import quoted
+from annomodels.data.validation import counted, some
 
 if TYPE_CHECKING:
     from annomodels.coefficients.parts.results import Breakdown
@@ -63,11 +64,6 @@ def _p(p: float) -> str:
     if p < 0.005:
         return "< .01"
     return "> .99" if p > 0.995 else f"= {number(p, 2)}"
-
-
-def _names(names: Sequence[Hashable]) -> str:
-    shown = ", ".join(map(repr, names[:NAMED]))
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
 
 
 def about_agreement(row: Mapping[Any, Any]) -> list[str]:
@@ -132,7 +128,7 @@ def about_items(table: pd.DataFrame) -> list[str]:
         return []
     half = int(np.searchsorted(np.cumsum(table["share"].to_numpy()), 0.5 - 1e-12)) + 1
     n = len(table)
-    text = f"Coders disagree on {apart:,} of {n:,} item{'' if n == 1 else 's'}"
+    text = f"Coders disagree on {apart:,} of {counted(n, 'item')}"
     if apart < FEW_ITEMS:
         return [f"{text}."]
     return [
@@ -158,8 +154,8 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
     ]
     if len(better) > NAMED:
         sentences.append(
-            f"It would also rise, by less, without {_more(len(better), 'coder')} of the "
-            f"{len(table):,}, each taken alone."
+            f"It would also rise, by less, without {counted(len(better) - NAMED, 'more coder')} of "
+            f"the {len(table):,}, each taken alone."
         )
     return sentences + (_overuse(table, n_labels) if n_labels <= MANY_LABELS else [])
 
@@ -172,12 +168,6 @@ def _behind(row: Mapping[Any, Any]) -> str:
         f"; {row['coder']!r} is behind {percent(row['share'], 1)} of the disagreement with "
         f"{percent(row['by_chance'], 1)} of the labels"
     )
-
-
-def _more(n: int, word: str) -> str:
-    """Count those that are not named."""
-    left = n - NAMED
-    return f"{left:,} more {word}{'' if left == 1 else 's'}"
 
 
 def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
@@ -196,7 +186,8 @@ def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
     ]
     if len(rows) > NAMED:
         sentences.append(
-            f"{_more(len(rows), 'coder')} overuse one label by {200 * POINTS:.0f} points or more."
+            f"{counted(len(rows) - NAMED, 'more coder')} overuse one label by {200 * POINTS:.0f} "
+            "points or more."
         )
     return sentences
 
@@ -210,7 +201,9 @@ def about_constant_coders(table: pd.DataFrame, shares: dict[Hashable, float]) ->
         for row in sorted(odd, key=lambda row: -row["n"])[:NAMED]
     ]
     if len(odd) > NAMED:
-        sentences.append(f"{_more(len(odd), 'coder')} gave one label to all their items.")
+        sentences.append(
+            f"{counted(len(odd) - NAMED, 'more coder')} gave one label to all their items."
+        )
     return sentences
 
 
@@ -242,8 +235,8 @@ def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> lis
         )
     if alone:
         sentences.append(
-            f"{_names(alone)} share{'s' if len(alone) == 1 else ''} no item with another coder, "
-            "which tells nothing about agreement."
+            f"{some(alone, most=NAMED)} share{'s' if len(alone) == 1 else ''} no item with another "
+            "coder, which tells nothing about agreement."
         )
     if found.single:
         sentences.append(
@@ -313,8 +306,9 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
         f"{percent(found.share, 1)} of the labels are {label}, so coders who labelled without "
         f"looking, as often {label} as these do, would agree on {percent(by_chance, 1)} of the "
         f"pairs. The coders agree {low} than that.",
-        f"All turns on the {_of(found.others, found.items)} where anyone gave another label: where "
-        f"one coder did, another did too in {percent(found.met, 0)} of the cases.",
+        f"All turns on the {found.others:,} of {counted(found.items, 'item')} where anyone gave "
+        f"another label: where one coder did, another did too in {percent(found.met, 0)} of the "
+        "cases.",
     ]
     if found.s > value + GAP:
         sentences.append(
@@ -323,11 +317,6 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
             f"{name} says how well coders tell {label} from the rest."
         )
     return sentences
-
-
-def _of(part: int, whole: int) -> str:
-    items = "item" if whole == 1 else "items"
-    return f"{part:,} of {whole:,} {items}"
 
 
 def number(x: float, digits: int = 3) -> str:

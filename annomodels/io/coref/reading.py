@@ -17,7 +17,7 @@ from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
 from annomodels.io.tables.options import meant
-from annomodels.io.tables.variables import by_document
+from annomodels.io.tables.plain import by_document
 
 Paths = str | os.PathLike[str]
 

@@ -1,15 +1,103 @@
-"""Gold labels for the tools they came from: predictions, suggestions, tasks to review, tests."""
+"""Gold labels for tools: predictions, suggestions, tasks to review, tests."""
 
 from __future__ import annotations
 
 import json
+import math
 import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from annomodels.io.writers.goldlist import GoldItem, GoldList
+from annomodels.data.names import label_text
+from annomodels.data.validation import is_missing
+from annomodels.errors import AnnotationError, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+NEEDED = ("item", "label", "probability")
+
+
+@dataclass(frozen=True)
+class GoldItem:
+    """One item: its label ("" if it is not settled), how probable it is, and what it says."""
+
+    item: str
+    text: str
+    label: str
+    probability: float
+    soft: Mapping[str, float]
+    votes: str
+    foretold: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def doubt(self) -> float:
+        """Entropy of the label in bits; without soft labels that of the label against the rest."""
+        parts = list(self.soft.values()) or [self.probability, 1 - self.probability]
+        return sum(p * math.log2(1 / p) for p in parts if p > 0)
+
+
+@dataclass(frozen=True)
+class GoldList:
+    """Gold of all items, and the label set in its order."""
+
+    items: tuple[GoldItem, ...]
+    labels: tuple[str, ...]
+    question: str
+
+
+def gold_list(
+    gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
+) -> GoldList:
+    """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
+    table = with_soft(gold)
+    lacking = [name for name in NEEDED if name not in table.columns]
+    if lacking:
+        what = f"The table of gold labels lacks {', '.join(lacking)}."
+        raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
+    named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
+    # the next label is foretold beside P(truth); a label may be called next_a, too
+    foretold = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
+    soft = [name for name in named_p if name not in foretold]
+    labels = [name[2:] for name in soft] or sorted(
+        {label_text(x) for x in table["label"] if _said(x)}
+    )
+    votes = table["votes"] if "votes" in table.columns else [""] * len(table)
+    known = texts or {}
+    items = []
+    for item, label, probability, vote, *parts in zip(
+        table["item"], table["label"], table["probability"], votes,
+        *(table[n] for n in (*soft, *foretold)), strict=True,
+    ):  # fmt: skip
+        p = float(probability)
+        if not 0 <= p <= 1 + 1e-9:
+            what = f"The probability of item {item!r} is {probability}."
+            raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
+        named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
+        later = dict(zip((n[7:] for n in foretold), map(float, parts[len(soft) :]), strict=True))
+        text = known.get(item) or str(item)
+        said = label_text(label) if _said(label) else ""
+        items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote), later))
+    return GoldList(tuple(items), tuple(labels), question)
+
+
+def _said(label: Any) -> bool:
+    return not is_missing(label) and label_text(label) != ""
+
+
+def with_soft(gold: Any) -> pd.DataFrame:
+    """Table of a summary, with the probability of each label; a table as it is."""
+    table: pd.DataFrame = getattr(gold, "table", gold)
+    draws = getattr(gold, "draws", None)
+    if draws is None or "p_truth" not in draws:
+        return table
+    soft = draws["p_truth"]
+    return table.assign(**{f"p_{k}": soft.sel(truth=k).values for k in soft["truth"].values})
+
+
+# -- files -----------------------------------------------------------------------------------------
 
 
 NAME = "annomodels"

@@ -17,11 +17,14 @@ from annomodels.data.summary import Summary
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
 from annomodels.summaries.stacked import stacked
-from annomodels.types import AnyArray, Floats, Ints
+from annomodels.types import AnyArray, Floats
 
 PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
 BUDGET = 256 * 2**20
+PARTS = [
+    *("item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"),
+]
 NODES = 32  # of the Gauss-Legendre rule
 
 
@@ -54,13 +57,14 @@ def why(
     p = tree["truth"].to_dataset()["p_truth"].values
     order = np.argsort(-p, axis=1, kind="stable")
     known = np.full(data.n_items, -1) if data.gold is None else data.gold
-    overturned = _overturned(data, order[:, 0])
+    vote = majority(data.votes)
+    overturned = np.flatnonzero((vote >= 0) & (vote != order[:, 0]))
     chosen = overturned if items is None else places_of(data.items, items, "item")
     size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
     draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
     rows: list[dict[str, object]] = []
     held = []
-    for i in chosen:
+    for i in map(int, chosen):
         first, second = int(order[i, 0]), int(order[i, 1])
         if known[i] >= 0:
             second = _rival(draws.of_item(data, i), data, i, first)
@@ -81,16 +85,11 @@ def why(
     given = [data.items[i] for i in chosen if known[i] >= 0]
     return Summary(
         "Why: log-odds of the gold label against the runner-up",
-        _table(rows),
+        pd.DataFrame(rows, columns=PARTS),
         _draws(rows, held, len(draws)),
         (*_notes(items is None, len(overturned), data.n_items, given), *_of_stack(tree)),
         COLUMNS,
     )
-
-
-def _overturned(data: Annotations, best: AnyArray) -> Ints:
-    vote = majority(data.votes)
-    return np.flatnonzero((vote >= 0) & (vote != best))
 
 
 def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArray, Floats]:
@@ -127,11 +126,6 @@ def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
     score = log_truth(draws, logp.sum(axis=1)).mean(axis=0)
     score[known] = -np.inf
     return int(score.argmax())
-
-
-def _table(rows: list[dict[str, object]]) -> pd.DataFrame:
-    columns = ["item", "label", "runner_up", "probability", "source", "said"]
-    return pd.DataFrame(rows, columns=[*columns, "log_odds", "low", "high"])
 
 
 def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:

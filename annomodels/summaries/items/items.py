@@ -267,7 +267,11 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             if p >= SETTLED:
                 out[i] = "The labels may depend on no truth, so that no probability settles it."
         elif word == "hard but settled":
-            sure = "is known" if known[i] else f"has probability {_sure(p)}"
+            sure = (
+                "is known"
+                if known[i]
+                else f"has probability {'above .999' if p > 0.999 else f'{p:.3f}'}"
+            )
             start = f"{dissent} of {n[i]} labels are not {label!r}, which {sure}"
             if acc_for[i] - acc_against[i] > CARELESS:
                 out[i] = (
@@ -287,7 +291,3 @@ def _needs_more(label: str, p: float, n: int, dissent: int, bits: float) -> str:
     if dissent == 0:
         return f"{weak} make {label!r} only {p:.2f} probable, though all agree."
     return f"{weak}, {dissent} of them not {label!r}, leave it at probability {p:.2f}."
-
-
-def _sure(p: float) -> str:
-    return "above .999" if p > 0.999 else f"{p:.3f}"

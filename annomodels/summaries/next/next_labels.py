@@ -20,7 +20,7 @@ from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.draws import SMALLEST, evenly, thinned
+from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors, open_items
 from annomodels.summaries.gold.gold import TOO_SURE
 from annomodels.summaries.items.items import state_columns, to_decide
@@ -36,13 +36,11 @@ from annomodels.summaries.next.allocation import (
 from annomodels.summaries.next.gains import (
     Beliefs,
     By,
-    StateDraws,
     beliefs,
     coder_bits,
     gains,
     most_labels,
     stack_beliefs,
-    state_draws,
 )
 from annomodels.summaries.skills import entropy_bits
 from annomodels.summaries.stacked import stacked, truth_draws
@@ -118,7 +116,7 @@ def next_labels(
     """
     _check(budget, by, per_item, per_coder, stop)
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
-    draws = state_draws(thinned(tree, data, DRAWS))
+    draws = thinned(tree, data, DRAWS)
     quality = coders_of(tree, data, target) if quality is None else quality
     bits = quality.draws["bits"].values.mean(axis=0)
     worth = bits >= NEXT_WORTH * (bits @ data.per_coder) / data.per_coder.sum()
@@ -136,7 +134,7 @@ def next_labels(
     typical = _typical(draws, data, pool)
     stack = stacked(tree)
     plain = partial(beliefs, draws, data)
-    believe = plain if stack is None else stack_beliefs(stack, len(draws.share))
+    believe = plain if stack is None else stack_beliefs(stack, len(draws))
     for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
@@ -214,7 +212,7 @@ class Request(NamedTuple):
 
 
 def _requests(
-    draws: StateDraws,
+    draws: Draws,
     believe: Beliefs,
     data: Annotations,
     pool: Pool,
@@ -259,7 +257,7 @@ def _whom(table: pd.DataFrame, asked: Ints) -> pd.DataFrame:
     return out.sort_values("bits", ascending=False, kind="stable", ignore_index=True)
 
 
-def _typical(draws: StateDraws, data: Annotations, pool: Pool) -> Floats:
+def _typical(draws: Draws, data: Annotations, pool: Pool) -> Floats:
     """Say what a coder picked at random from those to be asked would, [sample, state, label]."""
     weight = np.bincount(data.coder, minlength=data.n_coders).astype(np.float64)
     if pool.weight.sum() > 0:

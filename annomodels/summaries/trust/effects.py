@@ -31,6 +31,8 @@ class SummedOut:
 def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
     """Compare the points of a fit with an adapted rule, on some draws and items, if it has any."""
     model = model_of(tree)
+    if not model.item_effects_summed:
+        return None
     posterior = tree["posterior"].to_dataset()
     total = n_samples(tree)
     n = np.diff(data.starts)

@@ -62,7 +62,8 @@ class Finding:
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     """Look at what the design of the data says about the results."""
-    found = [_overlap(data), _groups(data)]
+    groups = len(np.unique(components(data.item, data.coder)[data.coder]))
+    found = [_overlap(data), group_finding(groups)]
     if data.gold is not None:
         seen = against_gold(
             data.starts, data.coder, data.label, data.gold, data.n_coders, data.n_labels
@@ -155,10 +156,6 @@ def overlap_finding(share: float) -> Finding:
         "compared."
     )
     return Finding("overlap", share, OVERLAP, text, CHECK)
-
-
-def _groups(data: Annotations) -> Finding:
-    return group_finding(len(np.unique(components(data.item, data.coder)[data.coder])))
 
 
 def group_finding(count: int) -> Finding:
