@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -56,23 +56,16 @@ def natural_key(name: Any) -> tuple[Any, ...]:
 
 
 def natural_sorted(names: Iterable[Any]) -> list[Any]:
-    """Sort names by :func:`natural_key`.
-
-    Of texts that differ in the number at their end only, numbers are compared: a tuple of parts for
-    each of millions of items takes more memory than their labels.
-
-    Examples
-    --------
-    >>> natural_sorted(["t10", "t2", "t02"])
-    ['t02', 't2', 't10']
-    """
+    """Sort by `natural_key`, but by a number at the end of texts without a tuple for each."""
     every = list(names)
-    texts = sorted(every) if all(type(name) is str for name in every) else [""]
-    start = os.path.commonprefix([texts[0], texts[-1]]).rstrip("0123456789") if texts else ""
-    at = len(start)
-    is_plain = start.isascii() and start[:1] not in _NUMBER_STARTS
-    if is_plain and all(len(t) - at < 16 and t.isascii() and t[at:].isdigit() for t in texts):
-        return sorted(texts, key=lambda text: int(text[at:]))
+    texts = sorted(every) if all(type(name) is str for name in every) else []
+    if texts:
+        pairs = zip(texts[0], texts[-1], strict=False)
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+        start = texts[0][:same].rstrip("0123456789")
+        at, is_plain = len(start), start.isascii() and start[:1] not in _NUMBER_STARTS
+        if is_plain and all(len(t) - at < 16 and t.isascii() and t[at:].isdigit() for t in texts):
+            return sorted(texts, key=lambda text: int(text[at:]))
     return sorted(every, key=natural_key)
 
 

@@ -307,22 +307,26 @@ def read_wide(source: Source, options: Options) -> Columns:
     table, asked = source.table, options.question_column
     if not table.columns:
         return Columns(problems=table.problems)
-    if asked is not None and not table.problems:
-        if wrong := named_column(table.header, asked, "question_column", table.source):
-            return Columns(problems=wrong)
-        rest = replace(options, question=None, question_column=None, every=False, aside=(asked,))
-        return by_value(table, asked, options, lambda own: read_wide(Source.of_table(own), rest))
     item = options.item if options.item is not None else table.header[0]
-    problems = [*table.problems, *named_column(table.header, item, "item", table.source)]
-    for role, name in options.extra.items():
+    columns = {"item": item, **options.extra} if asked is None else {"question_column": asked}
+    problems = list(table.problems)
+    for role, name in columns.items():
         problems += named_column(table.header, name, role, table.source)
-    grid = _grid(table, options, item)
+    if asked is not None:
+        rest = replace(options, question=None, question_column=None, every=False, aside=(asked,))
+        return Columns(problems=problems) if problems else by_value(
+            table, asked, options, lambda own: read_wide(Source.of_table(own), rest)
+        )  # fmt: skip
+    free = [name for name in table.header if name != item and name not in options.taken]
+    coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
+    grid = None if options.coder_columns is not None else grid_of(
+        {name: {repr(c) for c in table.columns[name] if not _skip(c, options)} for name in coders}
+    )  # fmt: skip
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             what = f"A wide table has no {role} column: each further column is a coder."
             remedy = f"Leave out {Option(role)}, or say {Option('format', 'long')}."
             problems.append(Problem(what, table.source, remedy))
-    coders = {name: name for name in _coders(table, options, item)}
     names = {} if grid is None else _named_beside(table, grid)
     by_variable = grid is not None and bool(names or options.every or options.question is not None)
     if grid is not None and grid.apart and not by_variable and not options.forced:
@@ -332,45 +336,39 @@ def read_wide(source: Source, options: Options) -> Columns:
     if not coders:
         what = "There is no column for a coder."
         problems.append(Problem(what, table.source, "Give one column for each coder."))
+    if not problems and options.coder_columns is None and not by_variable:
+        problems = _other_shape(table, item, coders, options)
     if problems:
         return Columns(problems=list(dict.fromkeys(problems)))
-    if grid is not None and by_variable:
-        return _by_variable(table, grid, item, options, names)
-    if options.coder_columns is None:
-        if options.item is None and are_times(table.columns[item]):
-            return Columns(problems=[_survey(table, item)])
-        counts = None if options.forced else counts_in(table, list(coders))
-        if counts is not None:
-            return Columns(problems=[counts_problem(counts, table.source, form="wide")])
-        if problems := _questions(table, list(coders), options):
-            return Columns(problems=problems)
-        if problems := _not_coders(table, list(coders), options):
-            return Columns(problems=problems)
-    columns = _melted(table, item, coders, options)
-    if grid is not None and options.coder_columns is None:
-        first = next(iter(grid.columns))
-        columns.notes.append(
-            f"Every column is read as a coder. Are they {grid}? Then choose one with "
-            f"{Option('question', first)}."
+    if grid is None or not by_variable:
+        found = _melted(table, item, {name: name for name in coders}, options)
+        if grid is not None:
+            first = next(iter(grid.columns))
+            found.notes.append(
+                f"Every column is read as a coder. Are they {grid}? Then choose one with "
+                f"{Option('question', first)}."
+            )
+        return found
+    parts = {
+        name: partial(
+            _melted, table, item, {column: names.get(who, who) for who, column in row.items()},
+            options, named=bool(names),
         )
-    return columns
-
-
-def _by_variable(
-    table: Table, grid: Grid, item: str, options: Options, names: dict[str, str]
-) -> Columns:
-    """Columns of the variable that was asked for, or of each."""
-    whose = {
-        name: {column: names.get(coder, coder) for coder, column in row.items()}
         for name, row in grid.columns.items()
         if not names or names != row
-    }
-    parts = {
-        name: partial(_melted, table, item, own, options, named=bool(names))
-        for name, own in whose.items()
-    }
+    }  # fmt: skip
     left_out = unfit(parts) if options.every else {}
     return choose(parts, dict.fromkeys(parts, 1), left_out, options, table.source)
+
+
+def _other_shape(table: Table, item: str, coders: Sequence[str], options: Options) -> list[Problem]:
+    """Say what a table may be whose columns nobody named: a survey, counts, boxes of questions."""
+    if options.item is None and are_times(table.columns[item]):
+        return [_survey(table, item)]
+    counts = None if options.forced else counts_in(table, coders)
+    if counts is not None:
+        return [counts_problem(counts, table.source, form="wide")]
+    return _questions(table, coders, options) or _not_coders(table, coders, options)
 
 
 def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
@@ -385,32 +383,13 @@ def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
     return names if all(cells) and labels.isdisjoint(set().union(*cells)) else {}
 
 
-def _grid(table: Table, options: Options, item: str) -> Grid | None:
-    """Variables and coders that the names of the columns are made of."""
-    if options.coder_columns is not None:
-        return None
-    names = [name for name in _coders(table, options, item) if name in table.columns]
-    return grid_of(
-        {name: {repr(c) for c in table.columns[name] if not _skip(c, options)} for name in names}
-    )
-
-
-def _coders(table: Table, options: Options, item: str) -> list[str]:
-    if options.coder_columns is not None:
-        return list(dict.fromkeys(options.coder_columns))
-    return [name for name in table.header if name != item and name not in options.taken]
-
-
 def _melted(
     table: Table, item: str, coders: dict[str, str], options: Options, *, named: bool = False
 ) -> Columns:
     """One row for each cell; `coders` names the coder of each column, or the column of names."""
-    names = {"item": item, **options.extra}
-    columns = melted(table, names, coders, options, named=named)
+    columns = melted(table, {"item": item, **options.extra}, coders, options, named=named)
     used = {item, *coders, *(coders.values() if named else ()), *options.taken}
-    left = [name for name in table.header if name not in used]
-    if left and not options.every:
-        columns.notes.append(f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}.")
+    columns.notes += [] if options.every else unused_columns(table.header, used, gold=True)
     return columns
 
 
