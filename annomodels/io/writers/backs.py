@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import zlib
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from annomodels.data.names import label_text
 from annomodels.data.validation import is_missing
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.writers.layouts import as_json, as_lines, choice, example, record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,13 +105,13 @@ NAME = "annomodels"
 
 def label_studio_predictions(gold: GoldList) -> str:
     """Tasks of Label Studio with the gold label as a prediction."""
-    return _json([_task(item, gold.question) for item in gold.items])
+    return as_json([_task(item, gold.question) for item in gold.items])
 
 
 def label_studio_review(gold: GoldList) -> str:
     """Tasks of Label Studio for an expert to decide, the most doubtful first."""
     doubtful = sorted(gold.items, key=lambda item: (-item.doubt, item.item))
-    return _json([_task(item, gold.question) for item in doubtful])
+    return as_json([_task(item, gold.question) for item in doubtful])
 
 
 def _task(item: GoldItem, question: str) -> dict[str, Any]:
@@ -121,40 +121,22 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
     for name, shares in (("p", item.soft), ("p_next", item.foretold)):
         if shares:
             data[name] = {label: round(p, 4) for label, p in shares.items()}
-    result = {
-        "from_name": question,
-        "to_name": "text",
-        "type": "choices",
-        "value": {"choices": [item.label]},
-    }
     prediction = {
         "model_version": NAME,
         "score": round(item.probability, 6),
-        "result": [result] if item.label else [],
+        "result": [choice(question, item.label)] if item.label else [],
     }
     return {"data": data, "predictions": [prediction]}
 
 
 def prodigy_review(gold: GoldList) -> str:
     """Examples of Prodigy, the most doubtful first."""
-    options = [{"id": label, "text": label} for label in gold.labels]
-    rows = [
-        {
-            "text": item.text,
-            "meta": {"item": item.item, "probability": round(item.probability, 4)},
-            "options": options,
-            "config": {"choice_style": "single"},
-            "accept": [item.label] if item.label else [],
-            "answer": "accept" if item.label else "ignore",
-            "_view_id": "choice",
-            "_input_hash": _hash(item.item),
-            "_task_hash": _hash(f"{gold.question}\n{item.item}"),
-            "_annotator_id": NAME,
-            "_session_id": NAME,
-        }
-        for item in sorted(gold.items, key=lambda item: (-item.doubt, item.item))
-    ]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    rows = []
+    for item in sorted(gold.items, key=lambda item: (-item.doubt, item.item)):
+        meta = {"item": item.item, "probability": round(item.probability, 4)}
+        hashes = _hash(item.item), _hash(f"{gold.question}\n{item.item}")
+        rows.append(example(item.text, meta, gold.labels, item.label, NAME, *hashes))
+    return as_lines(rows)
 
 
 def _hash(name: str) -> int:
@@ -178,7 +160,7 @@ def hugging_face(gold: GoldList) -> str:
         }
         for item in gold.items
     ]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return as_lines(rows)
 
 
 def argilla_suggestions(gold: GoldList) -> str:
@@ -186,17 +168,10 @@ def argilla_suggestions(gold: GoldList) -> str:
     records = []
     for item in gold.items:
         suggestion = {"value": item.label, "score": round(item.probability, 6), "agent": NAME}
-        records.append(
-            {
-                "id": item.item,
-                "fields": {"text": item.text},
-                "metadata": {"doubt": round(item.doubt, 4)},
-                "suggestions": {gold.question: suggestion} if item.label else {},
-                "responses": {},
-                "vectors": {},
-            }
-        )
-    return _json(records)
+        given = {gold.question: suggestion} if item.label else {}
+        doubt = {"doubt": round(item.doubt, 4)}
+        records.append(record(item.item, item.text, metadata=doubt, suggestions=given))
+    return as_json(records)
 
 
 def toloka_golden(gold: GoldList) -> pd.DataFrame:
@@ -215,7 +190,3 @@ def appen_tests(gold: GoldList) -> pd.DataFrame:
     header = ["item", "text", "_golden", f"{gold.question}_gold", f"{gold.question}_gold_reason"]
     rows = [[item.item, item.text, "TRUE", item.label, ""] for item in gold.items if item.label]
     return pd.DataFrame(rows, columns=header)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
