@@ -361,8 +361,8 @@ def gold_back(
     spreadsheet: bool,
 ) -> None:
     """Write the gold labels of a saved fit so that a tool imports them."""
+    from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
-    from annomodels.io.writers.goldlist import gold_list
 
     summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)
