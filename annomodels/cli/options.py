@@ -150,36 +150,11 @@ def common_options(command: Command) -> Command:
     return command
 
 
-# phrases for parameters whose descriptions are about Python
-_HELP = {
-    "coder_columns": "Columns of a wide table that are coders [default: all but the named ones].",
-    "coders": "Names for the identifiers of coders (JSON, or two columns).",
-    "codebook": "Scale and labels of each question: a table with the columns question, scale and "
-    "labels (low|mid|high), or JSON.",
-    "dont_know": 'Labels that are not classes, such as "don\'t know".',
-    "engine": "Inference engine; em is a first look without intervals.",
-    "executor": "Place of the passes over the labels; the draws stay the same.",
-    "extend": "Sample on, thinned, up to 16 times as long if the chains have not mixed.",
-    "gold": "Column with the known true label of items.",
-    "group": "Column with the document or batch of each item.",
-    "labels": "All labels in their order [default: the labels that occur, sorted].",
-    "missing": "Further texts that mean that there is no label, such as NA.",
-    "models": "Count predictions of models in the export as coders (model:NAME).",
-    "partitions": "Number of parts of a pass over the items; it changes no draw.",
-    "relabel": "Bring swapped classes of a chain into order.",
-    "repeats": "Refuse labels of which a tenth repeat (stop), or keep them: items shown again.",
-    "sets": "Turn several answers to one question into a set; else they are joined (a|b).",
-    "starts": "Number of starting points of em [default: 10; 1 of a scan].",
-    "text": "Column with the text of each item.",
-    "units": "Items if coders marked stretches of text; chain for chains of mentions.",
-}
-
-
 def options_of(
     verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
 ) -> list[Option]:
     """Build an option from each keyword of a function: its name, type, default and description."""
-    said = _described(verb) | _HELP
+    said = _described(verb)
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in leave_out:
