@@ -353,7 +353,7 @@ def write_options(command: Command) -> Command:
 
 
 def writing_of(
-    output: str | None, force: bool, form: str | None, as_json: bool, wide: bool
+    output: str | None, force: bool, form: str | None, as_json: bool, wide: bool = False
 ) -> Writing:
     """Return where a table goes and in what form."""
     if as_json and form not in (None, "json"):
