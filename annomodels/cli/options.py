@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -151,7 +151,7 @@ def common_options(command: Command) -> Command:
 
 
 def options_of(
-    verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
+    verb: Callable[..., object], leave_out: Iterable[str] = (), **differing: Mapping[str, object]
 ) -> list[Option]:
     """Build an option from each keyword of a function: its name, type, default and description."""
     said = _described(verb)
@@ -183,7 +183,7 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
     return form
 
 
-def _described(verb: Callable[..., Any]) -> dict[str, str]:
+def _described(verb: Callable[..., object]) -> dict[str, str]:
     """First sentence about each parameter in a docstring."""
     section = documented(verb).partition("Parameters\n---")[2].partition("\n\n")[0]
     told: dict[str, str] = dict.fromkeys(inspect.signature(verb).parameters, "")
@@ -193,7 +193,7 @@ def _described(verb: Callable[..., Any]) -> dict[str, str]:
     return told
 
 
-def documented(function: Callable[..., Any]) -> str:
+def documented(function: Callable[..., object]) -> str:
     """Docstring of a function, from its source where Python was told to drop it (-OO)."""
     found = inspect.getdoc(function)
     if found is None:
@@ -362,12 +362,12 @@ def writing_of(
 
 
 def gathered(
-    command: Command, options: Sequence[Option], name: str, gather: Callable[..., Any]
+    command: Command, options: Sequence[Option], name: str, gather: Callable[..., object]
 ) -> Command:
     """Add options to a command, and hand them over as one value called `name`."""
 
     @functools.wraps(command)
-    def with_value(*args: Any, **values: Any) -> Any:
+    def with_value(*args: object, **values: object) -> Any:
         values[name] = gather(**{key: values.pop(key) for key in keys})
         return command(*args, **values)
 

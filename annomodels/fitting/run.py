@@ -49,7 +49,7 @@ def fit(
     threads: int | None = None,
     partitions: int | None = None,
     memory: int = MEMORY,
-    executor: Any = None,
+    executor: object = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of annotation.
@@ -184,7 +184,7 @@ def default_model(
     data: Annotations | Scanned | Candidates,
     engine: str = "auto",
     *,
-    executor: Any = None,
+    executor: object = None,
     partitions: int | None = None,
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.
