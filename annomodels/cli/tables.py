@@ -72,7 +72,7 @@ def _draw(
     declared = {
         one.name: one for one in present((c for c in short if isinstance(c, Column)), table)
     }
-    within = {end for one in declared.values() if one.of is None for end in one.interval or ()}
+    within = {end for one in declared.values() for end in one.interval or ()}
     chosen = [one.name if isinstance(one, Column) else one for one in short]
     names = [*chosen, *(name for name in map(str, table.columns) if name not in within)]
     columns: dict[str, Drawn] = {}
@@ -85,7 +85,8 @@ def _draw(
         else:
             continue
         if any(cells) or not cells:
-            columns[name] = _column(name, cells, len(columns), prose)
+            known = declared.get(name) or COLUMNS.get(name)
+            columns[name] = _column(name, cells, known, len(columns), prose)
     first = [columns[name] for name in chosen if name in columns] or list(columns.values())
     rest = [one for one in columns.values() if one not in first]
     done, cut = draw(title, [*first, *rest] if writing.wide else first, every=writing.wide)
@@ -106,9 +107,10 @@ def _draw(
         note(sentence)
 
 
-def _column(name: str, cells: tuple[str, ...], place: int, prose: Sequence[str]) -> Drawn:
+def _column(
+    name: str, cells: tuple[str, ...], declared: Column | None, place: int, prose: Sequence[str]
+) -> Drawn:
     kind: Literal["name", "number", "word", "prose"] = "name" if place == 0 else "word"
-    declared = COLUMNS.get(name)
     if name in prose:
         kind = "prose"
     elif declared is not None and declared.kind in ("name", "tag"):
@@ -372,8 +374,8 @@ def gold_back(
     spreadsheet: bool,
 ) -> None:
     """Write the gold labels of a saved fit so that a tool imports them."""
+    from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
-    from annomodels.io.writers.goldlist import gold_list
 
     summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)

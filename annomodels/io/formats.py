@@ -67,10 +67,10 @@ class Format:
 # Name, place of the reader below ``io/``, what it gives and the shapes of sources that it may be;
 # a title; what it is known by.
 _READ = """
-webanno | tools.webanno | spans | folder table
+webanno | tools.projects | spans | folder table
     WebAnno TSV 3, one file or a project export
     the first line is #FORMAT=WebAnno TSV 3.x
-cas | tools.cas | spans | folder json xml
+cas | tools.projects | spans | folder json xml
     UIMA CAS as XMI or JSON, one file or a project export (INCEpTION)
     XML with the root xmi:XMI, or a folder with TypeSystem.xml
 brat | tools.brat | spans | folder
@@ -82,7 +82,7 @@ conll | tools.conll | spans | folder
 potato | tools.potato | labels, spans | folder json table
     Potato, the folder annotation_output or exported rows
     files */user_state.json, or columns instance_id and user_id
-sagemaker | tools.sagemaker | labels | folder json
+sagemaker | tools.mturk | labels | folder json
     SageMaker Ground Truth, the answers of the coders (a folder, a request or a manifest)
     a folder worker-response, or records with datasetObjectId and annotations
 prodigy | tools.prodigy | labels, spans | folder json
@@ -100,19 +100,19 @@ argilla | tools.argilla | labels | json
 argilla-table | tools.argilla | labels | json table
     Argilla, a data set as JSON lines or Parquet
     a column that ends in .responses.users
-inspect-ai | logs.inspect_ai | labels | folder json
+inspect-ai | tools.logs | labels | folder json
     Inspect AI, an evaluation log (.eval or JSON), or a folder of them
     header.json and samples, or records with eval and samples
-promptfoo | logs.promptfoo | labels | json
+promptfoo | tools.logs | labels | json
     promptfoo, the results of an evaluation (JSON or JSON lines)
     results with gradingResult
-deepeval | logs.deepeval | labels | folder json
+deepeval | tools.logs | labels | folder json
     DeepEval, a test run (JSON), or a folder of them
     test cases with metricsData
-lm-eval | logs.lm_eval | labels | folder json
+lm-eval | tools.logs | labels | folder json
     lm-evaluation-harness, logged samples (samples_*.jsonl), one file or a folder
     records with doc_id and filtered_resps
-langfuse | logs.langfuse | labels | json table
+langfuse | tools.logs | labels | json table
     Langfuse, exported scores (CSV, JSON or JSON lines)
     name, value and source of scores, and the trace that they are of
 qualtrics | tools.qualtrics | labels | table
@@ -127,7 +127,7 @@ mturk | tools.mturk | labels | json table
 nested | tables.nested | labels, spans | json table
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
-long | tables.long | labels | json table
+long | tables.plain | labels | json table
     one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS)
     columns for item, coder and label, by name or by a known name
 grouped | tables.matrix | labels | json table
@@ -136,7 +136,7 @@ grouped | tables.matrix | labels | json table
 matrix | tables.matrix | labels | json table
     rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)
     the first row holds labels
-wide | tables.wide | labels | json table
+wide | tables.plain | labels | json table
     one row for each item, one column for each coder
     the first column names every item once
 """

@@ -28,7 +28,7 @@ from annomodels.io.tables.guard import (
     repeated_problem,
 )
 from annomodels.io.tables.keys import Names, parts_of, said_key
-from annomodels.io.tables.long import ids_column, unused_columns
+from annomodels.io.tables.plain import ids_column, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
 from annomodels.progress import Progress, reporting, silent

@@ -84,7 +84,7 @@ def test_webanno_chains(tmp_path: Path) -> None:
 def test_webanno_places_are_code_points_in_any_text(words: list[str], data: st.DataObject) -> None:
     from annomodels.io.records import Records
     from annomodels.io.source import Options, Source
-    from annomodels.io.tools import webanno as reader
+    from annomodels.io.tools import projects as reader
 
     cut = data.draw(st.integers(0, len(words)))
     text, unit, lines, want = "", 0, ["#FORMAT=WebAnno TSV 3.3", "#T_SP=a.L|f", "", ""], []

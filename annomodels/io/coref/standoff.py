@@ -1,19 +1,22 @@
-"""brat standoff: a text, and a file of mentions by character and relations between them."""
+"""Coreference by characters of a text: brat, and projects of INCEpTION and WebAnno."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
 from annomodels.data.layers import components
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Note, Option, Problem
+from annomodels.errors import AnnotationError, Note, Option, Problem, Verb
+from annomodels.io import span_builder
 from annomodels.io.archives import Members
-from annomodels.io.coref.parts import Marks, Options, Part
+from annomodels.io.coref.parts import Marks, Options, Part, Reading
+from annomodels.io.reading import read_spans
+from annomodels.io.span_builder import GOLD, Spans
 from annomodels.io.tools.brat import Mark, standoff
 
 RELATIONS = frozenset({"coref", "coreference", "ident", "identity", "equiv"})
@@ -21,26 +24,24 @@ WORD = re.compile(r"\w+|[^\w\s]")
 NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as Anne-8, or chain8
 
 
-def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_brat(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Document of an .ann file and the .txt file beside it."""
     text = files.text(name[:-4] + ".txt", options.encoding)
-    return [_Reading(files, name, text, coder, options).part(unnamed)]
+    return [_Brat(files, name, text, coder, options).part(unnamed)]
 
 
-class _Reading:
+class _Brat(Reading):
     """The state of reading a file."""
 
     def __init__(self, files: Members, name: str, text: str, coder: str, options: Options) -> None:
-        self.source = files.where(name)
+        super().__init__(files.where(name), coder)
         self.text = text
-        self.coder = coder
         self.wanted = {name.lower() for name in options.relations or RELATIONS}
         self.said = standoff(files.text(name, options.encoding))
-        self.problems: list[Problem] = []
         words = list(WORD.finditer(text))
         self.starts = [word.start() for word in words]
         self.ends = [word.end() for word in words]
-        self.tokens = tuple(word[0] for word in words)
+        self.tokens = [word[0] for word in words]
         self.marks = Marks()
         self.links: list[tuple[str, str]] = []
         self.unused: Counter[str] = Counter()
@@ -53,7 +54,7 @@ class _Reading:
             word, remedy = "a relation", "Write R1<tab>Coref Arg1:T5 Arg2:T2 or *<tab>Equiv T1 T4."
             if row.startswith("T"):
                 word, remedy = "a mention", "Write T1<tab>Type 0 4<tab>text."
-            self._problem(f"{row!r} cannot be read as {word}.", line, remedy)
+            self.problem(f"{row!r} cannot be read as {word}.", line, remedy)
         for mark in self.said.marks:
             self._mention(mark)
         for line, kind, ids in self.said.links:
@@ -72,7 +73,7 @@ class _Reading:
             text = f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used."
             notes.append(Note(text, f"unused {self.coder} {kind}"))
         layers = {self.coder: layer}
-        document = Document(unnamed, self.tokens, sentences, None, layers, tuple(notes))
+        document = Document(unnamed, tuple(self.tokens), sentences, None, layers, tuple(notes))
         return Part(document, self.source, unlinked=self._unlinked())
 
     def _said(self) -> list[Note]:
@@ -109,29 +110,22 @@ class _Reading:
         )
         return Problem(what, self.source, remedy)
 
-    def _problem(self, what: str, line: int, remedy: str) -> None:
-        self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
-
     def _mention(self, mark: Mark) -> None:
         line, one, label, pieces, said = mark
         text = " ".join(self.text[start:end] for start, end in pieces)
-        words = {
-            word
-            for start, end in pieces
-            for word in range(bisect_right(self.ends, start), bisect_left(self.starts, end))
-        }
+        words = {n for place in pieces for n in _words_at(place, self.starts, self.ends)}
         together = "Check that text and mentions belong together."
         if any(start >= end or end > len(self.text) for start, end in pieces):
             offsets = ";".join(f"{start} {end}" for start, end in pieces)
             what = f"{one} is at {offsets}, but the text has {len(self.text):,} characters."
-            self._problem(what, line, together)
+            self.problem(what, line, together)
         elif said is not None and text.split() != said.split():
             what = f"{one} says {said!r}, but the text has {text!r} there."
-            self._problem(what, line, together)
+            self.problem(what, line, together)
         elif not words:
-            self._problem(f"{one} holds no word.", line, "Mark at least one word.")
+            self.problem(f"{one} holds no word.", line, "Mark at least one word.")
         elif one in self.marks:
-            self._problem(f"The id {one} is used twice.", line, "Give each mention its own id.")
+            self.problem(f"The id {one} is used twice.", line, "Give each mention its own id.")
         else:
             self.labels[one] = label
             self.marks.add(one, Span(tuple(words)))
@@ -159,10 +153,15 @@ class _Reading:
         unknown = [one for one in ids if one not in self.marks]
         if unknown:
             what = f"{kind} names {unknown[0]}, but there is no such mention."
-            self._problem(what, line, "Relate mentions of the same file.")
+            self.problem(what, line, "Relate mentions of the same file.")
             return
         kept = [self.marks.kept(one) for one in ids]
         self.links += [(kept[0], other) for other in kept[1:]]
+
+
+def _words_at(place: tuple[int, int], starts: Sequence[int], ends: Sequence[int]) -> range:
+    """Words that a stretch of text covers or touches."""
+    return range(bisect_right(ends, place[0]), bisect_left(starts, place[1]))
 
 
 def chain_labels(labels: Iterable[str]) -> frozenset[str]:
@@ -173,3 +172,88 @@ def chain_labels(labels: Iterable[str]) -> frozenset[str]:
         if found:
             return found
     return every
+
+
+# -- projects: chains in WebAnno TSV 3 or in UIMA CAS files ----------------------------------------
+
+
+def read_inception(
+    files: Members, name: str, coder: str, unnamed: str, options: Options
+) -> list[Part]:
+    """Documents of a project, with the chains of every coder of each."""
+    spans = read_spans(files.name, encoding=options.encoding)
+    chosen = _chains(spans, options)
+    alone = len(files.names) == 1 and not name.lower().endswith(".zip")
+    parts: list[Part] = []
+    for document, coders in spans.seen.items():
+        words = spans.tokens.get(document) or [
+            found.span() for found in WORD.finditer(spans.texts.get(document, ""))
+        ]
+        text = spans.texts.get(document, "")
+        tokens = tuple(text[start:end] for start, end in words)
+        notes = list(spans.notes) if not parts else []
+        if GOLD in coders:
+            notes.append("The curated version is left out.")
+        layers = {}
+        for one in coders:
+            if one == GOLD:
+                continue
+            mine = [mark for mark in chosen if (mark.document, mark.coder) == (document, one)]
+            who = coder if coder and alone else one
+            layers[who] = _marks(mine, words, f"{files.name}, {document}, {one}").layer(
+                who, _clusters(mine)
+            )
+        title = unnamed if unnamed and alone else document
+        if layers:
+            made = Document(title, tokens, (0,), None, layers, tuple(notes))
+            parts.append(Part(made, files.name))
+    return parts
+
+
+def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
+    """Take the marks in chains of one layer, each once whatever features it has."""
+    marks = [mark for mark in spans.spans if mark.chain]
+    layers = sorted({_layer(mark) for mark in marks})
+    wanted = [layer for layer in layers if not options.relations or layer in options.relations]
+    if not layers:
+        what = "There are spans in it, but no chains."
+        remedy = f"Give it to {Verb('am.read', 'annomodels run')} with {Option('units')}."
+        raise AnnotationError(Problem(what, spans.source, remedy))
+    if len(wanted) != 1:
+        what = f"There are chains of {counted(len(layers), 'layer')}: {some(layers)}."
+        remedy = f"Name one with {Option('relations')}."
+        raise AnnotationError(Problem(what, spans.source, remedy))
+    chosen = {
+        (mark.document, mark.coder, mark.start, mark.end, mark.chain): mark
+        for mark in marks
+        if _layer(mark) == wanted[0]
+    }
+    return list(chosen.values())
+
+
+def _layer(mark: span_builder.Span) -> str:
+    """Layer of a mark, without the feature."""
+    return mark.question.partition(".")[0]
+
+
+def _marks(
+    chosen: Sequence[span_builder.Span], words: Sequence[tuple[int, int]], where: str
+) -> Marks:
+    """Markables of the words that each mark covers or touches."""
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    marks = Marks()
+    for n, mark in enumerate(chosen):
+        span = _words_at((mark.start, mark.end), starts, ends)
+        if not span:
+            what = f"The mention at {mark.start}-{mark.end} contains no words."
+            raise AnnotationError(Problem(what, where, "span_builder.Span at least one word."))
+        marks.add(str(n), Span(tuple(span)))
+    return marks
+
+
+def _clusters(chosen: Sequence[span_builder.Span]) -> list[list[str]]:
+    """Ids of the mentions of each chain."""
+    clusters: dict[str, list[str]] = {}
+    for n, mark in enumerate(chosen):
+        clusters.setdefault(mark.chain, []).append(str(n))
+    return list(clusters.values())
