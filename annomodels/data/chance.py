@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -121,7 +123,7 @@ def _varied(p: Floats) -> Floats:
     return 4.0 * ((p**3).sum(axis=1) - (p**2).sum(axis=1) ** 2)
 
 
-def alpha_high(label: AnyArray, starts: AnyArray, n_labels: int) -> float:
+def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
     """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
 
     >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
