@@ -15,7 +15,7 @@ from annomodels.io.border import guarded
 from annomodels.io.codebook import Codebook
 from annomodels.io.many import Paths, gathered, is_path
 from annomodels.io.proposals import with_proposal
-from annomodels.io.source import Options, Piped, Source
+from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
 from annomodels.io.tables.options import check_words, checked
@@ -339,9 +339,8 @@ def _source(path: object, said: Mapping[str, Any]) -> Source:
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."
         raise AnnotationError(Problem(what, remedy=remedy))
-    source = Source(
-        path, said.get("encoding"), delimiter, said.get("sheet"), None, columns, skip_rows
-    )
+    opening = Opening(said.get("encoding"), delimiter, said.get("sheet"), columns, skip_rows)
+    source = Source(path, opening=opening)
     if columns is None and not skip_rows:
         return source
     if columns is not None and len(set(columns)) < len(columns):
