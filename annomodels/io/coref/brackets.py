@@ -203,18 +203,14 @@ class _CorefUD(Reading):
                 if mention is not None and single:
                     self._closed(mention, here)
             else:
-                entity, part = self._piece(closed)
+                piece = PIECE.match(closed)
+                entity, part = (piece[1], int(piece[2])) if piece else (closed, 1)
                 found = [m for m in self._open if m.entity == entity and part in (1, m.seen)]
                 if found:
                     self._closed(found[-1], here)
                 else:
                     what = f"The bracket {closed}) closes a mention that was never opened."
                     self.problem(what, number, f"Open it with ({closed}, or remove it.")
-
-    @staticmethod
-    def _piece(text: str) -> tuple[str, int]:
-        found = PIECE.match(text)
-        return (found[1], int(found[2])) if found else (text, 1)
 
     def _opened(self, text: str, here: int, number: int) -> _Mention | None:
         values = text.split("-", len(self._fields) - 1)

@@ -23,7 +23,7 @@ _LOOKED_AT = 20_000  # rows that decide
 def is_matrix(source: Source, options: Options) -> bool:
     """Whether the first row holds labels, not names of columns."""
     named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
-    if any(name is not None for name in (*named, source.columns)):
+    if any(name is not None for name in (*named, source.opening.columns)):
         return False
     rows = [record for record in source.rows.head(_LOOKED_AT) if any(record)]
     if not rows or len(rows[0]) < 2:

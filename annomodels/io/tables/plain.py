@@ -299,7 +299,7 @@ def is_wide(source: Source, options: Options) -> bool:
     if any(isinstance(cell, (list, dict)) for cells in table.columns.values() for cell in cells):
         return False
     items = table.columns[options.item if options.item in table.columns else table.header[0]]
-    return _distinct(items) == len(items)
+    return len(set(map(repr, items))) == len(items)
 
 
 def read_wide(source: Source, options: Options) -> Columns:
@@ -472,10 +472,6 @@ def _is_text(labels: set[Any], size: int) -> bool:
 
 def _skip(cell: Any, options: Options) -> bool:
     return isinstance(cell, (list, dict)) or options.is_skip(cell)
-
-
-def _distinct(cells: Sequence[Any]) -> int:
-    return len({repr(cell) for cell in cells})
 
 
 # -- several variables in one table, as coding sheets of content analyses have them ----------------

@@ -37,8 +37,8 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         for name in outer.names
         if _stem(name) not in _NOT_CODERS and name.lower().endswith((*endings, ".zip"))
     ]
-    if not any(_side(name) == "annotation" for name in wanted):
-        _refuse_unread(source, outer, wanted)
+    if unread(outer) and not any(_side(name) == "annotation" for name in wanted):
+        raise AnnotationError(export_again(source.name, outer, curated=bool(wanted)))
     sides = {name: _side(name) for name in wanted}
     if any(side == "annotation" for side in sides.values()):
         wanted = [name for name in wanted if sides[name]]
@@ -78,11 +78,6 @@ def unread(files: Members) -> list[str]:
         if {"annotation", "annotation_ser"} & set(path[:-2]) and project
         and _stem(name) not in _NOT_CODERS
     ]  # fmt: skip
-
-
-def _refuse_unread(source: Source, files: Members, curated: Sequence[str]) -> None:
-    if unread(files):
-        raise AnnotationError(export_again(source.name, files, curated=bool(curated)))
 
 
 def export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
