@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,7 @@ import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.screen.layout import Drawn
-from annomodels.cli.session import note, warn
+from annomodels.cli.session import note, say, warn
 from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
 from annomodels.data.columns import COLUMNS, Column, explained, present
@@ -165,6 +165,19 @@ def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -
         {"question": name, "note": f"Left out: {why}."} for name, why in left_out.items()
     ]
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)[list(table.columns)]
+
+
+def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put the tables of questions one below the other, with a column of their names."""
+    import pandas as pd
+
+    return pd.concat(tables, names=["question"]).reset_index(level=0).reset_index(drop=True)
+
+
+def teller(writing: Writing) -> Callable[[str], None]:
+    """Return what prints sentences about a table: on stdout above a drawn one, else on stderr."""
+    drawn = form_of(writing) == "table" and writing.output in (None, "-")
+    return say if drawn else note
 
 
 def emit_text(text: str, writing: Writing) -> None:

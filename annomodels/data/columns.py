@@ -50,7 +50,7 @@ class Column:
         """Return the column with another heading, or with other changes."""
         return replace(self, title=title or self.title, **changes)
 
-    def cell(self, row: Any) -> Cell:
+    def cell(self, row: object) -> Cell:
         """Return the cell of a row, such as ``itertuples`` gives."""
         ends: tuple[Any, ...] = ()
         if self.of is None:

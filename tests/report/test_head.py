@@ -86,9 +86,12 @@ def test_labels_are_bought_for_items_that_need_some_and_no_others(found):
 
 
 def test_nothing_is_left_of_a_quiet_fit(found):
+    easy = with_table(found.fit.items(), quadrant="easy")
+    fit = copy.copy(found.fit)
+    vars(fit)["items"] = lambda: easy
     calm = changed(
         found,
-        states={"settled": found.data.n_items, "need labels": 0, "contested": 0, "decided": 0},
+        fit=fit,
         coders=with_table(
             found.coders,
             kind="good",
@@ -99,6 +102,7 @@ def test_nothing_is_left_of_a_quiet_fit(found):
         ),
         following=dataclasses.replace(found.following, table=found.following.table.head(0)),
     )
+    assert calm.states["settled"] == found.data.n_items
     assert [each.title for each in head(calm).actions] == ["Check 60 random items"]
     failed = dataclasses.replace(found.check, verdict="do not use")
     assert head(changed(found, check=failed)).warning.startswith("Do not use these results yet.")

@@ -201,7 +201,7 @@ def _about(
     by: tuple[str, ...],
     pairs: tuple[str, ...] | None,
     cluster: str | None,
-    known: Iterable[Any],
+    known: Iterable[object],
 ) -> dict[str, Any]:
     """Read the columns that are asked for of the table of items."""
     from annomodels.io.mappings import item_columns
@@ -219,7 +219,7 @@ def _about(
     return dict(item_columns(items, list(dict.fromkeys(wanted)), item, known))
 
 
-def _weights(paths: tuple[str, ...], column: str, known: Iterable[Any]) -> dict[str, str]:
+def _weights(paths: tuple[str, ...], column: str, known: Iterable[object]) -> dict[str, str]:
     from annomodels.io.mappings import item_columns
 
     found: dict[str, str] = {}
