@@ -19,7 +19,7 @@ from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.keys import parts_of, said_key
-from annomodels.io.tables.options import meant
+from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
 
@@ -222,11 +222,7 @@ class UnknownFolder(AnnotationError):
 def chosen(name: str, source: Source, options: Options) -> Format:
     """Format by name, or the first that matches; the long table when none does."""
     if name != "auto":
-        found = {form.name: form for form in FORMATS}.get(name)
-        if found is None:
-            names = ["auto", *(form.name for form in FORMATS)]
-            remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
-            raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
+        found = named(name, {form.name: form for form in FORMATS})
         if found.name not in PLAIN and not found.fits(source, options):
             refuse(source, options)
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
