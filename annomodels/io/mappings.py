@@ -107,8 +107,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
     parts = {
         part for label in before for part in (label if isinstance(label, frozenset) else [label])
     }
-    counts = {old: sum(label == old for label in parts) for old in new}
-    absent = [old for old, n in counts.items() if not n]
+    absent = [old for old in new if old not in parts]
     if absent:
         columns.notes.append(
             f"To be recoded, but nobody gave them: {some(absent)}. The labels are {some(before)}."
