@@ -14,6 +14,7 @@ from annomodels.auditing.design import beliefs
 from annomodels.data.schema import observed_data
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.stacked import Stacked, stacked
+from annomodels.summaries.trust.calibration import log_loss
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
@@ -44,7 +45,7 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
     p = beliefs(fit)
     item = np.concatenate([answers.item, answers.extra])
     truth = np.concatenate([answers.truth, answers.extra_truth])
-    before = _log_loss(p[item], truth)
+    before = log_loss(p[item], truth)
     after, used, new = np.nan, False, p.copy()
     stack = stacked(fit.tree)
     if stack is not None and len(item) > FOLDS:
@@ -53,7 +54,7 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
         for number in range(FOLDS):
             mine = fold == number
             held[mine] = _layered(fit, stack, item[~mine], truth[~mine], item[mine])
-        after = _log_loss(held, truth)
+        after = log_loss(held, truth)
         used = bool(after < before)
         if used:
             new = _layered(fit, stack, item, truth, np.arange(len(p)))
@@ -76,12 +77,6 @@ def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Flo
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
     layer = draw_layer(model, log_q, gold, dependence, fit.seed)
     return averaged(log_q[of], layer)[0]
-
-
-def _log_loss(p: Floats, truth: Ints) -> float:
-    if not len(truth):
-        return float("nan")
-    return float(-np.log(np.maximum(p[np.arange(len(truth)), truth], SMALLEST)).mean())
 
 
 def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fit:

@@ -112,25 +112,23 @@ def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
     """Write a diagnosis in the form asked for, and return its table of coefficients."""
     # JSON holds sentences and every table; other forms one table of all parts with their shares.
-    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
 
     try:
         found = diagnose(data, name)
     except NotApplicable as error:
         raise click.UsageError(f"--diagnose: {error}") from None
-    form = form_of(writing)
-    if form == "json":
+    if form_of(writing) == "json":
         tables = {name: table.to_dict("records") for name, table in found.tables()}
         about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
         emit_text(to_json(about), writing)
         return found.agreement
-    drawn = form == "table" and writing.output in (None, "-")
-    tell = say if drawn else note
+    tell = teller(writing)
     for sentence in found.sentences:
         tell(f"* {sentence}")
     table = found.table
-    if drawn:
+    if tell is say:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
     emit(table, writing, found.title, tuple(map(str, found.table)))
     for text in found.notes:

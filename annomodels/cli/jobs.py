@@ -13,7 +13,6 @@ from threading import Thread
 from typing import Any
 
 import click
-import pandas as pd
 
 from annomodels.auditing.estimate import Estimate
 from annomodels.cli.loading import (
@@ -39,6 +38,7 @@ from annomodels.cli.sampling import (
 from annomodels.cli.session import current, note, say, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from, split
 from annomodels.cli.tables import (
+    by_question,
     gold_of,
     gold_table,
     guarded_tables,
@@ -244,12 +244,8 @@ def _overall(
     source: str,
 ) -> str:
     """Write what is about all questions: the page with the links, one table, one methods text."""
-    parts = []
-    for outcome in outcomes:
-        part = outcome.fit.agreement().table.copy()
-        part.insert(0, "question", outcome.question)
-        parts.append(part)
-    table = with_left_out(pd.concat(parts, ignore_index=True), left_out, "csv")
+    table = by_question({one.question: one.fit.agreement().table for one in outcomes})
+    table = with_left_out(table, left_out, "csv")
     texts = {
         INDEX: index_page(rows, source, left_out),
         TABLE: to_text(table, "csv"),

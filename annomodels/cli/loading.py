@@ -249,7 +249,7 @@ def design_of(name: str) -> Path:
 
 
 def answers_from(
-    paths: Sequence[str] | Mapping[Any, Any], items: Iterable[Any]
+    paths: Sequence[str] | Mapping[Any, Any], items: Iterable[object]
 ) -> Mapping[Any, Any] | str:
     """Read the answers of several files about items as one, unless they are read already."""
     from annomodels.data.validation import counted, some

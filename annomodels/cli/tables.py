@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,13 +16,13 @@ import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.screen.layout import Drawn
-from annomodels.cli.session import note, warn
+from annomodels.cli.session import note, say, warn
 from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
 from annomodels.data.columns import COLUMNS, Column, explained, present
 from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.io.tables.delimited import text_of
-from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ def _draw(
     declared = {
         one.name: one for one in present((c for c in short if isinstance(c, Column)), table)
     }
-    within = {end for one in declared.values() if one.of is None for end in one.interval or ()}
+    within = {end for one in declared.values() for end in one.interval or ()}
     chosen = [one.name if isinstance(one, Column) else one for one in short]
     names = [*chosen, *(name for name in map(str, table.columns) if name not in within)]
     columns: dict[str, Drawn] = {}
@@ -85,7 +85,8 @@ def _draw(
         else:
             continue
         if any(cells) or not cells:
-            columns[name] = _column(name, cells, len(columns), prose)
+            known = declared.get(name) or COLUMNS.get(name)
+            columns[name] = _column(name, cells, known, len(columns), prose)
     first = [columns[name] for name in chosen if name in columns] or list(columns.values())
     rest = [one for one in columns.values() if one not in first]
     done, cut = draw(title, [*first, *rest] if writing.wide else first, every=writing.wide)
@@ -93,11 +94,11 @@ def _draw(
     if hidden and writing.wide:  # no room beside the names
         note(f"No room for {', '.join(hidden)}: make the terminal wider.")
     elif hidden:
-        more = count(len(hidden), "more column")
+        more = counted(len(hidden), "more column")
         note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
     if cut:
         note(
-            f"{count(cut, 'name')} cut in the middle (…), being longer than the terminal is "
+            f"{counted(cut, 'name')} cut in the middle (…), being longer than the terminal is "
             "wide: --json or -o FILE writes names whole."
         )
     if any(one.interval and name in done for name, one in declared.items()):
@@ -106,9 +107,10 @@ def _draw(
         note(sentence)
 
 
-def _column(name: str, cells: tuple[str, ...], place: int, prose: Sequence[str]) -> Drawn:
+def _column(
+    name: str, cells: tuple[str, ...], declared: Column | None, place: int, prose: Sequence[str]
+) -> Drawn:
     kind: Literal["name", "number", "word", "prose"] = "name" if place == 0 else "word"
-    declared = COLUMNS.get(name)
     if name in prose:
         kind = "prose"
     elif declared is not None and declared.kind in ("name", "tag"):
@@ -165,6 +167,19 @@ def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)[list(table.columns)]
 
 
+def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put the tables of questions one below the other, with a column of their names."""
+    import pandas as pd
+
+    return pd.concat(tables, names=["question"]).reset_index(level=0).reset_index(drop=True)
+
+
+def teller(writing: Writing) -> Callable[[str], None]:
+    """Return what prints sentences about a table: on stdout above a drawn one, else on stderr."""
+    drawn = form_of(writing) == "table" and writing.output in (None, "-")
+    return say if drawn else note
+
+
 def emit_text(text: str, writing: Writing) -> None:
     """Write text to stdout or to the file that was asked for."""
     if writing.output in (None, "-"):
@@ -207,7 +222,7 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
         return [table.map(guarded) for table in tables]
     if found := formulas(cell for table in tables for name in table for cell in table[name]):
         warn(
-            f"{count(found, 'cell')} would be read as a formula by a spreadsheet; "
+            f"{counted(found, 'cell')} would be read as a formula by a spreadsheet; "
             "add --spreadsheet if people will open the file in one."
         )
     return list(tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
@@ -222,7 +222,7 @@ def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
     return (f"Expected agreement of {names} from the margins given: {shares}{more}.",)
 
 
-def _number(undefined: Any) -> float:
+def _number(undefined: object) -> float:
     """Check the value for what is undefined."""
     if isinstance(undefined, (int, float)):
         return float(undefined)

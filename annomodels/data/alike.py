@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from annomodels.types import AnyArray
 
 # share of the labels by coders who gave no other one from which these coders are taken for one
 MOSTLY = 0.5
 
 
-def components(item: NDArray[Any], coder: NDArray[Any]) -> NDArray[np.int64]:
+def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
     """Return the part that each coder belongs to; coders of different parts share no item.
 
     Shapes: `item`, `coder` [annotation]; result [coder].

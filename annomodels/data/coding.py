@@ -27,6 +27,7 @@ from annomodels.data.validation import (
     some,
 )
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.types import AnyArray
 
 _DIGITS = re.compile(r"(\d+)")
 _NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
@@ -34,7 +35,7 @@ _NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
 Ints = NDArray[np.int32]
 
 
-def natural_key(name: Any) -> tuple[Any, ...]:
+def natural_key(name: object) -> tuple[Any, ...]:
     """Sorting key by which t2 stands before t10, and numbers are sorted by value.
 
     >>> sorted(["t10", "t2", "a"], key=natural_key)
@@ -87,7 +88,7 @@ def code(
     group: Mapping[Any, Any] | None,
     texts: Mapping[Any, str] | None,
     source: str,
-    rows: Sequence[int] | NDArray[Any] | None,
+    rows: Sequence[int] | AnyArray | None,
 ) -> dict[str, Any]:
     """Return the fields of an ``Annotations``; see there."""
     if not len(items):
@@ -184,7 +185,7 @@ def _codes(names: Cells) -> tuple[Names, Ints]:
 
 
 def _declared_codes(
-    values: Cells, names: Names, source: str, rows: Sequence[int] | NDArray[Any] | None
+    values: Cells, names: Names, source: str, rows: Sequence[int] | AnyArray | None
 ) -> tuple[Ints, list[Problem]]:
     problems = [
         *check_hashable(names, "label", "the declared label set"),

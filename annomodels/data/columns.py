@@ -50,7 +50,7 @@ class Column:
         """Return the column with another heading, or with other changes."""
         return replace(self, title=title or self.title, **changes)
 
-    def cell(self, row: Any) -> Cell:
+    def cell(self, row: object) -> Cell:
         """Return the cell of a row, such as ``itertuples`` gives."""
         ends: tuple[Any, ...] = ()
         if self.of is None:
@@ -187,7 +187,23 @@ def _chance(value: float, digits: int) -> str:
         return f"<{decimal(smallest, digits)}"
     if 1 - smallest / 2 < value < 1:
         return f">{decimal(1 - smallest, digits)}"
+    if digits == 2 and 0.945 <= value < 0.95:  # must not read 0.95, from which a label is settled
+        return decimal(math.floor(1000 * value) / 1000, 3)
     return decimal(value, digits)
+
+
+def of_quantity(name: str, title: str, low: str, high: str) -> Column:
+    """Return a column with shares, and whole numbers if the quantity of a row counts labels."""
+
+    def cell(row: Any) -> Cell:
+        value, *ends = (float(getattr(row, each)) for each in (name, low, high))
+        if "wrong" in row.quantity and math.isfinite(value):
+            around = (math.floor(ends[0]), math.ceil(ends[1])) if math.isfinite(sum(ends)) else ends
+            return replace(column, kind="quantity").written(round(value), *around)
+        return column.written(value, *ends)
+
+    column = Column(name, title, digits=3, interval=(low, high), of=cell)
+    return column
 
 
 def _percent(value: float) -> int:

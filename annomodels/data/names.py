@@ -19,7 +19,7 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-def label_text(name: Any) -> str:
+def label_text(name: object) -> str:
     """Return a name as text; a set as its members in sorted order.
 
     Python writes the members of a set in an order that changes from one process to the next, so
@@ -47,7 +47,7 @@ def _place(member: Any) -> tuple[int, float, str]:
     return (0, float(member), "") if number else (1, 0.0, label_text(member))
 
 
-def plain_name(name: Any) -> Any:
+def plain_name(name: object) -> Any:
     """Turn a name into a text, a number, True, False or a frozenset of these.
 
     Texts, numbers and truth values of NumPy become those of Python. A Decimal or Fraction is an
@@ -100,7 +100,7 @@ def _text_or_number(name: Any) -> Any:
     return int(name) if name == int(name) else float(name)
 
 
-def _whole(name: Any) -> Any:
+def _whole(name: object) -> Any:
     return int(name) if type(name) is float and name.is_integer() else name
 
 
@@ -122,7 +122,7 @@ class _Seen:
         self.numbers: dict[Any, set[type]] = {}
         self.wrong: dict[str, Any] = {}
 
-    def take(self, name: Any) -> Any:
+    def take(self, name: object) -> Any:
         """Turn a name, and remember numbers and truth values, which Python takes for equal."""
         try:
             plain = plain_name(name)
@@ -188,12 +188,12 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
     return out, seen.problems(source)
 
 
-def _kinds(cell: Any) -> Any:
+def _kinds(cell: object) -> Any:
     """Types within a set: Python takes {True} and {1} for equal."""
     return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
 
 
-def plain_names(names: Any, word: str) -> list[Any]:
+def plain_names(names: object, word: str) -> list[Any]:
     """Turn names that a user gave, to look them up or to declare them, into plain ones."""
     if not isinstance(names, Iterable):
         what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."

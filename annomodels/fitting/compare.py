@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: Any = None
+    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: object = None
 ) -> Summary:
     r"""Compare fits of different models to the same data by what they predict of held-out data.
 

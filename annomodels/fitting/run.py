@@ -49,7 +49,7 @@ def fit(
     threads: int | None = None,
     partitions: int | None = None,
     memory: int = MEMORY,
-    executor: Any = None,
+    executor: object = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of annotation.
@@ -68,7 +68,7 @@ def fit(
         ``item-kinds``; ``spammers``; all are in the docs on models. Of mentions ``pairs`` (the
         default) or ``single``.
     engine
-        ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
+        Inference engine; em is a first look without intervals. Others: auto, gibbs and nuts.
     chains
         Number of chains.
     draws
@@ -78,13 +78,12 @@ def fit(
     seed
         Seed of all random numbers; without it a new one is drawn and kept in the result.
     starts
-        Number of starting points of ``em``, the first at the votes; 10, and 1 of a scan.
+        Number of starting points of em [default: 10; 1 of a scan]. The first is at the votes.
     relabel
-        Whether classes whose names were swapped in a chain are brought into order; above a hundred
-        classes they are not.
+        Bring swapped classes of a chain into order. Above a hundred classes they are not.
     extend
-        Whether ``gibbs`` goes on, thinned, up to 16 times as long when its chains have not mixed;
-        of mentions it does not.
+        Sample on, thinned, up to 16 times as long if the chains have not mixed. Only gibbs does
+        so, and not for mentions.
     target_accept
         Acceptance rate that ``nuts`` adapts its steps to.
     time_limit
@@ -92,7 +91,7 @@ def fit(
     threads
         Number of threads; all cores by default.
     partitions
-        Number of parts that a pass over the items is split into; it changes no draw.
+        Number of parts of a pass over the items; it changes no draw.
     memory
         Bytes that draws may take; more draws of large models are thinned.
     executor
@@ -185,7 +184,7 @@ def default_model(
     data: Annotations | Scanned | Candidates,
     engine: str = "auto",
     *,
-    executor: Any = None,
+    executor: object = None,
     partitions: int | None = None,
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.

@@ -84,19 +84,19 @@ def read(
         Several columns may name the items together: ``["doc", "seg"]``, or ``"doc,seg"`` where no
         column is called so. The names are then written as rows of CSV, such as ``d1,7``.
     gold
-        A column with the known truth of items. Or a mapping from item to truth.
+        Column with the known true label of items. Or a mapping from item to truth.
     group
-        A column with the document or batch of each item.
+        Column with the document or batch of each item.
     text
-        A column with the text of each item.
+        Column with the text of each item.
     labels
-        The label set in its order; without it, the labels that occur, sorted.
+        All labels in their order [default: the labels that occur, sorted].
     scale
         Scale of the labels: "nominal", "ordinal", "interval" or "ratio". Or a mapping from
         questions, or patterns such as ``"stage_*"``, to scales.
     codebook
-        Scale and labels of each question: a table with columns question, scale and labels
-        (``low|mid|high``), JSON, or a mapping from questions or patterns to scales.
+        Scale and labels of each question: a table with the columns question, scale and labels
+        (low|mid|high), or JSON. Or a mapping from questions or patterns to scales.
     format
         "auto", "long" (a row for each label), "wide" (a column for each coder), "matrix" (wide
         without a header), or the name of a tool, such as "label-studio".
@@ -105,22 +105,21 @@ def read(
     question_column
         Column of a table that names the question which each row answers.
     dont_know
-        Labels that are not classes, such as "don't know": missing to coefficients, while models
-        learn from who gives them to what. See :class:`annomodels.models.Answering`.
+        Labels that are not classes, such as "don't know". They are missing to coefficients, while
+        models learn from who gives them to what, see :class:`annomodels.models.Answering`.
     missing
-        Further texts that stand for no label, such as "NA".
+        Further texts that mean that there is no label, such as NA.
     coder_columns
-        The columns of a wide table that are coders; without it, all but the named ones.
+        Columns of a wide table that are coders [default: all but the named ones].
     coders
-        Names for the identifiers of coders: a file (JSON, or two columns), or a mapping.
+        Names for the identifiers of coders (JSON, or two columns). Or a mapping.
     units
-        What the items are where coders marked stretches of text: "exact", "token", "overlap", or
-        "chain" for chains of mentions. See :meth:`annomodels.io.span_builder.Spans.units`.
+        Items if coders marked stretches of text; chain for chains of mentions. One of "exact",
+        "token", "overlap" and "chain", see :meth:`annomodels.io.span_builder.Spans.units`.
     models
-        Whether predictions of models in the export count as coders ("model:NAME").
+        Count predictions of models in the export as coders (model:NAME).
     sets
-        Whether several answers to one question become a set (a frozenset); else they are joined to
-        one label, such as ``a|b``.
+        Turn several answers to one question into a set; else they are joined (a|b).
     encoding
         Encoding of the text; without it, UTF-8, or UTF-16 with its mark.
     delimiter
@@ -133,8 +132,8 @@ def read(
     skip_rows
         Rows at the top of a table to pass over, such as a title.
     repeats
-        "keep" if coders labelled items more than once; else labels of which a tenth repeat are
-        refused, unless they look like items that were shown again.
+        Refuse labels of which a tenth repeat (stop), or keep them: items shown again. Labels that
+        look like items that were shown again are never refused.
     map
         Labels to recode, such as ``{"Tie": "0"}``.
 

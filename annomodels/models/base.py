@@ -114,7 +114,7 @@ class Model(Html, ABC):
         if own or "name" in said:
             enter(cls)
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
+    def __new__(cls, *given: object, **named: object) -> Self:
         """Refuse columns that the model takes no account of, by name."""
         if found := columns_not_taken(cls, named):
             raise NotApplicable("\n".join(found))

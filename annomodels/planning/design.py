@@ -176,7 +176,7 @@ def design(
     replications: int = 30,
     seed: int = 0,
     progress: Progress | None = None,
-    **assumptions: Any,
+    **assumptions: object,
 ) -> Design:
     """Find how many labels per item reach a target, by simulated studies.
 

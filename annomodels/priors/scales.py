@@ -103,7 +103,7 @@ class Pareto(Html):
         """Smallest possible value."""
         return self.minimum
 
-    def logp(self, x: Any) -> Floats:
+    def logp(self, x: object) -> Floats:
         """Log density at ``x``."""
         x = np.asarray(x, dtype=float)
         inside = (
@@ -150,7 +150,7 @@ class HalfNormal(Html):
         if not 0 < self.spread < math.inf:
             raise ValueError(f"HalfNormal needs a spread > 0, not {self.spread!r}.")
 
-    def logp(self, x: Any) -> Floats:
+    def logp(self, x: object) -> Floats:
         """Log density at ``x``."""
         z = np.asarray(x, dtype=float) / self.spread
         return np.asarray(0.5 * math.log(2 / math.pi) - math.log(self.spread) - 0.5 * z * z)

@@ -334,12 +334,12 @@ def from_dict(data: dict[str, Any]) -> Any:
     return KINDS[data.pop("kind")](**data)
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     """Turn the lists that JSON makes of tuples back."""
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Write a field of a model down as plain data."""
     if type(value) in KINDS.values():
         return to_dict(value)

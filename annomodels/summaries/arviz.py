@@ -15,7 +15,7 @@ from annomodels.summaries.skills import BUDGET, coder_draws
 from annomodels.summaries.trust.held_out import pointwise, whole_chains
 
 
-def arviz_tree(tree: xr.DataTree, data: Any, *, log_likelihood: bool) -> xr.DataTree:
+def arviz_tree(tree: xr.DataTree, data: object, *, log_likelihood: bool) -> xr.DataTree:
     """Return posterior, sampler statistics and the log-likelihood of each item."""
     if tree.attrs["engine"] == "em":
         raise NotApplicable(

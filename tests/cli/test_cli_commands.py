@@ -20,15 +20,6 @@ def rows_of(text: str, mark: str = "\t") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter=mark))
 
 
-def test_check_as_json(votes: Path, call) -> None:
-    done = call("check", votes, "--json", "--group-column", "page")
-    facts = json.loads(done.out)
-    assert facts["source"] == "votes.csv"
-    assert facts["checks"]["items"] == {"value": 4, "remark": ""}
-    assert facts["checks"]["documents"]["value"] == 2
-    assert facts["checks"]["coders_below_10_labels"]["names"] == ["ana", "ben", "cem"]
-
-
 def test_check_counts_groups_without_overlap(tmp_path: Path, call) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,coder,label\nt1,a,x\nt1,b,y\nt2,c,x\nt2,d,x\nt3,c,x\n")
@@ -163,21 +154,6 @@ def test_gold_leaves_unsettled_labels_empty_only_with_a_threshold(saved: Path, c
         assert after["settled"] == ("true" if settled else "false")
         assert after["label"] == (before["label"] if settled else "")
     assert len({row["settled"] for row in strict}) == 2
-
-
-@pytest.mark.slow
-def test_soft_gold_sums_to_one(saved: Path, call, tmp_path: Path) -> None:
-    target = tmp_path / "gold.csv"
-    assert call("gold", saved, "--soft", "-o", target).code == 0
-    rows = rows_of(target.read_text(), ",")
-    names = [name for name in rows[0] if name.startswith("p_") and "next" not in name]
-    assert names == ["p_1", "p_2", "p_3", "p_4"]
-    assert [f"p_next_{name[2:]}" in rows[0] for name in names] == [True] * 4
-    for row in rows:
-        parts = {name.removeprefix("p_"): float(row[name]) for name in names}
-        assert sum(parts.values()) == pytest.approx(1, abs=1e-5)
-        assert max(parts, key=parts.__getitem__) == row["label"]
-        assert parts[row["label"]] == pytest.approx(float(row["probability"]), rel=1e-5)
 
 
 @pytest.mark.slow

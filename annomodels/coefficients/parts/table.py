@@ -97,9 +97,9 @@ def finish(
     setup: Setup,
     what: str,
     parts: Mapping[str, Sequence[object]],
-    columns: Mapping[str, Any],
+    columns: Mapping[str, object],
     draws: Mapping[str, Floats | None],
-    overall: Sequence[Row | dict[str, Any]],
+    overall: Sequence[Row | Mapping[str, object]],
     notes: Sequence[str],
     measure: str = "value",
 ) -> Breakdown:

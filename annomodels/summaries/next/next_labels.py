@@ -23,7 +23,7 @@ from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors, open_items
 from annomodels.summaries.gold.gold import TOO_SURE
-from annomodels.summaries.items.items import state_columns, to_decide
+from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
     Steps,
@@ -42,7 +42,7 @@ from annomodels.summaries.next.gains import (
     most_labels,
     stack_beliefs,
 )
-from annomodels.summaries.skills import entropy_bits
+from annomodels.summaries.skills import entropy_bits, signal
 from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.types import Bools, Floats, Ints
 
@@ -109,6 +109,9 @@ def next_labels(
     Each label is then given to the coder whose label tells most about this item, who has not
     labelled it and still has time.
 
+    Contested items get none, and settled ones only with ``stop=0``, see
+    :func:`annomodels.Fit.items`.
+
     A single label often cannot overturn anything, and its gain is then zero. So portions of up to
     `per_item` labels are looked at, and the portion with the largest gain per label counts
     (Frazier & Powell 2010, doi:10.1287/deca.1100.0190). Labels are taken to be independent given
@@ -127,6 +130,8 @@ def next_labels(
     if undecided is None:
         undecided = to_decide(data, state_columns(tree, data).get("p_ambiguous"))[1]
     wanted = open_items(data) & ~undecided
+    if stop:
+        wanted &= ~settled(p, data, signal(tree, data))
     # labels remove no more than there is, so that most items of a large set need no closer look
     items = np.flatnonzero(wanted & (spread >= max(stop, SMALLEST)))
     most = most_labels(data.n_labels, min(per_item, budget))
@@ -337,10 +342,11 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     optimistic = " On public data sets such forecasts were too optimistic."
     of_stack = optimistic if n and found.by == "gold" else ""
     caution = of_stack if found.pooled else f" {TOO_SURE}"
+    open_item = " of an item that is not settled" if found.stop else ""
     if not n:
         return (
-            f"Stop here: no further label is expected to remove {found.stop:g} {word} or more "
-            f"({found.before:.1f} are expected).{caution}",
+            f"Stop here: no further label{open_item} is expected to remove {found.stop:g} {word} "
+            f"or more ({found.before:.1f} are expected).{caution}",
         )
     least = f"removes {found.stop:g} {word} or more" if found.stop else f"removes any {word}"
     each = (found.before - found.after) / n
@@ -350,7 +356,7 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     notes = [
         f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f}{ends} of "
         f"{found.before:,.1f} {word}: {each:.2g} fewer for each label.{caution}",
-        f"Stop after these labels, and fit again: no other {least}."
+        f"Stop after these labels, and fit again: no other{open_item} {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
         "would pay.",
