@@ -187,14 +187,9 @@ def _codes(names: Cells) -> tuple[Names, Ints]:
 def _declared_codes(
     values: Cells, names: Names, source: str, rows: Sequence[int] | AnyArray | None
 ) -> tuple[Ints, list[Problem]]:
-    problems = [
-        *check_hashable(names, "label", "the declared label set"),
-        *(
-            []
-            if names
-            else [Problem("The declared label set is empty.", remedy="Name the labels.")]
-        ),
-    ]
+    problems = list(check_hashable(names, "label", "the declared label set"))
+    if not names:
+        problems.append(Problem("The declared label set is empty.", remedy="Name the labels."))
     if problems:
         return np.zeros(len(values), dtype=np.int32), problems
     if len(set(names)) < len(names):
