@@ -127,7 +127,7 @@ class Aggregator:
         self.draws = draws
         self.seed = seed
 
-    def fit(self, data: Any, true_labels: Any = None) -> Aggregator:
+    def fit(self, data: object, true_labels: object = None) -> Aggregator:
         """Fit the model to a table.
 
         Parameters
@@ -163,7 +163,7 @@ class Aggregator:
         self._summarise(_make_of(data))
         return self
 
-    def fit_predict(self, data: Any, true_labels: Any = None) -> Any:
+    def fit_predict(self, data: object, true_labels: object = None) -> Any:
         """Fit, and give the most probable label of each task.
 
         Parameters
@@ -178,7 +178,7 @@ class Aggregator:
         """
         return self.fit(data, true_labels).labels_
 
-    def fit_predict_proba(self, data: Any, true_labels: Any = None) -> Any:
+    def fit_predict_proba(self, data: object, true_labels: object = None) -> Any:
         """Fit, and give the probability of each label for each task.
 
         Parameters
@@ -213,7 +213,7 @@ class Aggregator:
         self.errors_ = make(pd.DataFrame(rows, given, labels))
 
 
-def _mapping(true_labels: Any) -> Mapping[Any, Any] | None:
+def _mapping(true_labels: object) -> Mapping[Any, Any] | None:
     if true_labels is None or isinstance(true_labels, Mapping):
         return true_labels
     if hasattr(true_labels, "to_dict") and hasattr(true_labels, "index"):

@@ -80,7 +80,7 @@ def _spell(named: Option | Verb) -> str:
     return named.python if _speller is None else _speller(named)
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_literal, value))}]"
     return "..." if value is ... else repr(value)

@@ -20,7 +20,9 @@ from evidence import FIGURE, figure, numbers
 from execute import executed, shows
 from formulas import known
 from llms import llms_text
+from pictures import WORDS, first_screen
 from plates import write as write_plates
+from readme import README, stale
 from reports import write as write_reports
 
 project = "annomodels"
@@ -103,6 +105,10 @@ def _before(app: Any, config: Any) -> None:
     extra.mkdir(parents=True, exist_ok=True)
     (extra / "llms.txt").write_text(llms_text(folder), "utf-8")
     write_reports(extra / "reports")
+    if first_screen(extra / "reports" / "crowd.html") != WORDS.read_text("utf-8"):
+        raise ExtensionError("images/report.png is old: run python docs/pictures.py")
+    if stale(README.read_text("utf-8")):
+        raise ExtensionError("The output in README.md is old: run python docs/readme.py")
     (folder / "generated" / "cli").mkdir(exist_ok=True)
     for name, text in command_pages().items():
         _keep(folder / "generated" / "cli" / f"{name}.md", text)

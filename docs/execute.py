@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["blocks", "executed", "outputs", "shows"]
+__all__ = ["blocks", "executed", "kept_file", "outputs", "shows"]
 
 _BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 _KEPT = Path(__file__).parent / "_build" / "executed"
@@ -37,7 +37,7 @@ def blocks(page: str, language: str = "python") -> list[str]:
 
 def executed(page: str, name: str) -> str:
     """Return the text of a page with the output of its code, from the cache if nothing changed."""
-    kept = _KEPT / f"{hashlib.sha256((page + name + _package()).encode()).hexdigest()[:32]}.md"
+    kept = kept_file(page, name)
     if kept.exists():
         return kept.read_text("utf-8")
     out, at = [], 0
@@ -46,9 +46,15 @@ def executed(page: str, name: str) -> str:
         out.append(_shown(said, value, f"{name}-{n}"))
         at = found.end()
     done = "".join([*out, page[at:]])
-    _KEPT.mkdir(parents=True, exist_ok=True)
+    kept.parent.mkdir(parents=True, exist_ok=True)
     kept.write_text(done, "utf-8")
     return done
+
+
+def kept_file(page: str, name: str) -> Path:
+    """Return where the output of a page is kept, for these sources of page and package."""
+    digest = hashlib.sha256((page + name + _package()).encode()).hexdigest()
+    return _KEPT / f"{digest[:32]}.md"
 
 
 def outputs(page: str, name: str) -> Iterator[tuple[re.Match[str], tuple[str, Any]]]:

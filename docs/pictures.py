@@ -1,18 +1,30 @@
 """Take the picture of the report that README and the home page show; needs Chromium on the path.
 
 ``python docs/pictures.py`` runs the command of README in an empty folder and photographs its page.
+The words of the picture go into a file next to it; the build of the documentation compares them
+with the page of today.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from html import unescape
 from pathlib import Path
 
 PICTURE = Path(__file__).resolve().parent / "images" / "report.png"
+WORDS = PICTURE.with_suffix(".txt")
 SIZE = "1120,800"
+
+
+def first_screen(page: Path) -> str:
+    """Return the words of the first screen of a page: its sentence, states, warning and actions."""
+    [shown] = re.findall(r"<section id=summary.*?</section>", page.read_text("utf-8"), re.S)
+    words = unescape(re.sub(r"<[^>]+>", " ", shown)).split("\n")
+    return "".join(f"{' '.join(line.split())}\n" for line in words if line.strip())
 
 
 def browser() -> str:
@@ -37,3 +49,4 @@ if __name__ == "__main__":
         if done.returncode not in (0, 4):
             raise SystemExit(done.returncode)
         photograph(Path(folder) / "report.html", PICTURE)
+        WORDS.write_text(first_screen(Path(folder) / "report.html"), "utf-8")

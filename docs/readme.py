@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from evidence import FIGURE, figure, sentences  # files beside this one
-from execute import outputs
+from execute import kept_file, outputs
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 PAPER = README.parent / "paper.md"
@@ -26,6 +26,17 @@ def renewed(page: str) -> str:
         parts += [page[at:end], f"\n```text\n{said.rstrip()}\n```" if said.strip() else ""]
         at = old.end() if old else end
     return with_evidence("".join([*parts, page[at:]]))
+
+
+def stale(page: str) -> bool:
+    """Return True if the page shows another output than its code has now; asked once per state."""
+    kept = kept_file(page, "README")
+    if not kept.exists():
+        if renewed(page) != page:
+            return True
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(page, "utf-8")
+    return False
 
 
 def with_evidence(page: str) -> str:

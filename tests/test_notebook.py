@@ -42,6 +42,7 @@ TEXTS = (
         "coref.pairs(texts)",
     ),
     *("am.simulate(items=10, coders=5)", "coref.pair_agreement(texts)"),
+    *("am.models.Stack()", "am.models.MentionPairs()", "am.priors.Beta(8, 4)"),
 )
 
 

@@ -124,7 +124,7 @@ def read_answers(
     return found
 
 
-def _source(given: Any) -> str:
+def _source(given: object) -> str:
     from annomodels.io.border import name_of
 
     return name_of(given) if isinstance(given, (str, os.PathLike)) else "audit"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
 from annomodels.auditing.design import (
@@ -37,8 +38,6 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.fitting.fit import Fit
 
 DRAWS = 4000

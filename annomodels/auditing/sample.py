@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.auditing.design import (
     Design,
@@ -26,8 +28,6 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.fitting.fit import Fit
 
 DEFAULT_SIZE = 60
@@ -141,12 +141,14 @@ def audit(
     >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
     (40, ['item', 'label'], {''})
     """
-    import pandas as pd
-
     sized(fit, size, width)
     data, p = fit.data, beliefs(fit)
     if earlier is None:
-        chosen = None if among is None else tuple(data.items[n] for n in _codes(fit, among))
+        chosen = (
+            None
+            if among is None
+            else tuple(data.items[n] for n in places_of(data.items, among, "item"))
+        )
         design = Design(fingerprint(fit), str(data.fingerprint), 0, (), (), (), chosen)
     else:
         if among is not None:
@@ -205,8 +207,6 @@ def audit(
     plan = pd.DataFrame(foretold, columns=["size", "width", "width_audit_alone"])
     expected = foreseen(p, part, fit.model.misjudged, (len(every),))
     notes = _notes(fit, expected, len(every), number, wanted, width)
-    import xarray as xr
-
     title = counted(len(table), "item") + " to be judged"
     return Audit(title, table, xr.Dataset(), notes, plan=plan, drawn=drawn, design=design)
 
@@ -233,11 +233,6 @@ def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design
         of_these_data(given.data, fit, "audit")
         return given
     return read_design(given, fit)
-
-
-def _codes(fit: Fit, items: Iterable[Hashable]) -> list[int]:
-    codes: list[int] = places_of(fit.data.items, items, "item").tolist()
-    return codes
 
 
 def _notes(

@@ -8,6 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import places
@@ -21,9 +23,6 @@ from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
     from annomodels.auditing.design import Design
     from annomodels.fitting.fit import Fit
 
@@ -122,8 +121,6 @@ class Tables:
 
     def overall(self) -> pd.DataFrame:
         """Tabulate accuracy, wrong labels, and the prevalence of each label."""
-        import pandas as pd
-
         wrong, _ = self.drawn(WRONG)
         n, audit = self.n_items, self._audit(WRONG)
         model = self._model_wrong()
@@ -184,7 +181,7 @@ class Tables:
 
     def _model(self, label: int) -> Floats:
         share = float(self.estimator.p[self._part(), label].mean())
-        if not self._whole():
+        if self.n_items != self.data.n_items:
             return np.array([share, np.nan, np.nan])
         row = self.fit.prevalence().table.iloc[label]
         return np.array([share, row["prevalence_low"], row["prevalence_high"]])
@@ -192,9 +189,6 @@ class Tables:
     def _part(self) -> Ints:
         inside = np.flatnonzero(self.estimator.inside)
         return np.concatenate([inside, self.answers.extra])
-
-    def _whole(self) -> bool:
-        return bool(self.n_items == self.data.n_items)
 
     def _normal(self, label: int | None, flip: bool) -> dict[str, float]:
         """Return the prediction-powered mean with a normal interval."""
@@ -235,8 +229,6 @@ class Tables:
 
     def thresholds(self) -> pd.DataFrame:
         """Tabulate how many gold labels at least so probable are right."""
-        import pandas as pd
-
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
         rows, rng = [], np.random.default_rng([self.seed, 1_000_001])
         for limit in LIMITS[1:]:
@@ -252,8 +244,6 @@ class Tables:
 
     def needs(self, design: Design | None) -> pd.DataFrame:
         """Tabulate the width of the interval of accuracy after further audited items."""
-        import pandas as pd
-
         had = self.seen.item if design is None else design.items(self.fit)
         had = had[self.estimator.inside[had]]
         drawn = self.estimator.strata.count(had).astype(np.int64)
@@ -262,8 +252,6 @@ class Tables:
 
     def draws(self) -> xr.Dataset:
         """Return the draws behind the table."""
-        import xarray as xr
-
         wrong, _ = self.drawn(WRONG)
         labels = [label_text(label) for label in self.data.labels]
         return xr.Dataset(
@@ -316,8 +304,6 @@ MOST_COMPARED = 12
 
 def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tabulate accuracy and prevalence of each slice, and the differences between slices."""
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     between: list[dict[str, Any]] = []
     for number, (name, (member, names)) in enumerate(by.items()):
@@ -357,8 +343,6 @@ def systems(
     wins: tuple[Hashable, Hashable] | None,
 ) -> pd.DataFrame:
     """Tabulate the share of comparisons that each system won; a tie counts one half."""
-    import pandas as pd
-
     if pairs is None:
         return pd.DataFrame()
     won_by = _wins(t, wins)
@@ -421,8 +405,6 @@ def accuracies(t: Tables) -> tuple[Floats, Ints]:
 
 def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     """Tabulate the share of right labels of each coder, from its draws."""
-    import pandas as pd
-
     data = t.data
     truth = t.truth()[data.item]
     judged = truth >= 0
@@ -443,8 +425,6 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
 
 def classes(t: Tables) -> pd.DataFrame:
     """Tabulate the share of the items of each label to which each coder gave it."""
-    import pandas as pd
-
     data = t.data
     columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
     if data.n_coders * data.n_labels > MOST_CLASSES:
@@ -467,8 +447,6 @@ def classes(t: Tables) -> pd.DataFrame:
 
 def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     """Tabulate how many independent coders these are worth, and the best coder against all."""
-    import pandas as pd
-
     data, rows = t.data, []
     place = np.full(data.n_items, -1)
     place[t.seen.item] = np.arange(len(t.seen.item))

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import xarray as xr
 
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import beliefs
 from annomodels.data.schema import observed_data
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.stacked import Stacked, stacked
+from annomodels.summaries.trust.calibration import log_loss
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.fitting.fit import Fit
     from annomodels.models.mixtures.stack import Stack
 
@@ -45,7 +45,7 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
     p = beliefs(fit)
     item = np.concatenate([answers.item, answers.extra])
     truth = np.concatenate([answers.truth, answers.extra_truth])
-    before = _log_loss(p[item], truth)
+    before = log_loss(p[item], truth)
     after, used, new = np.nan, False, p.copy()
     stack = stacked(fit.tree)
     if stack is not None and len(item) > FOLDS:
@@ -54,7 +54,7 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
         for number in range(FOLDS):
             mine = fold == number
             held[mine] = _layered(fit, stack, item[~mine], truth[~mine], item[mine])
-        after = _log_loss(held, truth)
+        after = log_loss(held, truth)
         used = bool(after < before)
         if used:
             new = _layered(fit, stack, item, truth, np.arange(len(p)))
@@ -79,18 +79,10 @@ def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Flo
     return averaged(log_q[of], layer)[0]
 
 
-def _log_loss(p: Floats, truth: Ints) -> float:
-    if not len(truth):
-        return float("nan")
-    return float(-np.log(np.maximum(p[np.arange(len(truth)), truth], SMALLEST)).mean())
-
-
 def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fit:
     """Return a fit with the gold labels after an audit, for tables and the page."""
     # Audited items are known, P(truth) of the others is as learned, and the number of labels still
     # wrong is that of the estimate. Coders and prevalence stay those of the fit.
-    import xarray as xr
-
     gold = np.full(fit.data.n_items, -1) if fit.data.gold is None else np.array(fit.data.gold)
     gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
     tree = fit.tree.copy(deep=False)
@@ -119,8 +111,6 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
 
 def _judged(fit: Fit, answers: Answers) -> xr.Dataset:
     """Return the fit's earlier beliefs about the judged items, as a group of the tree."""
-    import xarray as xr
-
     item = np.concatenate([answers.item, answers.extra])
     p = beliefs(fit)[item]
     drawn = np.arange(len(item)) < len(answers.item)

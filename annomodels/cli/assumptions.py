@@ -46,7 +46,7 @@ def _assumptions(
     prevalence: tuple[str, ...] | None,
     accuracy: float,
     spread: float,
-    **others: Any,
+    **others: object,
 ) -> dict[str, Any]:
     from annomodels.planning.simulate import spread_out
 

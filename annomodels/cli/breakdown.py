@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,11 +12,12 @@ from annomodels.cli.session import note, say
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
+from annomodels.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from annomodels.coefficients.parts.results import Breakdown, Diagnosis
+    from annomodels.coefficients.parts.results import Breakdown
     from annomodels.data.annotations import Annotations
 
 BY = ("document", "group", "label", "item", "coder", "pair")
@@ -56,7 +57,7 @@ def parts_table(
     by: str,
     names: Sequence[str],
     positive: str | None,
-    progress: Callable[[str, float], object],
+    progress: Progress,
 ) -> pd.DataFrame:
     """Break coefficients down and put the tables one below the other."""
     import pandas as pd
@@ -69,7 +70,7 @@ def parts_table(
         )
     tables, said = [], dict[str, None]()
     for number, name in enumerate(names):
-        progress(f"agreement by {by}", number / len(names))
+        progress(f"agreement by {by}", number / len(names), "")
         found = _one(data, by, name, positive)
         table = found.table.rename(columns={"group": by})
         place = len(found.parts)
@@ -109,37 +110,27 @@ def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
 
 
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
-    """Write a diagnosis in the form asked for and give its table of coefficients.
-
-    JSON holds the sentences and every table. The other forms hold one table of all parts with
-    their shares of the disagreement; the sentences then go to stderr. On a terminal the sentences
-    stand above a short table.
-    """
-    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    """Write a diagnosis in the form asked for, and return its table of coefficients."""
+    # JSON holds sentences and every table; other forms one table of all parts with their shares.
+    from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
 
     try:
         found = diagnose(data, name)
     except NotApplicable as error:
         raise click.UsageError(f"--diagnose: {error}") from None
-    form = form_of(writing)
-    if form == "json":
-        emit_text(to_json(_everything(found)), writing)
+    if form_of(writing) == "json":
+        tables = {name: table.to_dict("records") for name, table in found.tables()}
+        about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
+        emit_text(to_json(about), writing)
         return found.agreement
-    drawn = form == "table" and writing.output in (None, "-")
-    tell = say if drawn else note
+    tell = teller(writing)
     for sentence in found.sentences:
         tell(f"* {sentence}")
     table = found.table
-    if drawn:
+    if tell is say:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
     emit(table, writing, found.title, tuple(map(str, found.table)))
     for text in found.notes:
         note(f"note: {text}")
     return found.agreement
-
-
-def _everything(found: Diagnosis) -> dict[str, object]:
-    """Sentences, notes and tables."""
-    tables = {name: table.to_dict("records") for name, table in found.tables()}
-    return {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}

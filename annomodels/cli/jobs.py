@@ -13,7 +13,6 @@ from threading import Thread
 from typing import Any
 
 import click
-import pandas as pd
 
 from annomodels.auditing.estimate import Estimate
 from annomodels.cli.loading import (
@@ -39,6 +38,7 @@ from annomodels.cli.sampling import (
 from annomodels.cli.session import current, note, say, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from, split
 from annomodels.cli.tables import (
+    by_question,
     gold_of,
     gold_table,
     guarded_tables,
@@ -156,12 +156,10 @@ def write_outputs(
     known: Mapping[Hashable, Hashable] | None = None,
     shown: Shown | None = None,
 ) -> None:
-    """Write those outputs into a folder that are in `names`, all but the fit.
-
-    The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
-    audit tables and page are of the fit after it; what is saved is the fit that was audited, of
-    which further rounds can be drawn.
-    """
+    """Write those outputs into a folder that are in `names`, all but the fit."""
+    # The verdict comes from a second thread, for it leaves the interpreter idle for long. After an
+    # audit tables and page are of the fit after it; the saved fit is the one before, for further
+    # rounds.
     command = str(fit.tree.attrs["command"])
     fit = fit if audited is None else audited.after(fit)
     facts = Facts(fit, job.target, known=known, estimate=audited, shown=shown)
@@ -214,10 +212,7 @@ def _looked_at(fit: Fit) -> None:
 
 
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
-    """Do the job for each question of a file, in separate folders, and link them.
-
-    What cannot be analysed is left out with the reason, and the rest is done.
-    """
+    """Do the job for each question in a separate folder, as far as possible, and link them."""
     for flag, value in (
         ("--audit", job.audit), ("--known", job.known), ("--gold", job.decisions),
     ):  # fmt: skip
@@ -250,12 +245,8 @@ def _overall(
     source: str,
 ) -> str:
     """Write what is about all questions: the page with the links, one table, one methods text."""
-    parts = []
-    for outcome in outcomes:
-        part = outcome.fit.agreement().table.copy()
-        part.insert(0, "question", outcome.question)
-        parts.append(part)
-    table = with_left_out(pd.concat(parts, ignore_index=True), left_out, "csv")
+    table = by_question({one.question: one.fit.agreement().table for one in outcomes})
+    table = with_left_out(table, left_out, "csv")
     texts = {
         INDEX: index_page(rows, source, left_out),
         TABLE: to_text(table, "csv"),

@@ -31,10 +31,7 @@ SAMPLINGS = ("random", "chosen")
 
 
 class Files(str):
-    """Several files under one name for messages.
-
-    `paths` holds the coder that was named (or None) and the path of each.
-    """
+    """Several files under one name for messages: `paths` has coder (or None) and path of each."""
 
     __slots__ = ("paths",)
     paths: tuple[tuple[str | None, str], ...]
@@ -252,7 +249,7 @@ def design_of(name: str) -> Path:
 
 
 def answers_from(
-    paths: Sequence[str] | Mapping[Any, Any], items: Iterable[Any]
+    paths: Sequence[str] | Mapping[Any, Any], items: Iterable[object]
 ) -> Mapping[Any, Any] | str:
     """Read the answers of several files about items as one, unless they are read already."""
     from annomodels.data.validation import counted, some

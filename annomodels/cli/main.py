@@ -259,10 +259,8 @@ def _run(words: list[str], session: Session) -> int:
 
 @contextmanager
 def _heeding_interrupts(session: Session) -> Iterator[None]:
-    """Take Ctrl-C and SIGTERM: the first is an exception, a second ends the process at once.
-
-    Whoever samples takes the first for itself, and keeps what it has.
-    """
+    """Take Ctrl-C and SIGTERM: the first is an exception, a second ends the process at once."""
+    # Whoever samples takes the first for itself, and keeps what it has.
     from annomodels.engines.settings import Interrupts
 
     before: dict[int, Any] = {}

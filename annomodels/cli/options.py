@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
@@ -109,11 +109,7 @@ class Writing:
 def option(
     flags: str, help: str, kind: Any = None, default: Any = None, section: str = "", **more: Any
 ) -> Option:
-    """Return an option: a flag (`kind` bool), a choice (`kind` a list or tuple), or of a type.
-
-    `flags` holds the flags, and the name of the parameter if it differs; ``FLAG...`` may be given
-    several times. The default is shown.
-    """
+    """Return an option; `kind` is bool, choices, or a type; ``FLAG...`` may be repeated."""
     words = flags.removesuffix("...").split()
     if flags.endswith("..."):
         more["multiple"] = True
@@ -154,36 +150,11 @@ def common_options(command: Command) -> Command:
     return command
 
 
-# phrases for parameters whose descriptions are about Python
-_HELP = {
-    "coder_columns": "Columns of a wide table that are coders [default: all but the named ones].",
-    "coders": "Names for the identifiers of coders (JSON, or two columns).",
-    "codebook": "Scale and labels of each question: a table with the columns question, scale and "
-    "labels (low|mid|high), or JSON.",
-    "dont_know": 'Labels that are not classes, such as "don\'t know".',
-    "engine": "Inference engine; em is a first look without intervals.",
-    "executor": "Place of the passes over the labels; the draws stay the same.",
-    "extend": "Sample on, thinned, up to 16 times as long if the chains have not mixed.",
-    "gold": "Column with the known true label of items.",
-    "group": "Column with the document or batch of each item.",
-    "labels": "All labels in their order [default: the labels that occur, sorted].",
-    "missing": "Further texts that mean that there is no label, such as NA.",
-    "models": "Count predictions of models in the export as coders (model:NAME).",
-    "partitions": "Number of parts of a pass over the items; it changes no draw.",
-    "relabel": "Bring swapped classes of a chain into order.",
-    "repeats": "Refuse labels of which a tenth repeat (stop), or keep them: items shown again.",
-    "sets": "Turn several answers to one question into a set; else they are joined (a|b).",
-    "starts": "Number of starting points of em [default: 10; 1 of a scan].",
-    "text": "Column with the text of each item.",
-    "units": "Items if coders marked stretches of text; chain for chains of mentions.",
-}
-
-
 def options_of(
-    verb: Callable[..., Any], leave_out: Iterable[str] = (), **differing: dict[str, Any]
+    verb: Callable[..., object], leave_out: Iterable[str] = (), **differing: Mapping[str, object]
 ) -> list[Option]:
     """Build an option from each keyword of a function: its name, type, default and description."""
-    said = _described(verb) | _HELP
+    said = _described(verb)
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in leave_out:
@@ -212,7 +183,7 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
     return form
 
 
-def _described(verb: Callable[..., Any]) -> dict[str, str]:
+def _described(verb: Callable[..., object]) -> dict[str, str]:
     """First sentence about each parameter in a docstring."""
     section = documented(verb).partition("Parameters\n---")[2].partition("\n\n")[0]
     told: dict[str, str] = dict.fromkeys(inspect.signature(verb).parameters, "")
@@ -222,7 +193,7 @@ def _described(verb: Callable[..., Any]) -> dict[str, str]:
     return told
 
 
-def documented(function: Callable[..., Any]) -> str:
+def documented(function: Callable[..., object]) -> str:
     """Docstring of a function, from its source where Python was told to drop it (-OO)."""
     found = inspect.getdoc(function)
     if found is None:
@@ -382,7 +353,7 @@ def write_options(command: Command) -> Command:
 
 
 def writing_of(
-    output: str | None, force: bool, form: str | None, as_json: bool, wide: bool
+    output: str | None, force: bool, form: str | None, as_json: bool, wide: bool = False
 ) -> Writing:
     """Return where a table goes and in what form."""
     if as_json and form not in (None, "json"):
@@ -391,12 +362,12 @@ def writing_of(
 
 
 def gathered(
-    command: Command, options: Sequence[Option], name: str, gather: Callable[..., Any]
+    command: Command, options: Sequence[Option], name: str, gather: Callable[..., object]
 ) -> Command:
     """Add options to a command, and hand them over as one value called `name`."""
 
     @functools.wraps(command)
-    def with_value(*args: Any, **values: Any) -> Any:
+    def with_value(*args: object, **values: object) -> Any:
         values[name] = gather(**{key: values.pop(key) for key in keys})
         return command(*args, **values)
 

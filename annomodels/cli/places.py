@@ -33,10 +33,7 @@ def check_file(path: str | Path, force: bool) -> None:
 def check_folder(
     folder: str | Path, names: Iterable[str], force: bool, inner: Iterable[str] = ()
 ) -> None:
-    """Make sure that files can be written into a folder, which may have to be made.
-
-    Folders named by `inner`, of Parquet files, are replaced as a whole.
-    """
+    """Make sure that files, and folders `inner` of Parquet files, can be written into a folder."""
     folder = Path(folder)
     if folder.is_symlink() and not folder.exists():
         _raise_all([_dangling(folder)])
@@ -61,10 +58,7 @@ def check_folder(
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it in, so that it is whole or not there.
-
-    Devices and pipes are written to directly.
-    """
+    """Write a file beside its place and move it in; devices and pipes are written to directly."""
     path = Path(path)
     if _is_special(path):
         write(path)
@@ -88,11 +82,8 @@ def filled_folder(
     force: bool = True,
     keep: Sequence[str] = (),
 ) -> Iterator[Path]:
-    """Return an empty folder to fill; its files are moved to `folder` when all are there.
-
-    The folder is that of this process alone until then, and what a killed one left in it is
-    cleared. A folder that is not there appears as a whole.
-    """
+    """Return an empty folder to fill; its files are moved to `folder` when all are there."""
+    # It belongs to this process alone until then; what a killed one left in it is cleared.
     folder = Path(folder)
     check()
     made = _make(folder.absolute().parent)

@@ -46,11 +46,8 @@ def fit_data(
     *,
     outputs: bool = False,
 ) -> Fit:
-    """Fit, with seed, engine and a guess of the time on stderr before and progress during it.
-
-    The guess is of all that is still to be done, with tables and report if there are `outputs`.
-    Labels of a model whose truth is a number are numbers from then on.
-    """
+    """Fit, with engine and a guess of the time on stderr before and progress during it."""
+    # Labels of a model whose truth is a number are numbers from then on.
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.run import choose, default_model, fit
     from annomodels.models.catalog import resolve
@@ -151,10 +148,7 @@ def is_compiled(engine: str, model: Model) -> bool:
 def grouped_model(
     sampling: Sampling, names: Mapping[str, str] | None = None
 ) -> GroupedCoders | None:
-    """Return the model with the groups of the file that --groups names; None without.
-
-    `names` tells what coders of the file are called in the data, where that differs.
-    """
+    """Return the model with the groups of --groups, coders by `names` of the data; None without."""
     from annomodels.models.catalog import class_of
 
     grouping = class_of(sampling.model or "hierarchical").grouping
@@ -177,10 +171,7 @@ def grouped_model(
 def regressed_model(
     sampling: Sampling, data: Annotations | Scanned, names: Mapping[str, str] | None = None
 ) -> Model | None:
-    """Return the model with the columns of the files that --covariates names; None without.
-
-    `names` tells what coders of the files are called in the data, where that differs.
-    """
+    """Return the model with the columns of --covariates, coders by `names`; None without."""
     if not sampling.covariates:
         return None
     from annomodels.io.mappings import rows_about

@@ -65,7 +65,7 @@ def keep(shown: Shown, folder: Path) -> None:
     (folder / SHOWN).write_text(text, encoding="utf-8", newline="")
 
 
-def kept(fit_path: str, data: Any) -> Shown | None:
+def kept(fit_path: str, data: object) -> Shown | None:
     """Read the columns that were kept next to a fit; None if there are none."""
     folder = Path(fit_path) if Path(fit_path).is_dir() else Path(fit_path).parent
     path = folder / SHOWN

@@ -25,10 +25,7 @@ FILES = (GOLD, CODERS, FIT, ABOUT)
 
 
 def stream(job: Job, *, whole: bool) -> int:
-    """Scan, fit and write a folder, with methods and report if `whole`; returns the exit code.
-
-    All is written beside the folder, then moved in.
-    """
+    """Scan, fit and fill a folder, with methods and report if `whole`; return the exit code."""
     refuse_the_rest(job)
     report = whole and not job.no_report
     names = (*[REPORT] * report, *FILES, *[METHODS] * whole)

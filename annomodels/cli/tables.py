@@ -6,7 +6,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,7 +16,7 @@ import numpy as np
 
 from annomodels.cli.options import Writing
 from annomodels.cli.screen.layout import Drawn
-from annomodels.cli.session import note, warn
+from annomodels.cli.session import note, say, warn
 from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
 from annomodels.data.columns import COLUMNS, Column, explained, present
@@ -49,12 +49,9 @@ def emit(
     level: int = 95,
     notes: Iterable[str] = (),
 ) -> None:
-    """Write a table where and how it was asked for, and its `notes` on stderr.
-
-    A drawn table shows the columns of `short` for which there is room, those named first before
-    the others, or all with ``--wide``; columns of `prose` may be wrapped. Names are whole. Below it
-    stands what its columns mean, with the `level` of its intervals in percent.
-    """
+    """Write a table where and how it was asked for, and its `notes` on stderr."""
+    # A drawn table shows the columns of `short` for which there is room, or all with --wide, and
+    # below it what they mean; `level`: of its intervals, in percent.
     form = form_for(writing)
     if form == "table":
         _draw(table, writing, title, short, prose, level)
@@ -75,7 +72,7 @@ def _draw(
     declared = {
         one.name: one for one in present((c for c in short if isinstance(c, Column)), table)
     }
-    within = {end for one in declared.values() if one.of is None for end in one.interval or ()}
+    within = {end for one in declared.values() for end in one.interval or ()}
     chosen = [one.name if isinstance(one, Column) else one for one in short]
     names = [*chosen, *(name for name in map(str, table.columns) if name not in within)]
     columns: dict[str, Drawn] = {}
@@ -88,7 +85,8 @@ def _draw(
         else:
             continue
         if any(cells) or not cells:
-            columns[name] = _column(name, cells, len(columns), prose)
+            known = declared.get(name) or COLUMNS.get(name)
+            columns[name] = _column(name, cells, known, len(columns), prose)
     first = [columns[name] for name in chosen if name in columns] or list(columns.values())
     rest = [one for one in columns.values() if one not in first]
     done, cut = draw(title, [*first, *rest] if writing.wide else first, every=writing.wide)
@@ -109,9 +107,10 @@ def _draw(
         note(sentence)
 
 
-def _column(name: str, cells: tuple[str, ...], place: int, prose: Sequence[str]) -> Drawn:
+def _column(
+    name: str, cells: tuple[str, ...], declared: Column | None, place: int, prose: Sequence[str]
+) -> Drawn:
     kind: Literal["name", "number", "word", "prose"] = "name" if place == 0 else "word"
-    declared = COLUMNS.get(name)
     if name in prose:
         kind = "prose"
     elif declared is not None and declared.kind in ("name", "tag"):
@@ -166,6 +165,19 @@ def with_left_out(table: pd.DataFrame, left_out: Mapping[str, str], form: str) -
         {"question": name, "note": f"Left out: {why}."} for name, why in left_out.items()
     ]
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True)[list(table.columns)]
+
+
+def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Put the tables of questions one below the other, with a column of their names."""
+    import pandas as pd
+
+    return pd.concat(tables, names=["question"]).reset_index(level=0).reset_index(drop=True)
+
+
+def teller(writing: Writing) -> Callable[[str], None]:
+    """Return what prints sentences about a table: on stdout above a drawn one, else on stderr."""
+    drawn = form_of(writing) == "table" and writing.output in (None, "-")
+    return say if drawn else note
 
 
 def emit_text(text: str, writing: Writing) -> None:
@@ -230,7 +242,7 @@ def to_text(table: pd.DataFrame, form: str) -> str:
     rows = [[cell(value) for value in row] for row in _rows(table)]
     if form in ("csv", "tsv"):
         return text_of([names, *rows], "," if form == "csv" else "\t")
-    numeric = [_is_number(table.iloc[:, n]) for n in range(len(names))]
+    numeric = [dtype.kind in "iuf" for dtype in table.dtypes]
     return _markdown(names, rows, numeric) if form == "md" else _latex(names, rows, numeric)
 
 
@@ -283,10 +295,6 @@ def cell(value: object, digits: int = 6) -> str:
 
 def _rows(table: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
     return table.astype(object).itertuples(index=False, name=None)
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return column.dtype.kind in "iuf"
 
 
 def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
@@ -342,10 +350,7 @@ def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summa
 
 
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
-    """Return the gold table as files hold it.
-
-    With a threshold, labels that are not settled are empty; `soft` adds ``p_<label>``.
-    """
+    """Return the gold table as files hold it; with a threshold, open labels are empty."""
     table = summary.table.copy()
     if {"known", "settled"} <= set(table):
         decided = (table["known"].astype(object) != "").to_numpy()
@@ -368,13 +373,9 @@ def gold_back(
     writing: Writing,
     spreadsheet: bool,
 ) -> None:
-    """Write the gold labels of a saved fit so that a tool imports them.
-
-    With a threshold, items below it have no label. "parquet" gives a table with ``p_<label>`` and
-    ``p_next_<label>``.
-    """
+    """Write the gold labels of a saved fit so that a tool imports them."""
+    from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
-    from annomodels.io.writers.goldlist import gold_list
 
     summary = gold_of(fit, threshold)
     table = gold_table(summary, threshold, soft=True)

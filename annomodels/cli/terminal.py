@@ -1,41 +1,33 @@
-"""Drawing with rich: tables on stdout, progress on stderr."""
+"""Tables drawn on stdout, progress on stderr."""
 
 from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING
-
-import click
 
 from annomodels.cli.screen.wrapping import width_of, wrapped
 from annomodels.cli.session import current
+from annomodels.progress import Reporter
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress, TaskID
 
     from annomodels.cli.screen.layout import Drawn
 
-SECONDS_OF_A_LINE = 60.0
 _CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
 
 
 def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[set[str], int]:
-    """Draw a table; user text is shown as it is, without markup or control characters.
-
-    Returns the names of the columns that are drawn, and how many names had to be cut.
-    """
+    """Draw a table of user text as it is; return the drawn columns and the number of cut names."""
     from rich.text import Text
 
     from annomodels.cli.screen.layout import draw as lay_out
 
     current().pause()
     width = width_of(sys.stdout)
-    console = _console(width=width)
+    console = _console(width)
     if title:
         console.print(Text("\n".join(wrapped(title, width)), style="italic"), soft_wrap=True)
     found = lay_out(console, columns, width, every=every)
@@ -43,89 +35,16 @@ def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[
     return found
 
 
-class Stages:
-    """Progress: a bar on a terminal, else a line per stage, or nothing.
-
-    Call it with (stage, share done, message), as :func:`annomodels.fit` does.
-    """
+class Stages(Reporter):
+    """The reporter of a command: quiet with --quiet, and off the screen while lines are written."""
 
     def __init__(self) -> None:
-        self._quiet = current().quiet
-        self._drawn = not self._quiet and sys.stderr.isatty() and not os.environ.get("CI")
-        self._bars: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
-        self._known: dict[str, float] = {}
-        self._said = 0.0
-
-    def __enter__(self) -> Stages:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.pause()
-        current().live = None
-
-    def pause(self) -> None:
-        """Take the bars away, so that a line can be written; the next step brings them back."""
-        if self._bars is not None:
-            self._bars.stop()
-            self._bars = None
-            self._tasks.clear()
-
-    def __call__(self, stage: str, done: float = 0.0, message: str = "") -> None:
-        """Show how far a stage is."""
-        if self._quiet:
-            return
-        if not self._drawn:
-            self._say(stage, done)
-            return
-        bars = self._bars or self._start()
-        text = f"{stage} {message}".strip()
-        if stage not in self._tasks:
-            self._tasks[stage] = bars.add_task(text, total=1.0)
-        bars.update(self._tasks[stage], completed=min(max(done, 0.0), 1.0), description=text)
-
-    def _say(self, stage: str, done: float) -> None:
-        """Write a line when a stage begins, and one a minute while it goes on."""
-        now = time.monotonic()
-        if stage not in self._known:
-            self._known[stage] = self._said = now
-            click.echo(f"{stage} ...", err=True)
-        elif now - self._said >= SECONDS_OF_A_LINE and 0 < done < 1:
-            self._said = now
-            left = (now - self._known[stage]) * (1 - done) / done
-            click.echo(f"{stage} {100 * done:.0f} %, {duration(left)} left", err=True)
-
-    def _start(self) -> Progress:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bars = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeRemainingColumn(),
-            console=_console(stderr=True, width=width_of(sys.stderr)),
-            transient=True,
-        )
-        self._bars.start()
+        super().__init__(quiet=current().quiet)
         current().live = self.pause
-        return self._bars
 
-
-def duration(seconds: float) -> str:
-    """Return a length of time in words.
-
-    >>> duration(3.2), duration(80), duration(4000), duration(200_000)
-    ('about 5 seconds', 'about 80 seconds', 'about 67 minutes', 'about 56 hours')
-    """
-    if seconds < 100:
-        return f"about {max(5, round(seconds / 5) * 5)} seconds"
-    if seconds < 7200:
-        return f"about {round(seconds / 60)} minutes"
-    return f"about {round(seconds / 3600)} hours"
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        current().live = None
 
 
 def between(seconds: float, spread: float = 1.4) -> str:
@@ -144,12 +63,12 @@ def between(seconds: float, spread: float = 1.4) -> str:
     raise AssertionError
 
 
-def _console(*, stderr: bool = False, width: int | None = None) -> Console:
+def _console(width: int) -> Console:
     """Return a console that is plain under NO_COLOR: no colour, and no bold or italics either."""
     from rich.console import Console
 
     plain = bool(os.environ.get("NO_COLOR"))
-    return Console(stderr=stderr, width=width, color_system=None if plain else "auto")
+    return Console(width=width, color_system=None if plain else "auto")
 
 
 def shown(text: str) -> str:

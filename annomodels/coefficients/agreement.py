@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypedDict, Unpack, get_args, overload
+from typing import Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from annomodels.coefficients.rows import Duplicates, collapse, prepare, with_lab
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Basis, make_sample
 from annomodels.data.annotations import Annotations, as_annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
@@ -215,13 +216,13 @@ def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
     names = ", ".join(r.coefficient.name for r in used)
     pairs = zip(data.labels, used[0].margins, strict=True)
     shares = ", ".join(
-        f"{label_text(label)} {100 * share:.1f} %" for label, share in list(pairs)[:SHOWN]
+        f"{label_text(label)} {percent(share, 1)}" for label, share in list(pairs)[:SHOWN]
     )
     more = ", ..." if data.n_labels > SHOWN else ""
     return (f"Expected agreement of {names} from the margins given: {shares}{more}.",)
 
 
-def _number(undefined: Any) -> float:
+def _number(undefined: object) -> float:
     """Check the value for what is undefined."""
     if isinstance(undefined, (int, float)):
         return float(undefined)
@@ -261,7 +262,7 @@ def _result(
     complete = basis.data.is_complete
     some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labelled count."
     partial = some if entry.numeric and not complete and used.any() else ""
-    unknown = f"It is undefined in {100 * lost:.1f} % of the draws." if lost else ""
+    unknown = f"It is undefined in {percent(lost, 1)} of the draws." if lost else ""
     parts = note, partial, request.note, unknown
     return Agreement(
         name=entry.name,

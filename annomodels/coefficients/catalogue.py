@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from annomodels.coefficients.entries import ENTRIES, Coefficient
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.coefficients.distances import Distance
 
 COEFFICIENTS: dict[str, Coefficient] = {entry.name: entry for entry in ENTRIES}
@@ -146,8 +146,6 @@ def table() -> pd.DataFrame:
     >>> listed.loc["kappa", ["coders", "distance", "analytic"]].tolist()
     ['2', 'nominal', 'fleiss_cohen_everitt, gwet, gwet_table']
     """
-    import pandas as pd
-
     return pd.DataFrame([_row(entry) for entry in COEFFICIENTS.values()])
 
 

@@ -90,7 +90,7 @@ class Units:
     @classmethod
     def from_records(
         cls,
-        rows: Iterable[Sequence[Any]],
+        rows: Iterable[Sequence[object]],
         *,
         lengths: ByText,
         begins: ByText = 0,
@@ -186,7 +186,7 @@ class Units:
     @classmethod
     def _make(
         cls,
-        rows: list[Sequence[Any]],
+        rows: list[Sequence[object]],
         lengths: ByText,
         begins: ByText,
         coders: Sequence[Hashable] | None,
@@ -299,7 +299,7 @@ class _Problems:
 
 
 def _checked(
-    rows: Sequence[Sequence[Any]],
+    rows: Sequence[Sequence[object]],
     lengths: ByText,
     begins: ByText,
     coders: Sequence[Hashable] | None,

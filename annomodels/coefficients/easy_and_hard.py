@@ -10,6 +10,7 @@ import numpy as np
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
+from annomodels.data.columns import percent
 from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
@@ -60,13 +61,12 @@ class EasyHard(Html):
                 "lower than guesses would give."
             )
         low, high = self.interval()
-        span = "" if math.isnan(low) else f" ({100 * low:.0f} % to {100 * min(high, 1.0):.0f} %)"
+        span = "" if math.isnan(low) else f" ({percent(low, 0)} to {percent(min(high, 1.0), 0)})"
         return (
-            f"If coders agree on every easy item and guess on hard ones, {100 * self.hard:.0f} "
-            f"%{span} of "
-            f"the items are hard; {100 * self.guessed:.0f} % of the items on which two coders "
-            "agree were "
-            f"guessed; about {100 * self.wrong:.0f} % of one coder's labels are wrong."
+            "If coders agree on every easy item and guess on hard ones, "
+            f"{percent(self.hard, 0)}{span} of the items are hard; {percent(self.guessed, 0)} of "
+            f"the items on which two coders agree were guessed; about {percent(self.wrong, 0)} of "
+            "one coder's labels are wrong."
         )
 
     def __repr__(self) -> str:

@@ -33,18 +33,11 @@ class Own(Protocol):
 
 
 class OneWay:
-    r"""Hughes's alpha: the one-way analysis of variance, with any distance.
+    """Hughes's alpha, (MSA - MSE) / (MSA + (r_0 - 1) MSE): one-way analysis of variance."""
 
-    With :math:`r_i` labels on item i, N in all and a items,
-
-    .. math::
-
-        MSE = D_o / 2, \quad MSA = (SST - (N - a) MSE) / (a - 1), \quad
-        r_0 = (N - \sum_i r_i^2 / N) / (a - 1)
-
-    and :math:`\alpha = (MSA - MSE) / (MSA + (r_0 - 1) MSE)`, where SST is half the sum of the
-    distances of all pairs of labels over N. Items with one label count in SST.
-    """
+    # With r_i labels on item i, N in all and a items: MSE = D_o / 2, MSA = (SST - (N - a) MSE) / (a
+    # - 1), r_0 = (N - sum r_i^2 / N) / (a - 1); SST is half the sum of the distances of all pairs
+    # over N. Items with one label count in SST.
 
     def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
         weighing = one_way_convention(convention)

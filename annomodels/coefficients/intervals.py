@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.tables import over
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THRESHOLDS = (0.667, 0.8)
 """Krippendorff 2004 draws tentative conclusions from the one, others from the other."""

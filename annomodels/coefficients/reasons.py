@@ -22,6 +22,7 @@ from annomodels.coefficients.rows import (
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Sample
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import quoted
 from annomodels.errors import Option, Verb
 
@@ -187,9 +188,8 @@ def data_notes(
     if data.repeats:
         share, pairs = intra_coder(data)
         notes.append(
-            f"{repeats_note(data, duplicates)} Coders agreed with themselves in {100 * share:.1f} "
-            "% of "
-            f"{pairs:,} such pairs."
+            f"{repeats_note(data, duplicates)} Coders agreed with themselves in "
+            f"{percent(share, 1)} of {pairs:,} such pairs."
         )
     if not data.is_complete:
         used = {r.convention for r in requests}

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
@@ -16,11 +17,11 @@ from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.data.html import Html
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
     from annomodels.coefficients.analytic.methods import Analytic
@@ -168,7 +169,7 @@ class Agreement(Drawn, Html):
             parts.append(f"expected {self.expected:.4f}")
         item, label = self.words
         counts = ((self.n_items, item), (self.n_coders, "coder"), (self.n_labels, label))
-        parts.append(", ".join(f"{n:,} {word}{'s' * (n != 1)}" for n, word in counts))
+        parts.append(", ".join(counted(n, word) for n, word in counts))
         return "\n".join([" · ".join(parts), *filter(None, (self.note, *self.notes))])
 
 
@@ -202,8 +203,6 @@ class AgreementPanel(Mapping[str, Agreement]):
     @cached_property
     def table(self) -> pd.DataFrame:
         """One row for each coefficient."""
-        import pandas as pd
-
         return pd.DataFrame([result.row() for result in self.values()], columns=list(COLUMNS))
 
     @cached_property

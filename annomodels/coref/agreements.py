@@ -134,12 +134,6 @@ def agreement(
 
     Parameters
     ----------
-    corpus
-        A document or several.
-    chain
-        The condition.
-    distance, empty
-        See :func:`set_distance`.
     coefficient
         "alpha", or "K", which takes labels as the same or not.
     by
@@ -154,13 +148,6 @@ def agreement(
     -------
     Agreement or dict
         The condition and the distance are part of the title.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such condition, distance or coefficient.
-    AnnotationError
-        When the corpus holds no document.
 
     Examples
     --------
@@ -327,15 +314,6 @@ def antecedent_agreement(
     corpus
         A document or several. The label of an expression is the set of all words of its
         antecedents; expressions without any have no label.
-    distance, empty
-        See :func:`set_distance`.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no such distance.
-    AnnotationError
-        When the corpus holds no document.
 
     Examples
     --------

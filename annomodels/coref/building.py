@@ -23,16 +23,12 @@ def document(
 
     Parameters
     ----------
-    name
-        Name of the document.
     clusters
         Clusters by coder: sets of mentions, or a mapping from mention to cluster. A mention is a
         :class:`Span`, or anything that names it, such as "A" or (3, 7); names become words of
         their own.
     order
         Names in the order of the text; sorted by default.
-    genre
-        Text type.
     letters
         Take a text such as "ABGI" as the cluster of the mentions A, B, G and I.
 
@@ -67,15 +63,11 @@ def document_of_judgments(
 
     Parameters
     ----------
-    name
-        Name of the document.
     coders
         For each coder the category of each markable and its antecedents: several make the
         markable ambiguous, a set among them is a plural.
     order, turns
         The markables in the order of the text, and what can be pointed at on the level of turns.
-    genre
-        Text type.
 
     Raises
     ------

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coref.conditions import in_order
 from annomodels.coref.readings import key_name, to_mpa_frame
@@ -18,8 +19,6 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.links import joined
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.data.document import Corpus
     from annomodels.fitting.fit import Fit
 

@@ -171,10 +171,6 @@ def mention_agreement(
 
     Parameters
     ----------
-    corpus
-        A document or several.
-    key, response
-        The two coders; may be left out where there are only two.
     match
         "exact": the same words, gaps included. "head": the same head; mentions with the same head
         count once. "partial": see :func:`match_mentions`.
@@ -309,13 +305,6 @@ def head_agreement(
 ) -> HeadAgreement:
     """Agreement on semantic heads, over mentions that both coders marked.
 
-    Parameters
-    ----------
-    corpus
-        A document or several.
-    first, second
-        The two coders; may be left out where there are only two.
-
     Raises
     ------
     AnnotationError
@@ -382,10 +371,6 @@ def dominating_agreement(
 
     Parameters
     ----------
-    corpus
-        A document or several.
-    first, second
-        The two coders; may be left out where there are only two.
     representatives
         Whose clusters are counted once each: "first" or "second". The paper does not say; give
         both where they differ.
@@ -394,8 +379,6 @@ def dominating_agreement(
 
     Raises
     ------
-    AnnotationError
-        When a coder is unknown.
     NotApplicable
         When `representatives` is neither "first" nor "second".
     """

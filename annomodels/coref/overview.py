@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coref.agreements import By, Which, agreement, parts_of
@@ -29,8 +30,6 @@ from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.coefficients.result import Agreement
 
 KAPPA = "kappa on coreferent pairs"
@@ -66,13 +65,9 @@ def agreement_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
     chains, distances, coefficient, by
         Conditions and distances of alpha, and the rest as in :func:`agreement`. "K" needs no
         distance.
-    draws, seed, prob
-        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -82,11 +77,6 @@ def agreement_table(
         fewer than three texts), `observed` and `expected` (dis)agreement, number of `texts` and
         `items`, and a `note` if something is not defined.
 
-    Raises
-    ------
-    NotApplicable
-        When there is no such condition, distance, coefficient or part.
-
     Examples
     --------
     >>> from annomodels.coref import document
@@ -95,8 +85,6 @@ def agreement_table(
     >>> table["coefficient"].tolist()[:3]
     ['mention_f1', 'pair_kappa', 'alpha_none_dice']
     """
-    import pandas as pd
-
     documents = documents_of(corpus)
     parts = parts_of(documents, by)
     known = _posteriors(documents, by, draws, seed)
@@ -199,12 +187,8 @@ def coder_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
     chain
         The condition for `alone`, see :func:`agreement`.
-    draws, seed, prob
-        Number and seed of the draws, and probability of the intervals.
 
     Returns
     -------
@@ -213,11 +197,6 @@ def coder_table(
         `with_others` with its ends `low` and `high`; `others`, their kappa on the same texts; the
         `difference`, its ends and `p_below`, the probability that it is negative; and the number of
         `places` with three coders or more at which the coder is `alone` against all others.
-
-    Raises
-    ------
-    NotApplicable
-        When `draws` is not positive.
 
     Examples
     --------
@@ -229,8 +208,6 @@ def coder_table(
     >>> table["coder"].tolist(), bool(table["p_below"][0] > 0.95)
     (['cho', 'ana', 'ben'], True)
     """
-    import pandas as pd
-
     valid_draws(draws)
     valid_seed(seed)
     documents = documents_of(corpus)

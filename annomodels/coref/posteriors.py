@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.intervals import interval
@@ -33,9 +33,6 @@ from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.html import Html
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POWER = 0.75
 FLOOR = 0.1
@@ -286,24 +283,10 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     doi:10.1214/aos/1176345338). With two mentions of a prior, coders who agree in everything still
     have an interval.
 
-    Parameters
-    ----------
-    x, y
-        Sets of mentions, or mappings from mention to cluster.
-    draws, seed
-        Number and seed of the draws.
-
     Returns
     -------
     numpy.ndarray
         Kappa, shape [draw]; NaN with fewer than two shared mentions.
-
-    Raises
-    ------
-    AnnotationError
-        When the codings are no partitions.
-    NotApplicable
-        When `draws` is not positive.
 
     Examples
     --------
@@ -365,29 +348,13 @@ class PairPosterior(Html):
     _seed: int
 
     def table(self, prob: float = 0.9) -> pd.DataFrame:
-        """One row for each text: `kappa`, and the ends of its interval, `low` and `high`.
-
-        Parameters
-        ----------
-        prob
-            Probability of the intervals.
-        """
-        import pandas as pd
-
+        """One row for each text: `kappa`, and the ends of its interval, `low` and `high`."""
         low, high = interval(self.draws.T, prob, self.kappa)
         columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
         return pd.DataFrame(columns | {"low": low, "high": high})
 
     def summary(self, prob: float = 0.9) -> pd.DataFrame:
-        """One row for each of the three quantities: number of `texts`, `kappa`, `low` and `high`.
-
-        Parameters
-        ----------
-        prob
-            Probability of the intervals.
-        """
-        import pandas as pd
-
+        """One row for each of the quantities: number of `texts`, `kappa`, `low` and `high`."""
         rows = []
         for name, title in QUANTITIES.items():
             draws = getattr(self, name)
@@ -424,13 +391,7 @@ class PairPosterior(Html):
         }
 
     def text(self, name: str) -> PairPosterior:
-        """Return the same for one text, which does not tell how texts differ.
-
-        Parameters
-        ----------
-        name
-            Name of the text.
-        """
+        """Return the same for one text, which does not tell how texts differ."""
         nothing = np.full(self.draws.shape[1], np.nan)
         return self._take([self.names.index(name)], nothing, nothing)
 
@@ -467,8 +428,6 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     ----------
     corpus
         A document or several; texts with fewer than two shared mentions are left out.
-    draws, seed
-        Number and seed of the draws.
 
     Raises
     ------

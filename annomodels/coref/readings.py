@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from annomodels.coref.alphas import SetLabels
 from annomodels.coref.conditions import (
@@ -18,9 +19,6 @@ from annomodels.coref.conditions import (
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import Layer
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORDS = {
     (True, True): "explicit and implicit",
@@ -42,8 +40,6 @@ def category_table(
 
     Parameters
     ----------
-    corpus
-        A document or several.
     counts
         The numbers of coders asked about; by default all, all but one, all but two, and none.
     agreed
@@ -63,8 +59,6 @@ def category_table(
     >>> table.loc["none"].to_dict(), int(table.loc["(any)"].max())
     ({3: 1, 2: 1, 1: 0, 0: 0}, 2)
     """
-    import pandas as pd
-
     documents = documents_of(corpus)
     per_item: list[Counter[str]] = []
     for document in documents:
@@ -90,19 +84,12 @@ def category_table(
 def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
     """Judgments with several readings.
 
-    Parameters
-    ----------
-    corpus
-        A document or several.
-
     Returns
     -------
     pandas.DataFrame
         One row for each: `document`, `span`, `text`, `coder`, `category` and number of `readings`.
         Its length is the number of ambiguous judgments, its different spans are the expressions.
     """
-    import pandas as pd
-
     rows = []
     for document in documents_of(corpus):
         bad = errors_of(document)
@@ -130,10 +117,6 @@ def ambiguous_places(
 
     Parameters
     ----------
-    corpus
-        A document or several.
-    chain
-        The condition that makes the labels, see :func:`agreement`.
     outlier_max, min_support
         Most coders that count as outliers, and fewest that make a second chain a reading.
     drop
@@ -157,8 +140,6 @@ def ambiguous_places(
     >>> row.text, row.kind, int(row.multiple), int(row["first"]), int(row.second)
     ('it', 'explicit and implicit', 9, 6, 3)
     """
-    import pandas as pd
-
     condition = condition_named(chain)
     rows = []
     for document in documents_of(corpus):
@@ -204,13 +185,6 @@ Written = dict[str, dict[str, str | frozenset[Hashable]]]
 def chain_labels(document: Document, chain: str = "incl-") -> tuple[Written, Written]:
     """Labels under a chain condition, written out.
 
-    Parameters
-    ----------
-    document
-        The document.
-    chain
-        The condition, see :func:`agreement`.
-
     Returns
     -------
     tuple
@@ -253,11 +227,6 @@ def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
     positions of its words, so that it is the same for all coders. A judgment with several readings
     gives a row for each. From clusters, the antecedent is the nearest mention before.
 
-    Parameters
-    ----------
-    corpus
-        A document or several.
-
     Returns
     -------
     pandas.DataFrame
@@ -269,8 +238,6 @@ def to_mpa_frame(corpus: Corpus) -> pd.DataFrame:
     >>> to_mpa_frame(document("t", {"ana": [["a", "c"], ["b"]]}))["label"].tolist()
     ['DN()', 'DN()', 'DO(0)']
     """
-    import pandas as pd
-
     rows = []
     for document in documents_of(corpus):
         for coder in document.coders:
@@ -349,8 +316,6 @@ def reading_table(
     [['engine boxcar', 'it', 'boxcar [1]', 'ana, dan'],
      ['engine boxcar', 'it', 'engine [0]', 'ben, cho']]
     """
-    import pandas as pd
-
     condition = condition_named(chain)
     documents = documents_of(corpus)
     keys = [key for key in drop if isinstance(key, tuple)]

@@ -20,11 +20,6 @@ from annomodels.types import Floats, Ints
 def chance_corrected(observed: float, expected: float) -> float:
     r"""Agreement beyond chance, :math:`(A_o - A_e) / (1 - A_e)`; NaN where :math:`A_e = 1`.
 
-    Parameters
-    ----------
-    observed, expected
-        Observed and expected agreement.
-
     Examples
     --------
     >>> round(chance_corrected(0.8, 0.58), 4)
@@ -226,8 +221,6 @@ def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByT
 
     Parameters
     ----------
-    x, y
-        Sets of mentions, or mappings from mention to cluster.
     missing
         "drop" to compare the shared mentions only, "singleton" to complete, "error" to refuse.
 

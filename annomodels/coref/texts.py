@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.html import Html
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 RULES = {
     "": "kappa as it is",
@@ -34,11 +31,6 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
 
     Both coders marked none: 1. One marked none: 0, which the formula gives too. They do not say
     what follows where both marked all (1, by symmetry) and where there is nothing to compare (NaN).
-
-    Parameters
-    ----------
-    cells
-        The table of the text.
 
     Returns
     -------
@@ -86,8 +78,6 @@ class TextAgreement(Html):
 
         A link table has `recall` and `precision` too, with the first coder as the target.
         """
-        import pandas as pd
-
         records = []
         for document, genre, first, second, cells in self.rows:
             kappa, rule = text_kappa(cells)
@@ -118,8 +108,6 @@ class TextAgreement(Html):
     @cached_property
     def by_genre(self) -> pd.DataFrame:
         """Number of `texts`, mean and `sigma` of kappa over them, for each text type."""
-        import pandas as pd
-
         genres = self.table.drop_duplicates("document").set_index("document")["genre"]
         kappa = self.by_document.dropna()
         groups = kappa.groupby(genres.reindex(kappa.index).fillna("(none)"))
@@ -175,8 +163,6 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
 
     Parameters
     ----------
-    corpus
-        A document or several.
     missing
         "singleton" where a mention of one coder corefers with nothing for the other, as in the
         paper, "drop" to leave it out, or "error".
@@ -202,11 +188,6 @@ def pair_agreement(corpus: Corpus) -> TextAgreement:
 
     Kopeć and Ogrodniczuk (2014, section 7.5). Pairs of mentions that both coders marked.
 
-    Parameters
-    ----------
-    corpus
-        A document or several.
-
     Examples
     --------
     >>> from annomodels.coref import document
@@ -228,11 +209,6 @@ def near_identity_agreement(corpus: Corpus) -> TextAgreement:
 
     Kopeć and Ogrodniczuk (2014, section 5), with their conventions for texts without links; how
     often these were used is in ``rules`` and belongs into a report.
-
-    Parameters
-    ----------
-    corpus
-        A document or several.
     """
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
@@ -260,8 +236,6 @@ def clustered_agreement(corpus: Corpus, *, restrict_first: bool = False) -> Text
 
     Parameters
     ----------
-    corpus
-        A document or several.
     restrict_first
         Whether a cluster counts only its shared mentions. By default the whole cluster of each
         coder counts; the paper does not say.

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from annomodels.types import AnyArray
 
 # share of the labels by coders who gave no other one from which these coders are taken for one
 MOSTLY = 0.5
 
 
-def components(item: NDArray[Any], coder: NDArray[Any]) -> NDArray[np.int64]:
+def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
     """Return the part that each coder belongs to; coders of different parts share no item.
 
     Shapes: `item`, `coder` [annotation]; result [coder].
 
-    Examples
-    --------
     >>> components(np.array([0, 0, 1, 2, 2]), np.array([0, 3, 1, 3, 2]))
     array([0, 1, 0, 0])
     """
@@ -51,8 +51,6 @@ class Counted(Protocol):
 def single_labels(data: Counted) -> float:
     """Share of the labels that come from coders who gave no other label.
 
-    Examples
-    --------
     >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
     >>> single_labels(Annotations.from_records(rows))
@@ -64,8 +62,6 @@ def single_labels(data: Counted) -> float:
 def told_apart(data: Counted) -> int:
     """Count the coders that are told apart, those who are not as one.
 
-    Examples
-    --------
     >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
     >>> told_apart(Annotations.from_records(rows))

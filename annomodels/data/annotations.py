@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.coded import SCALES, Coded, Ints, Scale
 from annomodels.data.coding import chosen_rows, code, code_gold, subset
@@ -17,6 +16,7 @@ from annomodels.data.names import plain_cells, plain_mapping, plain_names
 from annomodels.data.setting_aside import SetAside
 from annomodels.data.validation import from_rows, gold_remarks, remarks
 from annomodels.errors import AnnotationError
+from annomodels.types import AnyArray
 
 __all__ = ["SCALES", "Annotations", "Scale"]
 
@@ -80,7 +80,7 @@ class Annotations(Coded):
     @classmethod
     def from_records(
         cls,
-        rows: Iterable[Sequence[Any]],
+        rows: Iterable[Sequence[object]],
         labels: Sequence[Hashable] | None = None,
         scale: Scale = "nominal",
         *,
@@ -136,7 +136,7 @@ class Annotations(Coded):
     @classmethod
     def from_frame(
         cls,
-        frame: Any,
+        frame: object,
         *,
         item: str | Sequence[str] | None = None,
         coder: str | None = None,
@@ -147,7 +147,7 @@ class Annotations(Coded):
         group: str | None = None,
         text: str | None = None,
         dont_know: Sequence[Hashable] = (),
-        **reading: Any,
+        **reading: object,
     ) -> Annotations:
         """Code a data frame of pandas, polars, pyarrow or anything else narwhals reads.
 
@@ -192,9 +192,9 @@ class Annotations(Coded):
     @classmethod
     def _from_columns(
         cls,
-        items: Sequence[Any] | NDArray[Any],
-        coders: Sequence[Any] | NDArray[Any],
-        values: Sequence[Any] | NDArray[Any],
+        items: Sequence[object] | AnyArray,
+        coders: Sequence[object] | AnyArray,
+        values: Sequence[object] | AnyArray,
         *,
         labels: Sequence[Hashable] | None = None,
         scale: Scale = "nominal",
@@ -204,7 +204,7 @@ class Annotations(Coded):
         skips: int = 0,
         source: str = "",
         notes: Sequence[str] = (),
-        rows: Sequence[int] | NDArray[Any] | None = None,
+        rows: Sequence[int] | AnyArray | None = None,
         dont_know: Sequence[Hashable] = (),
     ) -> Annotations:
         """Code columns without missing cells; `rows` are their row numbers in the file."""
@@ -330,7 +330,7 @@ class Annotations(Coded):
         )
 
 
-def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> NDArray[Any] | None:
+def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> AnyArray | None:
     """Rows of kept items and coders with their new codes."""
     if unanswered is None:
         return None
@@ -339,7 +339,7 @@ def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> NDArray[Any] |
     return np.column_stack([np.searchsorted(items, item), np.searchsorted(coders, coder), kind])
 
 
-def as_annotations(data: Any) -> Any:
+def as_annotations(data: object) -> Any:
     """Read a data frame, or the file at a path; give anything else back as it is."""
     if isinstance(data, Annotations) or not (hasattr(data, "columns") or isinstance(data, _PATH)):
         return data

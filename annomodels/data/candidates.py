@@ -122,8 +122,6 @@ class Candidates(Html):
 def class_of(label: str) -> str:
     """Class of a label: what stands before its bracket.
 
-    Examples
-    --------
     >>> class_of("DO(3-4)"), class_of("DN()"), class_of("expletive")
     ('DO', 'DN', 'expletive')
     """
@@ -133,8 +131,6 @@ def class_of(label: str) -> str:
 def antecedents_of(label: str) -> tuple[str, ...]:
     """Names of the antecedents in a label; none if it does not point at anything.
 
-    Examples
-    --------
     >>> antecedents_of("DO(3&7-8)"), antecedents_of("DN()")
     (('3', '7-8'), ())
     """

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.types import AnyArray
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -17,7 +19,9 @@ BY_CHANCE, WEAK = 0.01, 0.3
 PAIRS, CELLS, AT_ONCE = 5_000_000, 50_000_000, 2_000_000
 
 
-def chance_p_value(coder: Any, label: Any, starts: Any, n_coders: int, n_labels: int) -> float:
+def chance_p_value(
+    coder: AnyArray, label: AnyArray, starts: AnyArray, n_coders: int, n_labels: int
+) -> float:
     r"""Test whether coders label independently of each other; small where they do not.
 
     With :math:`x_{ij}` the label of coder j as an indicator less the shares of the coder's labels,
@@ -33,8 +37,6 @@ def chance_p_value(coder: Any, label: Any, starts: Any, n_coders: int, n_labels:
 
     Shapes: `coder`, `label` [annotation]; `starts` [item + 1].
 
-    Examples
-    --------
     >>> truth, rng = np.arange(60) % 2, np.random.default_rng(1)
     >>> starts, coder = np.arange(0, 181, 3), np.tile(np.arange(3), 60)
     >>> chance_p_value(coder, np.repeat(truth, 3), starts, 3, 2) < 1e-9
@@ -127,8 +129,6 @@ def _varied(p: Floats) -> Floats:
 def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
     """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
 
-    Examples
-    --------
     >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
     1.0
     """
@@ -146,7 +146,9 @@ def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
     return float(1.0 - (seen - 1.96 * error) / expected)
 
 
-def by_chance(coder: Any, label: Any, starts: Any, n_coders: int, n_labels: int) -> bool:
+def by_chance(
+    coder: AnyArray, label: AnyArray, starts: AnyArray, n_coders: int, n_labels: int
+) -> bool:
     """Return True if nothing shows that labels depend on the items, and little could be there."""
     if alpha_high(label, starts, n_labels) >= WEAK:
         return False

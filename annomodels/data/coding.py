@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from annomodels.data.validation import (
     some,
 )
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.types import AnyArray
 
 _DIGITS = re.compile(r"(\d+)")
 _NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
@@ -33,11 +35,9 @@ _NUMBER_STARTS = frozenset("+-.0123456789 \t\n\r\v\f")
 Ints = NDArray[np.int32]
 
 
-def natural_key(name: Any) -> tuple[Any, ...]:
+def natural_key(name: object) -> tuple[Any, ...]:
     """Sorting key by which t2 stands before t10, and numbers are sorted by value.
 
-    Examples
-    --------
     >>> sorted(["t10", "t2", "a"], key=natural_key)
     ['a', 't2', 't10']
     """
@@ -54,6 +54,20 @@ def natural_key(name: Any) -> tuple[Any, ...]:
     # every other part is digits; those of other scripts are read as text
     parts = enumerate(_DIGITS.split(text))
     return (1, tuple([_number(p) if n % 2 else (1, 0, p.casefold()) for n, p in parts if p]), text)
+
+
+def natural_sorted(names: Iterable[Any]) -> list[Any]:
+    """Sort by `natural_key`, but by a number at the end of texts without a tuple for each."""
+    every = list(names)
+    texts = sorted(every) if all(type(name) is str for name in every) else []
+    if texts:
+        pairs = zip(texts[0], texts[-1], strict=False)
+        same = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+        start = texts[0][:same].rstrip("0123456789")
+        at, is_plain = len(start), start.isascii() and start[:1] not in _NUMBER_STARTS
+        if is_plain and all(len(t) - at < 16 and t.isascii() and t[at:].isdigit() for t in texts):
+            return sorted(texts, key=lambda text: int(text[at:]))
+    return sorted(every, key=natural_key)
 
 
 def _number(part: str) -> tuple[int, int, str]:
@@ -74,7 +88,7 @@ def code(
     group: Mapping[Any, Any] | None,
     texts: Mapping[Any, str] | None,
     source: str,
-    rows: Sequence[int] | NDArray[Any] | None,
+    rows: Sequence[int] | AnyArray | None,
 ) -> dict[str, Any]:
     """Return the fields of an ``Annotations``; see there."""
     if not len(items):
@@ -165,13 +179,13 @@ def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
 def _codes(names: Cells) -> tuple[Names, Ints]:
     if isinstance(names, np.ndarray):
         names = names.tolist()
-    unique = sorted(dict.fromkeys(names), key=natural_key)
+    unique = natural_sorted(dict.fromkeys(names))
     lookup = {name: code for code, name in enumerate(unique)}
     return tuple(unique), np.array([lookup[name] for name in names], dtype=np.int32)
 
 
 def _declared_codes(
-    values: Cells, names: Names, source: str, rows: Sequence[int] | NDArray[Any] | None
+    values: Cells, names: Names, source: str, rows: Sequence[int] | AnyArray | None
 ) -> tuple[Ints, list[Problem]]:
     problems = [
         *check_hashable(names, "label", "the declared label set"),

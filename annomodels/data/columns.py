@@ -50,7 +50,7 @@ class Column:
         """Return the column with another heading, or with other changes."""
         return replace(self, title=title or self.title, **changes)
 
-    def cell(self, row: Any) -> Cell:
+    def cell(self, row: object) -> Cell:
         """Return the cell of a row, such as ``itertuples`` gives."""
         ends: tuple[Any, ...] = ()
         if self.of is None:
@@ -147,6 +147,20 @@ def decimal(value: float, digits: int = 2) -> str:
     return text.replace("-", "−") if float(text) else text.removeprefix("-")
 
 
+def percent(value: float, digits: int | None = None) -> str:
+    """Write a share as percent, with the digits it deserves if their number is not given.
+
+    >>> percent(0.98125), percent(0.9996), percent(1.0), percent(0.0), percent(float("nan"))
+    ('98.1 %', '99.96 %', '100 %', '0 %', '–')
+    """
+    if not math.isfinite(value):
+        return "–"
+    if digits is None:
+        near = min(value, 1 - value)
+        digits = 0 if near == 0 else 1 if near >= 0.001 else 2 if near >= 0.0001 else 3
+    return f"{100 * value:.{digits}f} %"
+
+
 def figure(value: float) -> str:
     """Write a number of any size.
 
@@ -173,7 +187,23 @@ def _chance(value: float, digits: int) -> str:
         return f"<{decimal(smallest, digits)}"
     if 1 - smallest / 2 < value < 1:
         return f">{decimal(1 - smallest, digits)}"
+    if digits == 2 and 0.945 <= value < 0.95:  # must not read 0.95, from which a label is settled
+        return decimal(math.floor(1000 * value) / 1000, 3)
     return decimal(value, digits)
+
+
+def of_quantity(name: str, title: str, low: str, high: str) -> Column:
+    """Return a column with shares, and whole numbers if the quantity of a row counts labels."""
+
+    def cell(row: Any) -> Cell:
+        value, *ends = (float(getattr(row, each)) for each in (name, low, high))
+        if "wrong" in row.quantity and math.isfinite(value):
+            around = (math.floor(ends[0]), math.ceil(ends[1])) if math.isfinite(sum(ends)) else ends
+            return replace(column, kind="quantity").written(round(value), *around)
+        return column.written(value, *ends)
+
+    column = Column(name, title, digits=3, interval=(low, high), of=cell)
+    return column
 
 
 def _percent(value: float) -> int:

@@ -57,8 +57,6 @@ class Pairs:
 def compared(data: Coded, most: int = MOST) -> Pairs:
     """Compare the busiest coders in pairs.
 
-    Examples
-    --------
     >>> from annomodels import Annotations
     >>> rows = [(i, j, "ab"[i % 2]) for i in range(6) for j in range(3)]
     >>> compared(Annotations.from_records(rows)).shared[0].tolist()
@@ -114,8 +112,6 @@ def copied(pairs: Pairs) -> Copies:
     .4. Below .9 most other pairs of these coders must be far from it: experts, or coders with a
     common misreading, are alike by degrees.
 
-    Examples
-    --------
     >>> from annomodels import Annotations
     >>> rng = np.random.default_rng(1)
     >>> truth = rng.integers(0, 3, 200)
@@ -203,8 +199,6 @@ def _groups(joined: Bools) -> list[Ints]:
 def kept_of_copies(item: Any, coder: Any, copies: Sequence[Ints], n_coders: int) -> Bools:
     """Keep, of the labels that coders of a group of copies gave an item, those of the first.
 
-    Examples
-    --------
     >>> item, coder = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])
     >>> kept_of_copies(item, coder, [np.array([0, 1])], 3)
     array([ True, False,  True,  True])

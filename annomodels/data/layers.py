@@ -219,8 +219,6 @@ def _problems(layer: Layer) -> Iterable[Problem]:
 def components[T: Hashable](nodes: Iterable[T], links: Iterable[tuple[T, T]]) -> list[frozenset[T]]:
     """Find the sets of nodes that are joined by links, whichever way these point.
 
-    Examples
-    --------
     >>> sorted(map(sorted, components("abcd", [("a", "b"), ("d", "b")])))
     [['a', 'b', 'd'], ['c']]
     """

@@ -19,14 +19,12 @@ from annomodels.errors import AnnotationError, NotApplicable, Problem
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-def label_text(name: Any) -> str:
+def label_text(name: object) -> str:
     """Return a name as text; a set as its members in sorted order.
 
     Python writes the members of a set in an order that changes from one process to the next, so
     a set must never become text by ``str``.
 
-    Examples
-    --------
     >>> label_text("no"), label_text(frozenset({"b", "a"})), label_text(frozenset({10, 2}))
     ('no', '{a, b}', '{2, 10}')
     """
@@ -38,8 +36,6 @@ def label_text(name: Any) -> str:
 def quoted(name: Hashable) -> str:
     """Return a name as it stands in a sentence: texts in quotation marks, a set as its members.
 
-    Examples
-    --------
     >>> quoted("no"), quoted(frozenset({2, 1}))
     ("'no'", '{1, 2}')
     """
@@ -51,7 +47,7 @@ def _place(member: Any) -> tuple[int, float, str]:
     return (0, float(member), "") if number else (1, 0.0, label_text(member))
 
 
-def plain_name(name: Any) -> Any:
+def plain_name(name: object) -> Any:
     """Turn a name into a text, a number, True, False or a frozenset of these.
 
     Texts, numbers and truth values of NumPy become those of Python. A Decimal or Fraction is an
@@ -61,8 +57,6 @@ def plain_name(name: Any) -> Any:
     UUIDs, and periods and intervals of pandas are the text that they print. Sets are sets of such
     names. What is missing stays as it is.
 
-    Examples
-    --------
     >>> import datetime, decimal
     >>> plain_name(np.int64(3)), plain_name(decimal.Decimal("2.50")), plain_name(b"no")
     (3, 2.5, 'no')
@@ -106,7 +100,7 @@ def _text_or_number(name: Any) -> Any:
     return int(name) if name == int(name) else float(name)
 
 
-def _whole(name: Any) -> Any:
+def _whole(name: object) -> Any:
     return int(name) if type(name) is float and name.is_integer() else name
 
 
@@ -128,7 +122,7 @@ class _Seen:
         self.numbers: dict[Any, set[type]] = {}
         self.wrong: dict[str, Any] = {}
 
-    def take(self, name: Any) -> Any:
+    def take(self, name: object) -> Any:
         """Turn a name, and remember numbers and truth values, which Python takes for equal."""
         try:
             plain = plain_name(name)
@@ -168,8 +162,6 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
 
     Equal numbers are one name: 1 and 1.0 in one column are 1.
 
-    Examples
-    --------
     >>> plain_cells([np.int64(2), 1.0, "a"], "item")
     ([2, 1, 'a'], [])
     """
@@ -196,12 +188,12 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
     return out, seen.problems(source)
 
 
-def _kinds(cell: Any) -> Any:
+def _kinds(cell: object) -> Any:
     """Types within a set: Python takes {True} and {1} for equal."""
     return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
 
 
-def plain_names(names: Any, word: str) -> list[Any]:
+def plain_names(names: object, word: str) -> list[Any]:
     """Turn names that a user gave, to look them up or to declare them, into plain ones."""
     if not isinstance(names, Iterable):
         what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."
@@ -224,8 +216,6 @@ def places_of(
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Places of names that a user gave, one or several, each by its name or its text.
 
-    Examples
-    --------
     >>> places_of((3, 4, "a"), "4", "item")
     array([1])
     """

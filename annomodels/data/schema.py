@@ -221,14 +221,14 @@ def observed_data(data: Data) -> xr.Dataset:
     return xr.Dataset(kept, attrs={"data": about})
 
 
-def _plain(value: Any) -> dict[str, list[Any]]:
+def _plain(value: object) -> dict[str, list[Any]]:
     """Write a set-valued label as plain data; :func:`_label` reads it back."""
     if isinstance(value, frozenset):
         return {"set": sorted(value, key=label_text)}
     raise TypeError(f"{value!r} cannot be written as JSON.")
 
 
-def _label(value: Any) -> Any:
+def _label(value: object) -> Any:
     return frozenset(map(_label, value["set"])) if isinstance(value, dict) else value
 
 

@@ -6,18 +6,16 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.names import label_text, plain_names
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.types import AnyArray
 
 
 class SetAside:
     """Rows whose label is not a class.
 
-    Examples
-    --------
     >>> aside = SetAside(["dk"])
     >>> aside.split(["t1", "t1"], ["ana", "ben"], ["yes", "dk"], None)
     (['t1'], ['ana'], ['yes'], [1])
@@ -33,16 +31,16 @@ class SetAside:
         self.rows: list[tuple[Any, Any, int]] = []
         self.notes: tuple[str, ...] = ()
 
-    def kind(self, value: Any) -> int:
+    def kind(self, value: object) -> int:
         """Which of the labels that are not classes a label is; -1 for none."""
         return self.place.get(label_text(value), -1)
 
     def split(
         self,
-        items: Sequence[Any] | NDArray[Any],
-        coders: Sequence[Any] | NDArray[Any],
-        values: Sequence[Any] | NDArray[Any],
-        rows: Sequence[int] | NDArray[Any] | None,
+        items: Sequence[object] | AnyArray,
+        coders: Sequence[object] | AnyArray,
+        values: Sequence[object] | AnyArray,
+        rows: Sequence[int] | AnyArray | None,
     ) -> tuple[Any, Any, Any, Any]:
         """Return the columns without those rows, and the numbers of the rows that are left."""
         kinds = [self.kind(value) for value in values]

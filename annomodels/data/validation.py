@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from annomodels.data.alike import components
 from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.types import AnyArray
 
 SHOWN = 5
 LONGEST_LABEL = 200
@@ -29,11 +30,9 @@ Cells = Sequence[Any] | NDArray[Any]
 Names = tuple[Any, ...]
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Whether a cell holds nothing: None, NaN, NaT or NA. The texts "None" and "NA" are labels.
 
-    Examples
-    --------
     >>> is_missing(None), is_missing(float("nan")), is_missing("NA"), is_missing("")
     (True, True, False, False)
     """
@@ -59,11 +58,9 @@ def number_or_nan(value: object) -> float:
         return float("nan")
 
 
-def is_blank(value: Any) -> bool:
+def is_blank(value: object) -> bool:
     """Return True if a cell holds no label: missing, or the empty text.
 
-    Examples
-    --------
     >>> is_blank(""), is_blank(None), is_blank(" "), is_blank(0)
     (True, True, False, False)
     """
@@ -82,12 +79,10 @@ def all_numbers(names: Iterable[Any]) -> bool:
 
 
 def some(
-    names: Iterable[Any], show: Callable[[Any], str] = repr, most: int = SHOWN, width: int = 40
+    names: Iterable[object], show: Callable[[Any], str] = repr, most: int = SHOWN, width: int = 40
 ) -> str:
     """First few names, shortened, and how many more there are.
 
-    Examples
-    --------
     >>> some("abcdefg")
     "'a', 'b', 'c', 'd', 'e' and 2 more"
     """
@@ -100,8 +95,6 @@ def some(
 def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
     """Where in the data: file, rows, column.
 
-    Examples
-    --------
     >>> at_rows("votes.csv", [3, 7], "label")
     "votes.csv, rows 3, 7, column 'label'"
     """
@@ -115,8 +108,6 @@ def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
 def counted(number: int, word: str) -> str:
     """Write a number and its word, in the plural where it must be.
 
-    Examples
-    --------
     >>> counted(1, "row"), counted(2000, "row")
     ('1 row', '2,000 rows')
     """
@@ -132,7 +123,7 @@ def _short(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def from_rows(rows: Any, source: str) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
+def from_rows(rows: object, source: str) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
     """Split (item, coder, label) rows into columns.
 
     Gives items, coders, labels, their row numbers and the number of skipped labels.
@@ -179,7 +170,7 @@ def from_rows(rows: Any, source: str) -> tuple[list[Any], list[Any], list[Any], 
 
 
 def check_hashable(
-    cells: Cells, word: str, source: str, rows: Sequence[int] | NDArray[Any] | None = None
+    cells: Cells, word: str, source: str, rows: Sequence[int] | AnyArray | None = None
 ) -> list[Problem]:
     """Say which cells cannot be names, because they are lists, tables or the like."""
     if isinstance(cells, np.ndarray) and cells.dtype != object:
@@ -195,7 +186,7 @@ def check_hashable(
     return []
 
 
-def is_hashable(cell: Any) -> bool:
+def is_hashable(cell: object) -> bool:
     """Return True if a cell can be a name."""
     try:
         hash(cell)
@@ -239,7 +230,7 @@ def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
 
 
 def check_labels(
-    values: Sequence[Any], rows: Sequence[int], *, declared: bool, scale: str, source: str
+    values: Sequence[object], rows: Sequence[int], *, declared: bool, scale: str, source: str
 ) -> list[Problem]:
     """Say when a column of labels looks like something else: texts, or measurements."""
     if declared or not len(values):
@@ -271,11 +262,9 @@ def check_labels(
     return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
 
 
-def rare_texts(values: Sequence[Any]) -> list[int]:
+def rare_texts(values: Sequence[object]) -> list[int]:
     """Places of labels too long for a label, if they are so few that the rest is what was meant.
 
-    Examples
-    --------
     >>> rare_texts(["yes", "no"] * 100 + ["x" * 300]), rare_texts(["yes", "x" * 300])
     ([200], [])
     """
@@ -284,7 +273,7 @@ def rare_texts(values: Sequence[Any]) -> list[int]:
     return at if len(at) <= RARE * len(values) else []
 
 
-def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
+def check_names(names: Iterable[object], word: str, source: str) -> list[Problem]:
     """Say which names cannot be written to a file."""
     broken = []
     for name in names:
@@ -298,11 +287,9 @@ def check_names(names: Iterable[Any], word: str, source: str) -> list[Problem]:
     return [Problem(what, source, "Fix the text where it was exported.")]
 
 
-def variants(values: Iterable[Any], word: str) -> list[str]:
+def variants(values: Iterable[object], word: str) -> list[str]:
     """Names that differ only in case, spaces, invisible characters, accents or zeros.
 
-    Examples
-    --------
     >>> variants(["pos", "Pos", "neg"], "label")
     ["Kept apart although they differ only in case or spaces: label 'Pos' (1), 'pos' (1)."]
     """
@@ -343,8 +330,6 @@ def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
 def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
     """Names that are one number written in several ways, such as 1, 01 and 1.0.
 
-    Examples
-    --------
     >>> same_numbers({"1": 5, "01": 2, "2": 9}, "label")
     ["Kept apart although they are the same number: label '01' (2), '1' (5)."]
     """
@@ -376,7 +361,7 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
     return []
 
 
-def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> list[str]:
+def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:
     """Say what is worth knowing about coded annotations, sorted by item and coder."""
     notes = []
     n_items, n_coders = int(item.max()) + 1, int(coder.max()) + 1
@@ -394,9 +379,7 @@ def remarks(item: NDArray[Any], coder: NDArray[Any], label: NDArray[Any]) -> lis
     return notes
 
 
-def gold_remarks(
-    item: NDArray[Any], label: NDArray[Any], gold: NDArray[Any], labels: Names
-) -> list[str]:
+def gold_remarks(item: AnyArray, label: AnyArray, gold: AnyArray, labels: Names) -> list[str]:
     """Say where most labels of items of known truth are against it, and where that is one class."""
     known = np.flatnonzero(gold >= 0)
     if len(known) < FEWEST_KNOWN:
@@ -418,11 +401,9 @@ def gold_remarks(
     return notes
 
 
-def rated(labels: Sequence[Any], scale: str) -> str:
+def rated(labels: Sequence[object], scale: str) -> str:
     """Say that labels look like ratings in an order, where the scale is nominal; else "".
 
-    Examples
-    --------
     >>> rated(["1.0", "2.0", "3.0", "4.0", "5.0"], "nominal")[:34]
     'The labels are the numbers 1 to 5,'
     >>> rated(["0", "1"], "nominal")

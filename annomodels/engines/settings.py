@@ -12,9 +12,7 @@ from types import FrameType
 from typing import Any, ClassVar
 
 from annomodels.errors import NotApplicable, Option, valid_seed
-
-Progress = Callable[[str, float, str], None]
-
+from annomodels.progress import Progress, silent
 
 MEMORY = 400_000_000
 
@@ -48,7 +46,7 @@ class Settings:
     # bytes that draws may take; more draws of large models are thinned
     memory: int = _known_to("gibbs", MEMORY)
     rows: bool = _known_to("gibbs", True)  # whether draws of what belongs to single coders are kept
-    progress: Progress | None = None  # called with stage, share done and a message
+    progress: Progress = silent  # called with stage, share done and a message
     # where passes over the items are carried out: None for this process, or what
     # :func:`annomodels.executors.choose.team` takes
     executor: Any = None
@@ -94,8 +92,7 @@ class Settings:
 
     def tell(self, stage: str, share: float, message: str = "") -> None:
         """Report where the run is."""
-        if self.progress is not None:
-            self.progress(stage, min(max(share, 0.0), 1.0), message)
+        self.progress(stage, min(max(share, 0.0), 1.0), message)
 
 
 @dataclass

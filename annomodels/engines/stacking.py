@@ -7,7 +7,7 @@ lie, in memory, on disk or on a cluster; memory is the case of one part.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +25,7 @@ from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import Kept
 from annomodels.engines.layer import draw_layer
-from annomodels.engines.settings import Clock, Interrupts, Progress, Settings
+from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.stacked import (
@@ -45,6 +45,7 @@ from annomodels.models.base import State
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import Stack, as_far_off, stacking_weights
 from annomodels.models.mixtures.state_model import StateModel
+from annomodels.progress import Progress
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
@@ -257,12 +258,9 @@ def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> l
     return parts
 
 
-def _named(settings: Settings, name: str) -> Progress | None:
-    """Progress that says which member is meant."""
-    told = settings.progress
-    if told is None:
-        return None
-    tell: Callable[[str, float, str], Any] = told
+def _named(settings: Settings, name: str) -> Progress:
+    """Progress that names the member."""
+    tell = settings.progress
     return lambda stage, share, message: tell(stage, share, f"{name} {message}".strip())
 
 

@@ -46,7 +46,10 @@ def team(executor: Any, places: int | None = None) -> Team:
 
 
 def spread_map(
-    executor: Any, function: Callable[[Any], Any], pieces: Iterable[Any], places: int | None = None
+    executor: object,
+    function: Callable[[Any], Any],
+    pieces: Iterable[object],
+    places: int | None = None,
 ) -> list[Any]:
     """Apply a function to independent pieces of work, wherever an ``executor=`` says.
 
@@ -63,7 +66,7 @@ def spread_map(
             crew.close()
 
 
-def keeps(executor: Any) -> bool:
+def keeps(executor: object) -> bool:
     """Return True if places of an ``executor=`` keep what calls leave there; found out without any.
 
     Examples
@@ -76,7 +79,7 @@ def keeps(executor: Any) -> bool:
     return executor.keeps if isinstance(executor, Team) else Borrowed(executor, 1).keeps
 
 
-def is_dask(executor: Any) -> bool:
+def is_dask(executor: object) -> bool:
     """Return True if it is a Dask client, found out without loading Dask."""
     return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.choose import spread_map
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: Any = None
+    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: object = None
 ) -> Summary:
     r"""Compare fits of different models to the same data by what they predict of held-out data.
 
@@ -222,7 +223,7 @@ def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
         "better need not have the better gold standard: check that on known gold where you can."
     ]
     notes += [
-        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({100 * part.n_bad / n:.1f} %) the estimate is "
+        f"{name}: for {part.n_bad:,} of {n:,} {by}s ({percent(part.n_bad / n, 1)}) the estimate is "
         f"unreliable (Pareto k above {part.good_k:.2f}): leaving them out changes the posterior "
         "too much. Its score is probably too good."
         for name, part in found.items()

@@ -191,7 +191,7 @@ class Fit(Html):
         return self._table(coverage, self.wrong_labels())
 
     @verb
-    def p_next(self, by: Literal["item", "coder"] | None = None, **some: Any) -> Summary:
+    def p_next(self, by: Literal["item", "coder"] | None = None, **some: object) -> Summary:
         """Return the probability of each label to be the next that an item gets, one row per item.
 
         Parameters
@@ -421,7 +421,7 @@ class Fit(Html):
         by: By = "gold",
         *,
         target: float | None = None,
-        **limits: Any,
+        **limits: object,
     ) -> NextLabels:
         """Return the labels to ask for next, of which items and by whom, one row per label.
 
@@ -505,7 +505,7 @@ class Fit(Html):
         """
         return (save_file if self.truth is None else save_folder)(self, Path(path), force)
 
-    def _once[T](self, function: Callable[..., T], *known: Any, **options: Any) -> T:
+    def _once[T](self, function: Callable[..., T], *known: object, **options: object) -> T:
         """Call a summary, or hand out what it gave before; `known` changes nothing."""
         options = {name: value for name, value in options.items() if value is not None}
         strange = sorted(set(options) - set(signature(function).parameters))
@@ -524,7 +524,9 @@ class Fit(Html):
         found: T = self._known[key]
         return found
 
-    def _table[S: Summary](self, function: Callable[..., S], *known: Any, **options: Any) -> S:
+    def _table[S: Summary](
+        self, function: Callable[..., S], *known: object, **options: object
+    ) -> S:
         return _copied(self._once(function, *known, **options))
 
     def __repr__(self) -> str:

@@ -186,7 +186,7 @@ def _require_inside(made: Any) -> None:
         raise ValueError("values are packed by an unknown filter")
 
 
-def _classes(given: Any) -> list[type[Model]]:
+def _classes(given: object) -> list[type[Model]]:
     several = given if isinstance(given, tuple | list) else [given]
     return [each if isinstance(each, type) else type(each) for each in several]
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.schema import conform
-from annomodels.engines.settings import MEMORY, Progress, Settings
+from annomodels.engines.settings import MEMORY, Settings
 from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
 from annomodels.models.encoded import expanded, require_learnable
+from annomodels.progress import Progress, reporting
 
 if TYPE_CHECKING:
     from annomodels.scale.scanned import Scanned
@@ -47,7 +49,7 @@ def fit(
     threads: int | None = None,
     partitions: int | None = None,
     memory: int = MEMORY,
-    executor: Any = None,
+    executor: object = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of annotation.
@@ -66,7 +68,7 @@ def fit(
         ``item-kinds``; ``spammers``; all are in the docs on models. Of mentions ``pairs`` (the
         default) or ``single``.
     engine
-        ``auto``, ``gibbs``, ``nuts`` or ``em``. ``em`` is a first look without intervals.
+        Inference engine; em is a first look without intervals. Others: auto, gibbs and nuts.
     chains
         Number of chains.
     draws
@@ -76,13 +78,12 @@ def fit(
     seed
         Seed of all random numbers; without it a new one is drawn and kept in the result.
     starts
-        Number of starting points of ``em``, the first at the votes; 10, and 1 of a scan.
+        Number of starting points of em [default: 10; 1 of a scan]. The first is at the votes.
     relabel
-        Whether classes whose names were swapped in a chain are brought into order; above a hundred
-        classes they are not.
+        Bring swapped classes of a chain into order. Above a hundred classes they are not.
     extend
-        Whether ``gibbs`` goes on, thinned, up to 16 times as long when its chains have not mixed;
-        of mentions it does not.
+        Sample on, thinned, up to 16 times as long if the chains have not mixed. Only gibbs does
+        so, and not for mentions.
     target_accept
         Acceptance rate that ``nuts`` adapts its steps to.
     time_limit
@@ -90,14 +91,14 @@ def fit(
     threads
         Number of threads; all cores by default.
     partitions
-        Number of parts that a pass over the items is split into; it changes no draw.
+        Number of parts of a pass over the items; it changes no draw.
     memory
         Bytes that draws may take; more draws of large models are thinned.
     executor
         Where passes over the items are carried out: "threads", "processes", a Dask client, or
         anything with ``submit`` or ``map``; in this process by default.
     progress
-        Called as ``progress(stage, share_done, message)``.
+        Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
 
     Returns
     -------
@@ -132,7 +133,7 @@ def fit(
         seed=secrets.randbits(31) if seed is None else seed,
         starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
-        partitions=partitions, memory=memory, executor=executor, progress=progress,
+        partitions=partitions, memory=memory, executor=executor,
     )  # fmt: skip
     settings.require_known(name)
     named: Any = data
@@ -152,7 +153,9 @@ def fit(
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.reported
     seen = expanded(data) if fitted.shadows and isinstance(data, Annotations) else data
-    result = runner(name, "stack" if fitted.stacks else fitted.truth)(fitted, seen, settings)
+    run = runner(name, "stack" if fitted.stacks else fitted.truth)
+    with reporting(progress) as tell:
+        result = run(fitted, seen, replace(settings, progress=tell))
     result.posterior, fitted = fitted.separated(result.posterior), fitted.reported
     n_chains, n_draws = result.lp.shape
     result.attrs = {
@@ -181,7 +184,7 @@ def default_model(
     data: Annotations | Scanned | Candidates,
     engine: str = "auto",
     *,
-    executor: Any = None,
+    executor: object = None,
     partitions: int | None = None,
 ) -> str:
     """Name the model that :func:`fit` takes where none is named.

@@ -106,7 +106,7 @@ class _Unfailing(io.RawIOBase):
         """Return the place within the file."""
         return int(self.file.tell())
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: object) -> int:
         """Read as much as there is."""
         return int(self.file.readinto(buffer))
 

@@ -236,7 +236,11 @@ def gunzipped(data: bytes, where: str) -> bytes:
                 size += len(piece)
                 used = len(data) - len(unpacker.unconsumed_tail)
                 if size > FREE and size > RATIO * used:
-                    raise AnnotationError(_bomb(where))
+                    what = (
+                        f"The file unpacks to more than {RATIO} times its size, as no table does."
+                    )
+                    remedy = "If you trust it, unpack it yourself and give what was in it."
+                    raise AnnotationError(Problem(what, where, remedy))
                 piece = unpacker.decompress(unpacker.unconsumed_tail, _PIECE)
             if not unpacker.eof:
                 raise zlib.error("it ends too early")
@@ -245,11 +249,6 @@ def gunzipped(data: bytes, where: str) -> bytes:
         what = f"The gzip file is damaged: {error}."
         raise AnnotationError(Problem(what, where, "Copy or export it again.")) from error
     return b"".join(out)
-
-
-def _bomb(where: str) -> Problem:
-    what = f"The file unpacks to more than {RATIO} times its size, as no table does."
-    return Problem(what, where, "If you trust it, unpack it yourself and give what was in it.")
 
 
 def decoded(data: bytes, source: str, encoding: str | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -40,16 +40,49 @@ def fits(pattern: str, name: str) -> bool:
     return pattern == name or fnmatchcase(name, pattern)
 
 
-def entry_of(said: Iterable[tuple[str, Entry]], question: str) -> Entry:
-    """Put together all that is said of a question; what stands later counts."""
-    found = Entry()
-    for pattern, entry in said:
-        if fits(pattern, question):
-            found = Entry(entry.scale or found.scale, entry.labels or found.labels)
-    return found
+class Codebook:
+    """What is said of scales and labels, by question; what stands later counts more."""
+
+    def __init__(self, scale: Any, codebook: Any = None) -> None:
+        book = {} if codebook is None else _entries(codebook)
+        self._said = _entries(scale) if isinstance(scale, Mapping) else {}
+        if not isinstance(scale, Mapping) and scale not in SCALES:
+            remedy = f"Use one of {', '.join(SCALES)}."
+            raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
+        self._book = book
+        general = self._said.get("*", Entry(None if isinstance(scale, Mapping) else scale))
+        self._all = [("*", general), *book.items(), *(p for p in self._said.items() if p[0] != "*")]
+
+    def of(self, question: str) -> Entry:
+        """Put together all that is said of a question."""
+        found = Entry()
+        for pattern, entry in self._all:
+            if fits(pattern, question):
+                found = Entry(entry.scale or found.scale, entry.labels or found.labels)
+        return found
+
+    def unfit(self, questions: Collection[str]) -> list[Problem]:
+        """Say what is said of questions that there are not."""
+        book = {name: entry.where for name, entry in self._book.items()}
+        said = dict.fromkeys(self._said, f"{Option('scale', ...)}")
+        return [*unknown(said, questions), *unknown(book, questions)]
 
 
-def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Entry]:
+def unknown(names: Mapping[str, str], questions: Collection[str]) -> list[Problem]:
+    """Say which names, each with its place, fit no question."""
+    known = f"The questions are {some(questions)}." if questions else _UNNAMED
+    return [
+        Problem(
+            f"No question {'fits' if is_pattern(name) else 'is called'} {name!r}.",
+            where,
+            meant(name, questions) + known,
+        )
+        for name, where in names.items()
+        if not any(fits(name, question) for question in questions)
+    ]
+
+
+def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Entry]:
     """Read a codebook: a table with the columns question, scale and labels, JSON, or a mapping."""
     if isinstance(given, Mapping):
         rows = [(str(name), value, f"codebook, {name!r}") for name, value in given.items()]
@@ -75,31 +108,6 @@ def codebook_of(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, 
     if problems:
         raise AnnotationError(problems)
     return out
-
-
-def unknown(
-    codebook: Collection[str] | Mapping[str, Entry], questions: Collection[str], where: str = ""
-) -> list[Problem]:
-    """Say which names of a codebook, with their places, or of ``scale=``, fit no question."""
-    problems = []
-    for name in codebook:
-        if any(fits(name, question) for question in questions):
-            continue
-        known = f"The questions are {some(questions)}." if questions else _UNNAMED
-        remedy = meant(name, questions) + known
-        entry = codebook[name] if isinstance(codebook, Mapping) else None
-        place = where or (entry.where if isinstance(entry, Entry) else "")
-        word = "fits" if is_pattern(name) else "is called"
-        problems.append(Problem(f"No question {word} {name!r}.", place, remedy))
-    return problems
-
-
-def unfit(scale: Any, codebook: Any, questions: Collection[str]) -> list[Problem]:
-    """Say what is said by ``scale=`` and ``codebook=`` of questions that there are not."""
-    scales = (
-        unknown(scale, questions, f"{Option('scale', ...)}") if isinstance(scale, Mapping) else []
-    )
-    return scales + ([] if codebook is None else unknown(codebook_of(codebook), questions))
 
 
 def _labels(given: Any) -> tuple[str, ...] | None:

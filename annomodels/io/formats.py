@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.rows import ROWS, Rows, read_rows
 
 if TYPE_CHECKING:
@@ -41,12 +41,7 @@ class Format:
         if self.name in ("long", "wide", "matrix"):
             columns: Columns = self._function("read")(source, options)
             return columns
-        found = Judgements(source, options)
-        if self.rows is not None:
-            read_rows(self.rows, source, options, found)
-        else:
-            self._function("read")(source, options, found)
-        return found.columns()
+        return self._filled(source, options).columns()
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""
@@ -54,13 +49,15 @@ class Format:
             what = f"The format {self.name!r} contains no marked stretches of text."
             remedy = f"It is read without {Option('units')}."
             raise AnnotationError(Problem(what, source.name, remedy))
-        found = Judgements(source, options)
-        self._function("spans_of")(source, options, found)
-        if found.problems:
-            raise AnnotationError(found.problems)
-        for note in found.notes:
-            found.marks.note(note)
-        return found.marks.spans()
+        return self._filled(source, options).spans()
+
+    def _filled(self, source: Source, options: Options) -> Records:
+        found = Records(source, options)
+        if self.rows is not None:
+            read_rows(self.rows, found)
+        else:
+            self._function("read")(found)
+        return found
 
     def _function(self, verb: str) -> Any:
         home = import_module(f"annomodels.io.{self.home}")
@@ -70,10 +67,10 @@ class Format:
 # Name, place of the reader below ``io/``, what it gives and the shapes of sources that it may be;
 # a title; what it is known by.
 _READ = """
-webanno | tools.webanno | spans | folder table
+webanno | tools.projects | spans | folder table
     WebAnno TSV 3, one file or a project export
     the first line is #FORMAT=WebAnno TSV 3.x
-cas | tools.cas | spans | folder json xml
+cas | tools.projects | spans | folder json xml
     UIMA CAS as XMI or JSON, one file or a project export (INCEpTION)
     XML with the root xmi:XMI, or a folder with TypeSystem.xml
 brat | tools.brat | spans | folder
@@ -85,7 +82,7 @@ conll | tools.conll | spans | folder
 potato | tools.potato | labels, spans | folder json table
     Potato, the folder annotation_output or exported rows
     files */user_state.json, or columns instance_id and user_id
-sagemaker | tools.sagemaker | labels | folder json
+sagemaker | tools.mturk | labels | folder json
     SageMaker Ground Truth, the answers of the coders (a folder, a request or a manifest)
     a folder worker-response, or records with datasetObjectId and annotations
 prodigy | tools.prodigy | labels, spans | folder json
@@ -103,19 +100,19 @@ argilla | tools.argilla | labels | json
 argilla-table | tools.argilla | labels | json table
     Argilla, a data set as JSON lines or Parquet
     a column that ends in .responses.users
-inspect-ai | logs.inspect_ai | labels | folder json
+inspect-ai | tools.logs | labels | folder json
     Inspect AI, an evaluation log (.eval or JSON), or a folder of them
     header.json and samples, or records with eval and samples
-promptfoo | logs.promptfoo | labels | json
+promptfoo | tools.logs | labels | json
     promptfoo, the results of an evaluation (JSON or JSON lines)
     results with gradingResult
-deepeval | logs.deepeval | labels | folder json
+deepeval | tools.logs | labels | folder json
     DeepEval, a test run (JSON), or a folder of them
     test cases with metricsData
-lm-eval | logs.lm_eval | labels | folder json
+lm-eval | tools.logs | labels | folder json
     lm-evaluation-harness, logged samples (samples_*.jsonl), one file or a folder
     records with doc_id and filtered_resps
-langfuse | logs.langfuse | labels | json table
+langfuse | tools.logs | labels | json table
     Langfuse, exported scores (CSV, JSON or JSON lines)
     name, value and source of scores, and the trace that they are of
 qualtrics | tools.qualtrics | labels | table
@@ -127,13 +124,10 @@ inception | tools.inception | labels | json table
 mturk | tools.mturk | labels | json table
     Amazon Mechanical Turk or Turkle, the results of a batch
     columns HITId and WorkerId
-appen-json | tools.appen | labels | json
-    Appen (Figure Eight, CrowdFlower), the full report as JSON
-    records with results.judgments, each with worker_id and data
 nested | tables.nested | labels, spans | json table
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
-long | tables.long | labels | json table
+long | tables.plain | labels | json table
     one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS)
     columns for item, coder and label, by name or by a known name
 grouped | tables.matrix | labels | json table
@@ -142,7 +136,7 @@ grouped | tables.matrix | labels | json table
 matrix | tables.matrix | labels | json table
     rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)
     the first row holds labels
-wide | tables.wide | labels | json table
+wide | tables.plain | labels | json table
     one row for each item, one column for each coder
     the first column names every item once
 """
@@ -154,7 +148,7 @@ def _parsed(text: str) -> tuple[Format, ...]:
     found: list[Format] = []
     for first, title, known_by in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         name, home, holds, *shapes = map(str.strip, first.split("|"))
-        if name == "appen-json":
+        if name == "nested":  # after the other tools, before what looks at the cells
             found += (
                 Format(*(n, form.title, form.known_by), rows=form) for n, form in ROWS.items()
             )

@@ -58,9 +58,8 @@ class Pile(Source):
         super().__init__(" ".join(shown(path) for _, path in paths), data=b"")
         self.name = counted(len(paths), "file")
         self.files = []
-        problems = [
-            p for _, path in paths if not Path(path).is_dir() for p in [_missing(path)] if p
-        ]
+        wanted = [Path(path) for _, path in paths if str(path) != "-"]
+        problems = [p for path in wanted if not path.is_dir() if (p := unreadable(path))]
         given = Counter((name, os.path.realpath(path)) for name, path in paths if str(path) != "-")
         problems += [
             Problem(f"It is given {n} times.", shown(path), "Give it once.")
@@ -109,10 +108,6 @@ class Pile(Source):
         return True
 
 
-def _missing(path: Path_) -> Problem | None:
-    return None if str(path) == "-" else unreadable(Path(path))
-
-
 def is_path(path: object) -> bool:
     """Whether it is the name of a file: a text, or a path made of one."""
     if isinstance(path, os.PathLike):
@@ -120,17 +115,12 @@ def is_path(path: object) -> bool:
     return isinstance(path, str)
 
 
-def _is_pair(one: object) -> bool:
-    """Whether it is a path with the name of its coder."""
-    return isinstance(one, tuple) and len(one) == 2
-
-
 def gathered(paths: Paths, opened: Open) -> Source:
     """One path as it is, several as one folder."""
     if isinstance(paths, Mapping):
         named: list[tuple[str | None, Path_]] = [(str(n), path) for n, path in paths.items()]
     elif isinstance(paths, (list, tuple)):
-        named = [one if _is_pair(one) else (None, one) for one in paths]
+        named = [one if isinstance(one, tuple) and len(one) == 2 else (None, one) for one in paths]
     else:
         return opened(paths)  # type: ignore[arg-type]
     if not named:

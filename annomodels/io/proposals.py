@@ -13,13 +13,12 @@ from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.errors import AnnotationError
 from annomodels.io.source import Source
 from annomodels.io.tables.columns import ALIASES
-from annomodels.io.tables.counts import counts_in
 from annomodels.io.tables.guard import proposal as key_of_rows
 from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
-from annomodels.io.tables.long import no_header
+from annomodels.io.tables.matrix import counts_in
+from annomodels.io.tables.plain import BOXES, no_header
 from annomodels.io.tables.questions import are_times, unsuitable
 from annomodels.io.tables.table import Table
-from annomodels.io.tables.wide import BOXES
 
 TRIES = 16  # readings that are tried after a refusal
 LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried

@@ -12,7 +12,7 @@ from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import name_of
-from annomodels.io.codebook import fits, is_pattern, unfit, unknown
+from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
 from annomodels.io.many import Paths
 from annomodels.io.reading import read, understood, with_way_out
 from annomodels.io.tables.guard import NotAsItSeems
@@ -109,18 +109,15 @@ def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questio
     if found.problems:
         raise AnnotationError(found.problems)
     source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
-    if not found.parts:
-        problems = unknown(names, [found.question] if found.question else [], source)
-        only = found.question or found.names.get("label", "")
-        problems += unfit(said["scale"], said["codebook"], [only] if only else [])
-        if problems:
-            raise AnnotationError(problems)
-        data = made(found)
-        return Questions({found.question: data}, {}, source)
-    problems = unknown(names, found.parts, source)
-    problems += unfit(said["scale"], said["codebook"], found.parts)
+    only = found.question or found.names.get("label", "")
+    asked = list(found.parts) or [name for name in (found.question,) if name]
+    problems = unknown(dict.fromkeys(names, source), asked)
+    book = Codebook(said["scale"], said["codebook"])
+    problems += book.unfit(list(found.parts) or [name for name in (only,) if name])
     if problems:
         raise AnnotationError(problems)
+    if not found.parts:
+        return Questions({found.question: made(found)}, {}, source)
     annotations: dict[str, Annotations] = {}
     left_out: dict[str, str] = {}
     repeated: NotAsItSeems | None = None

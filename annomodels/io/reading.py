@@ -8,21 +8,20 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from annomodels.data.annotations import SCALES, Annotations, Scale
+from annomodels.data.annotations import Annotations, Scale
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.assembly import Said, read_columns, read_spans_of
+from annomodels.io.assembly import read_columns, read_spans_of
 from annomodels.io.border import guarded
+from annomodels.io.codebook import Codebook
 from annomodels.io.many import Paths, gathered, is_path
 from annomodels.io.proposals import with_proposal
-from annomodels.io.source import Options, Piped, Source
+from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
 from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
 from annomodels.io.tables.options import check_words, checked
 from annomodels.io.tables.remarks import Missing, unused
-from annomodels.io.tables.table import Table
 
 if TYPE_CHECKING:
-    from annomodels.io.codebook import Entry
     from annomodels.io.span_builder import Spans
 
 
@@ -81,19 +80,19 @@ def read(
         Several columns may name the items together: ``["doc", "seg"]``, or ``"doc,seg"`` where no
         column is called so. The names are then written as rows of CSV, such as ``d1,7``.
     gold
-        A column with the known truth of items. Or a mapping from item to truth.
+        Column with the known true label of items. Or a mapping from item to truth.
     group
-        A column with the document or batch of each item.
+        Column with the document or batch of each item.
     text
-        A column with the text of each item.
+        Column with the text of each item.
     labels
-        The label set in its order; without it, the labels that occur, sorted.
+        All labels in their order [default: the labels that occur, sorted].
     scale
         Scale of the labels: "nominal", "ordinal", "interval" or "ratio". Or a mapping from
         questions, or patterns such as ``"stage_*"``, to scales.
     codebook
-        Scale and labels of each question: a table with columns question, scale and labels
-        (``low|mid|high``), JSON, or a mapping from questions or patterns to scales.
+        Scale and labels of each question: a table with the columns question, scale and labels
+        (low|mid|high), or JSON. Or a mapping from questions or patterns to scales.
     format
         "auto", "long" (a row for each label), "wide" (a column for each coder), "matrix" (wide
         without a header), or the name of a tool, such as "label-studio".
@@ -102,22 +101,21 @@ def read(
     question_column
         Column of a table that names the question which each row answers.
     dont_know
-        Labels that are not classes, such as "don't know": missing to coefficients, while models
-        learn from who gives them to what. See :class:`annomodels.models.Answering`.
+        Labels that are not classes, such as "don't know". They are missing to coefficients, while
+        models learn from who gives them to what, see :class:`annomodels.models.Answering`.
     missing
-        Further texts that stand for no label, such as "NA".
+        Further texts that mean that there is no label, such as NA.
     coder_columns
-        The columns of a wide table that are coders; without it, all but the named ones.
+        Columns of a wide table that are coders [default: all but the named ones].
     coders
-        Names for the identifiers of coders: a file (JSON, or two columns), or a mapping.
+        Names for the identifiers of coders (JSON, or two columns). Or a mapping.
     units
-        What the items are where coders marked stretches of text: "exact", "token", "overlap", or
-        "chain" for chains of mentions. See :meth:`annomodels.io.span_builder.Spans.units`.
+        Items if coders marked stretches of text; chain for chains of mentions. One of "exact",
+        "token", "overlap" and "chain", see :meth:`annomodels.io.span_builder.Spans.units`.
     models
-        Whether predictions of models in the export count as coders ("model:NAME").
+        Count predictions of models in the export as coders (model:NAME).
     sets
-        Whether several answers to one question become a set (a frozenset); else they are joined to
-        one label, such as ``a|b``.
+        Turn several answers to one question into a set; else they are joined (a|b).
     encoding
         Encoding of the text; without it, UTF-8, or UTF-16 with its mark.
     delimiter
@@ -130,8 +128,8 @@ def read(
     skip_rows
         Rows at the top of a table to pass over, such as a title.
     repeats
-        "keep" if coders labelled items more than once; else labels of which a tenth repeat are
-        refused, unless they look like items that were shown again.
+        Refuse labels of which a tenth repeat (stop), or keep them: items shown again. Labels that
+        look like items that were shown again are never refused.
     map
         Labels to recode, such as ``{"Tie": "0"}``.
 
@@ -206,12 +204,12 @@ def understood(
     path: Paths | Source, said: Mapping[str, Any], *, every: bool = False
 ) -> tuple[Columns, Callable[[Columns], Annotations]]:
     """Read what there is, and say how annotations are made of columns."""
-    gold, units, repeats = said["gold"], said["units"], said["repeats"]
+    repeats = said["repeats"]
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
     source = _opened(path, said)
-    entries = _entries(said["scale"], said["codebook"])
+    book = Codebook(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}
     gold = said["gold"]
     with guarded(source.name):
@@ -220,23 +218,24 @@ def understood(
     options = Options(
         **{name: said[name] for name in ("coder", "label", "group", "text")},
         **{name: said[name] for name in ("question", "question_column")},
-        **{name: said[name] for name in ("models", "sets")},
+        **{name: said[name] for name in ("models", "sets", "format", "units", "repeats")},
         item=key,
+        names=said["item"],
         gold=gold if isinstance(gold, str) else None,
         missing=missing,
         coder_columns=_tuple(said["coder_columns"]),
-        forced=said["format"] != "auto",
         every=every,
     )
     with guarded(source.name):
-        form = Said(said["item"], said["format"], units, repeats)
         whole = source
-        source, found = read_columns(whole, options, form)
-        if entries is not None and not every and not found.problems:
-            from annomodels.io.codebook import unfit
-
-            known = _questions_of(whole, options, form, found, said)
-            if problems := unfit(said["scale"], said["codebook"], known):
+        source, found = read_columns(whole, options)
+        name = found.question or found.names.get("label", "")
+        if not every and not found.problems and book.unfit([name]):
+            known = [name]
+            with contextlib.suppress(AnnotationError):
+                each = dataclasses.replace(options, every=True, question=None, label=None)
+                known += read_columns(whole, each)[1].parts
+            if problems := book.unfit([one for one in dict.fromkeys(known) if one]):
                 raise AnnotationError(problems)
 
     def made(columns: Columns) -> Annotations:
@@ -253,65 +252,21 @@ def understood(
         if not every:
             absent = unused("missing", sorted(missing), missing.met, set(columns.labels))
             columns.notes = [*columns.notes, *absent]
-        scale, labels = said["scale"], said["labels"]
-        if entries is not None:
-            from annomodels.io.codebook import entry_of
-
-            entry = entry_of(entries, columns.question or columns.names.get("label", ""))
-            scale, labels = entry.scale or "nominal", labels if labels is not None else entry.labels
-        dont_know = _tuple(said["dont_know"]) or ()
-        data = finished(columns, source.name, labels, cast("Scale", scale), dont_know)
-        _refuse_suspicious(data, columns, source, repeats, by_units=units is not None)
+        entry = book.of(columns.question or columns.names.get("label", ""))
+        labels = said["labels"] if said["labels"] is not None else entry.labels
+        scale, dont_know = cast("Scale", entry.scale or "nominal"), _tuple(said["dont_know"]) or ()
+        data = finished(columns, source.name, labels, scale, dont_know)
+        by_units = options.units is not None
+        is_table = source.inside is None and not by_units
+        problems = suspicions(
+            data, columns, lambda: source.table if is_table else None,
+            check_repeats=repeats != "keep", by_units=by_units,
+        )  # fmt: skip
+        if problems:
+            raise NotAsItSeems(problems)
         return data
 
     return found, made
-
-
-def _questions_of(
-    source: Source, options: Options, form: Said, found: Columns, said: Mapping[str, Any]
-) -> Sequence[str]:
-    """Names that a codebook may speak of: all questions of the source, where these are needed."""
-    from annomodels.io.codebook import codebook_of, fits
-
-    names = [found.question or found.names.get("label", "")]
-    book = {} if said["codebook"] is None else codebook_of(said["codebook"])
-    asked = [*book, *(said["scale"] if isinstance(said["scale"], Mapping) else ())]
-    if all(fits(pattern, names[0]) for pattern in asked):
-        return names
-    each = dataclasses.replace(options, every=True, question=None, label=None)
-    with contextlib.suppress(AnnotationError):
-        names += read_columns(source, each, form)[1].parts
-    return [name for name in dict.fromkeys(names) if name]
-
-
-def _entries(scale: Any, codebook: Any) -> list[tuple[str, Entry]] | None:
-    """Put together what is said of scales and labels; what stands later counts more."""
-    if not isinstance(scale, Mapping):
-        if scale not in SCALES:
-            remedy = f"Use one of {', '.join(SCALES)}."
-            raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
-        if codebook is None:
-            return None
-        scale = {"*": scale}
-    from annomodels.io.codebook import codebook_of
-
-    book = {} if codebook is None else codebook_of(codebook)
-    scales = codebook_of(scale)
-    general = [(name, entry) for name, entry in scales.items() if name == "*"]
-    return [*general, *book.items(), *(pair for pair in scales.items() if pair[0] != "*")]
-
-
-def _refuse_suspicious(
-    data: Annotations, columns: Columns, source: Source, repeats: Repeats, *, by_units: bool
-) -> None:
-    """Raise when data are perhaps not what they seem; see :mod:`annomodels.io.tables.guard`."""
-
-    def table() -> Table | None:
-        return None if source.inside is not None or by_units else source.table
-
-    problems = suspicions(data, columns, table, check_repeats=repeats != "keep", by_units=by_units)
-    if problems:
-        raise NotAsItSeems(problems)
 
 
 def read_spans(
@@ -361,10 +316,9 @@ def read_spans(
     1 item × 2 coders × 1 label · 2 annotations · complete
     """
     source = _opened(path, {"encoding": encoding})
-    said = Said(item, format, "exact")
     with guarded(source.name):
-        options = Options(item=source.with_key(item), text=text, forced=format != "auto")
-        return read_spans_of(source, options, said)
+        key = source.with_key(item)
+        return read_spans_of(source, Options(item=key, names=item, text=text, format=format))
 
 
 def _opened(path: Paths | Source, said: Mapping[str, Any]) -> Source:
@@ -385,9 +339,8 @@ def _source(path: object, said: Mapping[str, Any]) -> Source:
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."
         raise AnnotationError(Problem(what, remedy=remedy))
-    source = Source(
-        path, said.get("encoding"), delimiter, said.get("sheet"), None, columns, skip_rows
-    )
+    opening = Opening(said.get("encoding"), delimiter, said.get("sheet"), columns, skip_rows)
+    source = Source(path, opening=opening)
     if columns is None and not skip_rows:
         return source
     if columns is not None and len(set(columns)) < len(columns):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -39,26 +40,29 @@ class Piped(str):
         return made
 
 
+@dataclass(frozen=True)
+class Opening:
+    """How a file is to be opened, as far as it was said; see :func:`annomodels.read`."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    sheet: str | None = None
+    columns: Sequence[str] | None = None
+    skip_rows: int = 0
+
+
 class Source:
     """One file or folder, read once; every view of it is made when it is first asked for."""
 
     def __init__(
         self,
         path: str | os.PathLike[str],
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        sheet: str | None = None,
         data: bytes | None = None,
-        columns: Sequence[str] | None = None,
-        skip_rows: int = 0,
+        opening: Opening | None = None,
     ) -> None:
         self.path = path
         self.name = name_of(path)
-        self._encoding = encoding
-        self._delimiter = delimiter
-        self._sheet = sheet
-        self.columns = columns
-        self._skip_rows = skip_rows
+        self.opening = opening or Opening()
         if data is not None:
             self.data = data
         elif isinstance(path, Piped):
@@ -76,8 +80,13 @@ class Source:
         """One file of the folder or archive, as a source of its own."""
         assert self.inside is not None
         place, data = f"{self.name}/{name}", self.inside.read(name)
-        said = (self._encoding, self._delimiter, self._sheet)
-        return Source(place, *said, data, self.columns, self._skip_rows)
+        return Source(place, data, self.opening)
+
+    def parts(self, *endings: str) -> list[Source]:
+        """Files of the folder or archive that end so; one file stands for itself."""
+        if self.inside is None:
+            return [self]
+        return [self.member(name) for name in self.inside.ending(*endings)]
 
     @property
     def stem(self) -> str:
@@ -133,7 +142,7 @@ class Source:
     @cached_property
     def text(self) -> str:
         """Decoded text."""
-        text = decoded(self.data, self.name, self._encoding)
+        text = decoded(self.data, self.name, self.opening.encoding)
         if self._file is not None:
             del self.data
         return text
@@ -225,10 +234,10 @@ class Source:
         if self.kind == "excel":
             from annomodels.io.tables.workbooks import excel_records
 
-            cells = excel_records(self.data, self.name, self._sheet)
-            return TextRows.of(cells[self._skip_rows :], self._skip_rows)
+            cells = excel_records(self.data, self.name, self.opening.sheet)
+            return TextRows.of(cells[self.opening.skip_rows :], self.opening.skip_rows)
         text = self.text if self.kind == "delimited" else ""
-        return TextRows(text, self.name, self._delimiter, self._skip_rows)
+        return TextRows(text, self.name, self.opening.delimiter, self.opening.skip_rows)
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -248,7 +257,9 @@ class Source:
 
             return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
         rows = self.rows
-        table = from_records(rows, lambda: rows.lines, self.name, rows.delimiter, self.columns)
+        table = from_records(
+            rows, lambda: rows.lines, self.name, rows.delimiter, self.opening.columns
+        )
         if self._file is not None and len(table) > _MANY:  # what can be read again is not kept
             for view in ("data", "text", "rows"):
                 self.__dict__.pop(view, None)

@@ -1,4 +1,4 @@
-"""Marked stretches of text, and chains of them: gathered, and made into items when asked."""
+"""Marked stretches of text, and chains of them, made into items when asked."""
 
 from __future__ import annotations
 
@@ -166,64 +166,6 @@ class Spans:
         if chains:
             parts.append(counted(len(chains), "chain"))
         return " · ".join(parts)
-
-
-class SpanBuilder:
-    """Gathers the spans of an export."""
-
-    def __init__(self, source: str) -> None:
-        self.source = source
-        self.notes: list[str] = []
-        self._spans: dict[Span, None] = {}
-        self._seen: dict[str, dict[str, None]] = {}
-        self._texts: dict[str, str] = {}
-        self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
-        self._wrong: list[str] = []
-
-    def document(
-        self, name: str, coder: str, text: str = "", tokens: Sequence[tuple[int, int]] = ()
-    ) -> None:
-        """Note that a coder worked on a document."""
-        self._seen.setdefault(name, {})[coder] = None
-        if text and self._texts.setdefault(name, text) != text:
-            self.note(f"The coders saw different texts of the document {name!r}.")
-        if tokens:
-            self._tokens.setdefault(name, tuple(tokens))
-
-    def add(self, span: Span) -> None:
-        """Take a span; one that is out of order is reported."""
-        if 0 <= span.start <= span.end:
-            self._spans[span] = None
-        else:
-            self._wrong.append(f"{span.document} {span.start}-{span.end}")
-
-    @property
-    def empty(self) -> bool:
-        """Whether no span was taken yet."""
-        return not self._spans
-
-    def note(self, text: str) -> None:
-        """Say something once."""
-        if text not in self.notes:
-            self.notes.append(text)
-
-    def spans(self) -> Spans:
-        """Give the spans."""
-        if self._wrong:
-            what = f"{counted(len(self._wrong), 'span')} that end before they begin."
-            where = f"{self.source}, {', '.join(self._wrong[:5])}"
-            raise AnnotationError(Problem(what, where, "Export the annotations again."))
-        if not self._spans:
-            what = "It contains no spans."
-            remedy = "Export the annotations of all coders, in a format with spans."
-            raise AnnotationError(Problem(what, self.source, remedy))
-        ordered = sorted(
-            self._spans, key=lambda s: (s.document, s.coder, s.question, s.start, s.end)
-        )
-        seen = {name: tuple(sorted(coders)) for name, coders in sorted(self._seen.items())}
-        return Spans(
-            tuple(ordered), seen, self._texts, self._tokens, self.source, tuple(self.notes)
-        )
 
 
 def to_code_points(text: str) -> list[int]:

@@ -13,7 +13,7 @@ import errno
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -140,31 +140,15 @@ def _refuse(target: Path, force: bool) -> None:
         raise OutputError(Problem("There is a file of this name.", str(target), remedy))
 
 
-def _delimited(mark: str) -> Callable[[pd.DataFrame, Path], None]:
-    def write(frame: pd.DataFrame, path: Path) -> None:
-        frame.to_csv(path, sep=mark, index=False, lineterminator="\n", encoding="utf-8")
-
-    return write
-
-
-def _json_lines(frame: pd.DataFrame, path: Path) -> None:
-    frame.to_json(path, orient="records", lines=True, force_ascii=False)
-
-
-def _json(frame: pd.DataFrame, path: Path) -> None:
-    frame.to_json(path, orient="records", indent=1, force_ascii=False)
-
-
-def _parquet(frame: pd.DataFrame, path: Path) -> None:
-    frame.to_parquet(path, index=False)
-
-
-WRITERS: dict[str, Callable[[Any, Path], None]] = {
-    "csv": _delimited(","),
-    "tsv": _delimited("\t"),
-    "jsonl": _json_lines,
-    "json": _json,
-    "parquet": _parquet,
+_TEXT = {"index": False, "lineterminator": "\n", "encoding": "utf-8"}
+_RECORDS = {"orient": "records", "force_ascii": False}
+# method of a data frame, and its options
+WRITERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "csv": ("to_csv", {"sep": ",", **_TEXT}),
+    "tsv": ("to_csv", {"sep": "\t", **_TEXT}),
+    "jsonl": ("to_json", {"lines": True, **_RECORDS}),
+    "json": ("to_json", {"indent": 1, **_RECORDS}),
+    "parquet": ("to_parquet", {"index": False}),
 }
 
 
@@ -181,14 +165,14 @@ def write_table(
     if format is None:
         ending = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
         format = {"": "csv", ".ndjson": "jsonl", ".txt": "tsv"}.get(ending, ending[1:].lower())
-    write = WRITERS.get(format)
-    if write is None:
+    if format not in WRITERS:
         remedy = f"Use one of {', '.join(WRITERS)}."
         raise OutputError(Problem(f"Tables are not written as {format!r}.", str(target), remedy))
     if spreadsheet:
         frame = frame.map(guarded)
     with atomic_path(target, force) as temporary:
-        write(frame, temporary)
+        method, options = WRITERS[format]
+        getattr(frame, method)(temporary, **options)
     return target
 
 

@@ -41,13 +41,13 @@ Key = np.uint64
 OPTIONS: dict[str, Any] = {"nogil": True, "cache": CACHED, "error_model": "numpy"}
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., object]) -> Callable[..., Any]:
     """Compile on first use, cached on disk when a folder can be written to."""
     compiled: Callable[..., Any] = numba.njit(**OPTIONS)(function)
     return compiled
 
 
-def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+def inlined(function: Callable[..., object]) -> Callable[..., Any]:
     """Compile a small step that only kernels call: LLVM decides whether to inline it."""
     # what Python needs to call it would take half as long to compile as the step itself; without
     # it a call from Python is a crash, so these stay within the kernels
@@ -57,7 +57,7 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-def melted(function: Callable[..., Any]) -> Callable[..., Any]:
+def melted(function: Callable[..., object]) -> Callable[..., Any]:
     """Compile a small step of an innermost loop, which LLVM must inline wherever it is called."""
     compiled: Callable[..., Any] = numba.njit(
         no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **OPTIONS

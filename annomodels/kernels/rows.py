@@ -333,36 +333,40 @@ def keep_source(source: Source, n: int, order: Array, kept: tuple[Array, ...]) -
     raise NotImplementedError("called by compiled code")
 
 
-def _kind(source: Any) -> Any:
+def _kind(source: object) -> Any:
     """Class of a source from its compiled type."""
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
 
 @overload(draw_rows)
-def _draw_rows(source: Any, counts: Any, prior: Any, key: Any, iteration: Any, logc: Any) -> Any:
+def _draw_rows(
+    source: object, counts: object, prior: object, key: object, iteration: object, logc: object
+) -> Any:
     chosen = DRAWS[_kind(source)]
 
-    def draw(source: Any, counts: Any, prior: Any, key: Any, iteration: Any, logc: Any) -> Any:
+    def draw(
+        source: object, counts: object, prior: object, key: object, iteration: object, logc: object
+    ) -> Any:
         return chosen(source, counts, prior, key, iteration, logc)
 
     return draw
 
 
 @overload(rows_logp)
-def _rows_logp(source: Any, prior: Any, logc: Any) -> Any:
+def _rows_logp(source: object, prior: object, logc: object) -> Any:
     chosen = PRIORS[_kind(source)]
 
-    def logp(source: Any, prior: Any, logc: Any) -> Any:
+    def logp(source: object, prior: object, logc: object) -> Any:
         return chosen(source, prior, logc)
 
     return logp
 
 
 @overload(keep_source)
-def _keep_source(source: Any, n: Any, order: Any, kept: Any) -> Any:
+def _keep_source(source: object, n: object, order: object, kept: object) -> Any:
     chosen = KEEPS[_kind(source)]
 
-    def keep(source: Any, n: Any, order: Any, kept: Any) -> Any:
+    def keep(source: object, n: object, order: object, kept: object) -> Any:
         return chosen(source, n, order, kept)
 
     return keep

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.html import Html
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded, require_fittable
@@ -60,7 +61,7 @@ class Earlier:
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
 
 
-class Model(ABC):
+class Model(Html, ABC):
     """An immutable value: priors only, no data."""
 
     name: ClassVar[str]
@@ -113,7 +114,7 @@ class Model(ABC):
         if own or "name" in said:
             enter(cls)
 
-    def __new__(cls, *given: Any, **named: Any) -> Self:
+    def __new__(cls, *given: object, **named: object) -> Self:
         """Refuse columns that the model takes no account of, by name."""
         if found := columns_not_taken(cls, named):
             raise NotApplicable("\n".join(found))
@@ -134,6 +135,9 @@ class Model(ABC):
         found = misfits(self) or (unwritable(self) if self.own else [])
         if found:
             raise NotApplicable("\n".join(found))
+
+    def _lines(self) -> list[str]:
+        return [f"{self.title[:1].upper()}{self.title[1:]}", *self.describe()]
 
     @abstractmethod
     def describe(self) -> list[str]:

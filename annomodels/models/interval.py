@@ -318,7 +318,7 @@ def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
     return pt.sum(upper + pt.log1mexp(lower - upper))
 
 
-def _sums(xp: Any, columns: Any, labels: NumericLabels) -> Any:
+def _sums(xp: object, columns: object, labels: NumericLabels) -> Any:
     """Sum columns [annotation, column] over each item's labels, shape [item, column]."""
     from scipy.sparse import csr_matrix
 
@@ -331,5 +331,5 @@ def _sums(xp: Any, columns: Any, labels: NumericLabels) -> Any:
     return sparse.structured_dot(observed_sparse("of_item", table), columns)
 
 
-def _as_they_are(name: str, values: Any) -> Any:
+def _as_they_are(name: str, values: object) -> Any:
     return values

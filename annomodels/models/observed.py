@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def observed(name: str, values: Any) -> Any:
+def observed(name: str, values: object) -> Any:
     """Register numbers that come from the data as a data variable of the PyMC model.
 
     Numbers that stand in a graph as constants are compiled into the code, which is then of use for

@@ -65,7 +65,7 @@ class PairModel(Model):
             Parameter("log_likelihood"),
         )
 
-    def require_fittable(self, data: Any) -> None:
+    def require_fittable(self, data: object) -> None:
         """Refuse annotations, which name no antecedents."""
         raise NotApplicable(
             f"The {self.title} model is of mentions and their antecedents, not of labels of "

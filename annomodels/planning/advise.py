@@ -6,7 +6,11 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+import xarray as xr
+
 from annomodels.data.annotations import Annotations, as_annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import rated, some
@@ -17,8 +21,6 @@ from annomodels.models.encoded import require_fittable
 from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.fitting.fit import Fit
 
 
@@ -156,8 +158,6 @@ def advise(
 def _advice(
     model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts, fit: Fit | None
 ) -> Advice:
-    import xarray as xr
-
     title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
     return Advice(title, table, xr.Dataset(), reasons, model=model, facts=facts, fit=fit)
 
@@ -198,9 +198,8 @@ def _audit(data: Annotations) -> str:
             "independent judges these are worth."
         )
     return (
-        "No true labels are known: an error that all coders share cannot be seen. "
-        f"{draw} draws items for an expert, and {estimate} then estimates how many labels are "
-        "wrong."
+        f"No true labels are known: an error that all coders share cannot be seen. {draw} draws "
+        f"items for an expert, and {estimate} then estimates how many labels are wrong."
     )
 
 
@@ -209,9 +208,8 @@ def _cautions(facts: Facts) -> list[str]:
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(
-            f"Only {100 * facts.shared:.0f} % of the items have labels of two coders: the quality "
-            "of "
-            "coders rests on these."
+            f"Only {percent(facts.shared, 0)} of the items have labels of two coders: the quality "
+            "of coders rests on these."
         )
     if facts.items < FEW_ITEMS:
         said.append(
@@ -228,8 +226,6 @@ def _cautions(facts: Facts) -> list[str]:
 
 def _table(rows: list[tuple[str, str]]) -> pd.DataFrame:
     """Tabulate one row per model, each once, the first one first."""
-    import pandas as pd
-
     once = dict(reversed(rows))
     names = dict.fromkeys(name for name, _ in rows)
     return pd.DataFrame(

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import MOST_SEED, NotApplicable, Option, valid_seed
 from annomodels.fitting.run import default_model
 from annomodels.models.base import Model
 from annomodels.planning.trials import Trial, World, assumed, like_pilot, trial
+from annomodels.progress import Progress, reporting
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.fitting.fit import Fit
 
 ERRORS = 2.0  # Monte Carlo errors by which a mean must differ from the target
@@ -63,7 +65,7 @@ def sentences(
 ) -> tuple[str, ...]:
     """Name the smallest design, those that are unclear, and what the numbers rest on."""
     goal = (
-        f"{100 * target:.1f} % right gold labels"
+        f"{percent(target, 1)} right gold labels"
         if of == "gold"
         else f"an interval of alpha at most {target:g} wide"
     )
@@ -96,11 +98,10 @@ def _name(row: Row) -> str:
 def _brings(row: Row, of: str) -> str:
     if of == "gold":
         return (
-            f"expected {100 * row['accuracy']:.1f} % ± {100 * ERRORS * row['accuracy_mcse']:.1f} "
-            "%, in 95 % of "
-            f"studies {100 * row['accuracy_low']:.1f} % to {100 * row['accuracy_high']:.1f} %; "
-            "majority vote "
-            f"{100 * row['vote']:.1f} %"
+            f"expected {percent(row['accuracy'], 1)} ± "
+            f"{percent(ERRORS * row['accuracy_mcse'], 1)}, in 95 % of studies "
+            f"{percent(row['accuracy_low'], 1)} to {percent(row['accuracy_high'], 1)}; majority "
+            f"vote {percent(row['vote'], 1)}"
         )
     error = ERRORS * row["alpha_width_mcse"]
     return f"expected {row['alpha_width']:.3f} ± {error:.3f} around {row['alpha']:.2f}"
@@ -129,7 +130,6 @@ def _none(best: Row, goal: str, of: str) -> str:
 
 
 Of = Literal["gold", "alpha"]
-Progress = Callable[[str, float], object]
 
 ITEMS, CODERS, LABELS_PER_ITEM = 200, 20, (1, 2, 3, 5, 7, 10)
 COLUMNS = columns(
@@ -176,7 +176,7 @@ def design(
     replications: int = 30,
     seed: int = 0,
     progress: Progress | None = None,
-    **assumptions: Any,
+    **assumptions: object,
 ) -> Design:
     """Find how many labels per item reach a target, by simulated studies.
 
@@ -211,7 +211,7 @@ def design(
         The same seed gives the same numbers. All designs share their random numbers as far as
         possible, so that they can be compared.
     progress
-        Called as ``progress(stage, share_done)``.
+        Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
     **assumptions
         Of :func:`annomodels.simulate`: labels, prevalence, accuracy, spammers, adversaries,
         ambiguous, difficulty, workload. With a pilot only workload.
@@ -237,8 +237,6 @@ def design(
     0       8                1      60      no
     1       8                5     300     yes
     """
-    import pandas as pd
-
     if of not in get_args(Of):
         raise NotApplicable(f"{Option('of', of)} is unknown. Use one of {', '.join(get_args(Of))}.")
     wanted = TARGET[of] if target is None else target
@@ -249,18 +247,18 @@ def design(
     cells = sorted((n * m, n, j, m) for n in sets for j in panels for m in sizes if m <= j)
     _check(wanted, of, replications, bool(cells))
     rows, found, names = [], [], []
-    for number, (_, n, j, m) in enumerate(cells):
-        if progress is not None:
-            progress("carrying out designs", number / len(cells))
-        seeds = [(valid_seed(seed) * 100_003 + r) % MOST_SEED for r in range(replications)]
-        made = [world(n, j, m, s) for s in seeds]
-        named = default_model(made[0][0]) if model is None else model
-        names.append(named if isinstance(named, str) else named.name)
-        trials = [trial(*each, named, s) for each, s in zip(made, seeds, strict=True)]
-        rows.append(_row((n, j, m), trials, of, wanted))
-        found.append(trials)
-    if progress is not None:
-        progress("carrying out designs", 1.0)
+    with reporting(progress) as tell:
+        for number, (_, n, j, m) in enumerate(cells):
+            name = f"{counted(n, 'item')}, {counted(j, 'coder')}, {counted(m, 'label')} per item"
+            tell("simulating studies", number / len(cells), name)
+            seeds = [(valid_seed(seed) * 100_003 + r) % MOST_SEED for r in range(replications)]
+            made = [world(n, j, m, s) for s in seeds]
+            named = default_model(made[0][0]) if model is None else model
+            names.append(named if isinstance(named, str) else named.name)
+            trials = [trial(*each, named, s) for each, s in zip(made, seeds, strict=True)]
+            rows.append(_row((n, j, m), trials, of, wanted))
+            found.append(trials)
+        tell("simulating studies", 1.0, "")
     smallest = next((row for row in rows if row["reaches"] == "yes"), None)
     return Design(
         "Designs",
@@ -353,8 +351,6 @@ def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float)
 
 
 def _draws(cells: list[tuple[int, int, int, int]], found: list[list[Trial]]) -> xr.Dataset:
-    import xarray as xr
-
     values = np.array(found)
     dims = ("design", "replication")
     return xr.Dataset(

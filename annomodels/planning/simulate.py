@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
@@ -15,9 +16,6 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.priors import Beta, Diagonal, Dirichlet
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Workload = Literal["even", "long-tailed"]
 PerItem = int | tuple[int, int]
@@ -219,8 +217,6 @@ class Simulation(Html):
 
     def truth_frame(self) -> pd.DataFrame:
         """Return the truth of the items: item, truth, second reading, share and difficulty."""
-        import pandas as pd
-
         labels = self.annotations.labels
         return pd.DataFrame(
             {

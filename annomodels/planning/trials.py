@@ -15,9 +15,9 @@ from annomodels.fitting.run import fit
 from annomodels.models.base import Model
 from annomodels.models.encoded import require_fittable
 from annomodels.planning.simulate import Workload, assign, simulate
+from annomodels.progress import silent
 from annomodels.summaries.coders.populations import new_coders
-from annomodels.summaries.draws import choices, thinned
-from annomodels.summaries.next.gains import StateDraws, state_draws
+from annomodels.summaries.draws import Draws, choices, thinned
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
     # Coders are new ones from the model's population if there is one and its items are no more than
     # their class; else coders of the pilot, drawn with replacement, as in this draw.
     tree, data = pilot.tree, pilot.data
-    draws = state_draws(thinned(tree, data, DRAWS))
-    population = draws.truth is None and new_coders(tree, 1) is not None
+    draws = thinned(tree, data, DRAWS)
+    population = draws.states is None and new_coders(tree, 1) is not None
 
     def world(items: int, coders: int, per_item: int, seed: int) -> tuple[Annotations, Ints]:
         rng = np.random.default_rng(seed)
-        s = int(rng.integers(len(draws.share)))
+        s = int(rng.integers(len(draws)))
         if population:
-            emission = _newcomers(pilot, len(draws.share), s, coders, seed)
+            emission = _newcomers(pilot, len(draws), s, coders, seed)
         else:
             emission = draws.emission[s, rng.integers(data.n_coders, size=coders)]
         item, coder = assign(items, coders, per_item, workload, rng)
@@ -72,13 +72,13 @@ def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
     return world
 
 
-def _items(draws: StateDraws, s: int, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _items(draws: Draws, s: int, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Draw the states and truths of new items."""
     share = np.broadcast_to(draws.share[s], (n, draws.share.shape[1]))
     state = choices(share, rng.random(n))
-    if draws.truth is None:
+    if draws.states is None:
         return state, state
-    return state, choices(draws.truth[s][state], rng.random(n))
+    return state, choices(draws.truth(s)[state], rng.random(n))
 
 
 def _newcomers(pilot: Fit, n_draws: int, s: int, coders: int, seed: int) -> Floats:
@@ -115,7 +115,7 @@ def trial(data: Annotations, truth: Ints, model: str | Model, seed: int) -> Tria
             require_fittable(data)
         except AnnotationError:
             return Trial(voted, voted, measured.value, width)
-        result = fit(data, model, seed=seed, **RUN)
+        result = fit(data, model, seed=seed, progress=silent, **RUN)
     label = result.tree["truth"].to_dataset()["p_truth"].values.argmax(axis=1)
     return Trial(float((label == truth).mean()), voted, measured.value, width)
 

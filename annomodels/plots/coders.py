@@ -46,8 +46,8 @@ _THRESHOLDS = ((0.667, ".667"), (0.8, ".8"))
 
 def coder_forest(
     source: Any,
-    *,
     measure: Measure | None = None,
+    *,
     most: int = 40,
     target: float | None = None,
     ax: Axes | None = None,
@@ -199,8 +199,8 @@ def pairwise(
 
 def pairwise_heatmap(
     source: Any,
-    *,
     measure: Literal["kappa", "agreement"] = "kappa",
+    *,
     ax: Axes | None = None,
 ) -> Figure:
     """Draw the agreement of every pair of coders as tiles, similar coders side by side.

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.html import Html
 from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
-class Covariates:
+class Covariates(Html):
     r"""Columns about coders or items, with the prior of their coefficients.
 
     .. math:: \gamma_t \sim N(0, s^2)

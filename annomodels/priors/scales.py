@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.html import Html
 from annomodels.types import Floats
 
 
 @dataclass(frozen=True)
-class LogNormal:
+class LogNormal(Html):
     """Prior of a positive scale whose logarithm is normal.
 
     Parameters
@@ -69,7 +70,7 @@ class LogNormal:
 
 
 @dataclass(frozen=True)
-class Pareto:
+class Pareto(Html):
     """Pareto prior of a positive scale, as in Carpenter (2008): density ~ x^-(alpha + 1).
 
     Parameters
@@ -102,7 +103,7 @@ class Pareto:
         """Smallest possible value."""
         return self.minimum
 
-    def logp(self, x: Any) -> Floats:
+    def logp(self, x: object) -> Floats:
         """Log density at ``x``."""
         x = np.asarray(x, dtype=float)
         inside = (
@@ -129,7 +130,7 @@ class Pareto:
 
 
 @dataclass(frozen=True)
-class HalfNormal:
+class HalfNormal(Html):
     """Prior of a standard deviation: the positive half of a normal around zero.
 
     Parameters
@@ -149,7 +150,7 @@ class HalfNormal:
         if not 0 < self.spread < math.inf:
             raise ValueError(f"HalfNormal needs a spread > 0, not {self.spread!r}.")
 
-    def logp(self, x: Any) -> Floats:
+    def logp(self, x: object) -> Floats:
         """Log density at ``x``."""
         z = np.asarray(x, dtype=float) / self.spread
         return np.asarray(0.5 * math.log(2 / math.pi) - math.log(self.spread) - 0.5 * z * z)

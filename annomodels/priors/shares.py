@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.html import Html
 from annomodels.priors.columns import Covariates
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.types import Floats
@@ -16,7 +17,7 @@ LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
 
 
 @dataclass(frozen=True)
-class Dirichlet:
+class Dirichlet(Html):
     """Dirichlet prior with ``concentration`` pseudo-counts for every class, or on average.
 
     Parameters
@@ -60,7 +61,7 @@ class Dirichlet:
 
 
 @dataclass(frozen=True)
-class Beta:
+class Beta(Html):
     """Beta prior of a probability.
 
     Parameters
@@ -93,7 +94,7 @@ class Beta:
 
 
 @dataclass(frozen=True)
-class Diagonal:
+class Diagonal(Html):
     r"""Dirichlet rows that prefer the diagonal: coders are expected to be better than chance.
 
     Row k of a confusion matrix is Dirichlet with ``strength * accuracy`` pseudo-counts on label k
@@ -158,7 +159,7 @@ class Diagonal:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Html):
     """Dirichlet rows of a confusion matrix, each with separate pseudo-counts.
 
     What an earlier fit teaches of coders, see :func:`annomodels.prior_from`.
@@ -333,12 +334,12 @@ def from_dict(data: dict[str, Any]) -> Any:
     return KINDS[data.pop("kind")](**data)
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     """Turn the lists that JSON makes of tuples back."""
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Write a field of a model down as plain data."""
     if type(value) in KINDS.values():
         return to_dict(value)

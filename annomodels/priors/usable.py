@@ -61,7 +61,7 @@ ProperRows = Annotated[
 ]
 
 
-def misfits(value: Any) -> list[str]:
+def misfits(value: object) -> list[str]:
     """Say which fields of a dataclass hold what they cannot take, each in a sentence.
 
     Fields whose annotation says nothing that can be checked are left alone.
@@ -109,7 +109,7 @@ def columns_not_taken(kind: Any, named: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _is_wrong_number(held: Any, taken: tuple[type, ...]) -> bool:
+def _is_wrong_number(held: object, taken: tuple[type, ...]) -> bool:
     """Return True if it is a truth value where a number belongs, or no number at all."""
     if isinstance(held, bool | np.bool_):
         return bool not in taken

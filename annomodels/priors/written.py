@@ -78,7 +78,7 @@ def unwritable(model: Any) -> list[str]:
     return found
 
 
-def value_of(said: Any) -> Any:
+def value_of(said: object) -> Any:
     """Read back a field of a model; the classes of models within it have been loaded."""
     if isinstance(said, list):
         return tuple(map(value_of, said))
@@ -98,7 +98,7 @@ def class_within(described: dict[str, Any]) -> type[Any]:
     return found
 
 
-def written_models(plain: Any) -> Iterator[dict[str, Any]]:
+def written_models(plain: object) -> Iterator[dict[str, Any]]:
     """Models within plain data, the whole first."""
     if isinstance(plain, dict):
         if "priors" in plain:

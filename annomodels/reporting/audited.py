@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.columns import percent
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.words import count, interval, number, percent
+from annomodels.reporting.words import count, interval, number
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate

@@ -107,12 +107,15 @@ def _buy(facts: Facts) -> Action | None:
         plan = facts.following
         if not len(plan.table):
             return None
-        items = plan.table["item"].nunique()
+        items, of = plan.table["item"].nunique(), facts.states["need labels"]
         removed = number(max(plan.before - plan.after, 0.0))
+        whose = f"{items:,} of the " * (items < of) + count(
+            of, "item that needs", "items that need"
+        )
         return Action(
             "#labels-to-buy",
             f"Buy {count(len(plan.table), 'label')}",
-            f"for {count(items, 'item')}: about {removed} fewer wrong",
+            f"for {whose} labels: about {removed} fewer wrong",
         )
     if rest := facts.states["need labels"]:
         return Action(

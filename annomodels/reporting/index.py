@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from annomodels.data.columns import decimal, short
+from annomodels.data.columns import decimal, percent, short
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
-from annomodels.reporting.words import count, percent, share_interval
+from annomodels.reporting.words import count, share_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit

@@ -6,18 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import decimal
+from annomodels.data.columns import decimal, percent
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
-from annomodels.reporting.words import (
-    count,
-    interval,
-    listed,
-    number,
-    percent,
-    share_interval,
-)
+from annomodels.reporting.words import count, interval, listed, number, share_interval
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.gold.coverage import wrong_interval
 

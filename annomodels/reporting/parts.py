@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from annomodels.data.columns import short
 from annomodels.plots.svg import inline
 from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.words import advised
+from annomodels.reporting.words import advised, count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +23,9 @@ Kind = Literal[
     "code", "places", "pair", "box", "decide", "explorer", "more", "copy",
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
+
+
+FIRST_CARDS, MOST_CARDS = 6, 60
 
 
 class Part(NamedTuple):
@@ -62,6 +65,18 @@ class Head(NamedTuple):
         """States that hold items: style, count, name, and share in percent."""
         total = max(sum(n for _, n, _ in self.bar), 1)
         return [(css, n, name, 100 * n / total) for css, n, name in self.bar if n]
+
+
+class Card(NamedTuple):
+    """A coder: kind, sizes, facts by name, a sentence to send, and a confusion matrix if any."""
+
+    coder: str
+    kind: str
+    about: str
+    facts: Sequence[tuple[str, str]]
+    feedback: str
+    labels: Sequence[str] = ()
+    rows: Sequence[tuple[str, tuple[int, ...]]] = ()
 
 
 class Badge(NamedTuple):
@@ -130,6 +145,15 @@ def table(made: Table, otherwise: str = "") -> list[Part]:
     if made.rows:
         return [Part("table", made)]
     return [Part("text", otherwise)] if otherwise else []
+
+
+def cards(made: Sequence[Card]) -> list[Part]:
+    """Show the first cards; the others are folded."""
+    first = FIRST_CARDS if len(made) > FIRST_CARDS + 2 else len(made)
+    shown, rest = made[:first], made[first:]
+    name = f"Cards of {count(len(rest), 'more coder')}"
+    folded = [Part("more", (name, [Part("cards", rest)]))] * bool(rest)
+    return [*[Part("cards", shown)] * bool(shown), *folded]
 
 
 def summary(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from annomodels.data.columns import percent
+
 if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check
 
@@ -26,21 +28,6 @@ def advised(check: Check) -> list[str]:
         remedy = remedies.get(sentence, "")
         out.append(sentence if remedy in sentence else f"{sentence} Fix: {remedy}.")
     return out
-
-
-def percent(value: float) -> str:
-    """Share as percent, with the digits it deserves.
-
-    >>> percent(0.98125), percent(0.9996), percent(1.0), percent(0.0), percent(float("nan"))
-    ('98.1 %', '99.96 %', '100 %', '0 %', '–')
-    """
-    if not math.isfinite(value):
-        return "–"
-    if value in (0.0, 1.0):
-        return f"{100 * value:.0f} %"
-    near = min(value, 1 - value)
-    digits = 1 if near >= 0.001 else 2 if near >= 0.0001 else 3
-    return f"{100 * value:.{digits}f} %"
 
 
 def number(value: float) -> str:

@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import some
@@ -81,7 +80,7 @@ def columns_of(
     return columns
 
 
-def fingerprint_of(files: Iterable[Path], said: Any) -> str:
+def fingerprint_of(files: Iterable[Path], said: object) -> str:
     """Twelve hexadecimal digits that change with what was said and with the files.
 
     Of each file this looks at name, size, time of change and both ends.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,9 +28,10 @@ from annomodels.io.tables.guard import (
     repeated_problem,
 )
 from annomodels.io.tables.keys import Names, parts_of, said_key
-from annomodels.io.tables.long import ids_column, unused_columns
+from annomodels.io.tables.plain import ids_column, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
 from annomodels.io.writing import OutputError
+from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
 from annomodels.scale.intake import Intake
@@ -39,7 +40,6 @@ from annomodels.scale.sorting import Census, sort_buckets
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, Spill, edges_of
 
 SAMPLED_GROUPS, SAMPLED_ROWS = 32, 20_000
-Progress = Callable[[str, float, str], None]
 
 
 def scan(
@@ -88,7 +88,7 @@ def scan(
         Folder in which the sorted blocks are kept; a second scan of the same files finds them
         there. Without it they are in a temporary folder and go with the result.
     progress
-        Called as ``progress(stage, share_done, message)``.
+        Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
 
     Returns
     -------
@@ -129,7 +129,6 @@ def scan(
         tuple(dict.fromkeys(map(label_text, kinds))),
         question,
         repeats,
-        progress or (lambda *told: None),
     )
     keeper = None
     if cache is None:
@@ -139,12 +138,14 @@ def scan(
         target = Path(cache)
         kept = _kept(target, request.fingerprint)
         if kept is not None:
-            request.tell("reading", 1.0, "found in the cache")
+            (progress or silent)("reading", 1.0, "found in the cache")
             return kept
     target.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
-        save_scan(_sorted(request, work, *_read(request, work / "spill")))
+        with reporting(progress) as tell:
+            request = replace(request, tell=tell)
+            save_scan(_sorted(request, work, *_read(request, work / "spill")))
         _move(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -165,7 +166,7 @@ class _Request:
     dont_know: tuple[str, ...]
     question: str | None
     repeats: Repeats
-    tell: Progress
+    tell: Progress = silent
 
     @property
     def texts(self) -> list[str] | None:

@@ -133,7 +133,7 @@ def sort_buckets(
     folder: Path,
     recoding: Recoding,
     places: Places,
-    tell: Callable[[float], None],
+    tell: Callable[[float], object],
     bucket_rows: int = BUCKET_ROWS,
     block_labels: int = BLOCK_LABELS,
 ) -> Census:

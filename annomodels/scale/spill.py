@@ -110,7 +110,7 @@ class Spill:
     def _path(self, bucket: int) -> Path:
         return self.folder / f"{bucket:05d}.arrow"
 
-    def _write(self, bucket: int, names: Any, columns: Mapping[str, AnyArray]) -> None:
+    def _write(self, bucket: int, names: object, columns: Mapping[str, AnyArray]) -> None:
         arrays = {name: pa.array(values) for name, values in columns.items()}
         arrays["item"] = pa.DictionaryArray.from_arrays(arrays["item"], names)
         batch = pa.record_batch(arrays)
@@ -121,7 +121,7 @@ class Spill:
         self._rows[bucket] += len(batch)
 
 
-def edges_of(samples: Sequence[Any], rows: int, size: int = BUCKET_ROWS) -> Any:
+def edges_of(samples: Sequence[object], rows: int, size: int = BUCKET_ROWS) -> Any:
     """Keys that cut `rows` rows into buckets of about `size`, from the names of sampled ones."""
     n = min(MOST_BUCKETS, -(-rows // size))
     if n < 2 or not samples:

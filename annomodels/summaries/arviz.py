@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import ess_of_mean
@@ -13,14 +14,9 @@ from annomodels.models.encoded import encode
 from annomodels.summaries.skills import BUDGET, coder_draws
 from annomodels.summaries.trust.held_out import pointwise, whole_chains
 
-if TYPE_CHECKING:
-    import xarray as xr
 
-
-def arviz_tree(tree: xr.DataTree, data: Any, *, log_likelihood: bool) -> xr.DataTree:
+def arviz_tree(tree: xr.DataTree, data: object, *, log_likelihood: bool) -> xr.DataTree:
     """Return posterior, sampler statistics and the log-likelihood of each item."""
-    import xarray as xr
-
     if tree.attrs["engine"] == "em":
         raise NotApplicable(
             "The engine em gives one estimate and no draws, so there is nothing for ArviZ. Fit "
@@ -35,10 +31,8 @@ def arviz_tree(tree: xr.DataTree, data: Any, *, log_likelihood: bool) -> xr.Data
 
 
 def posterior(tree: xr.DataTree, data: Any) -> xr.Dataset:
-    """Return all variables of the posterior and the accuracy of coders, as in the table of coders.
-
-    `label` is a dimension that ArviZ makes itself, so labels given lie along `given`.
-    """
+    """Return the posterior with the accuracy of coders; labels given lie along `given`."""
+    # `label` is a dimension that ArviZ makes itself.
     found = tree["posterior"].to_dataset()
     if "confusion" in found:
         chains, draws = found.sizes["chain"], found.sizes["draw"]
@@ -64,8 +58,6 @@ def effective_share(found: xr.Dataset, n_draws: int) -> float:
 
 def _log_likelihood(tree: xr.DataTree, data: Annotations) -> xr.Dataset:
     """Return log p(labels of an item) on each draw, the truth summed out; known truth counts."""
-    import xarray as xr
-
     draws = whole_chains(tree, data)
     codes = encode(data, kind=draws.kinds_of(data))
     values = np.concatenate([part for _, part in pointwise(draws, codes, "item")], axis=1)

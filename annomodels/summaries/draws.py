@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
@@ -19,7 +20,6 @@ from annomodels.models.states import Kinds, States
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
     from scipy.sparse import csr_array
 
 BUDGET = 256 * 2**20
@@ -57,6 +57,22 @@ class Draws:
             return np.eye(self.prevalence.shape[1])
         truth: Floats = self.states.truth[sample]
         return truth
+
+    @property
+    def n_truths(self) -> int:
+        """Number of classes."""
+        return int(self.prevalence.shape[1])
+
+    def parts(self, state: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """For each truth the states that may stand for it, and P(truth, state), [item, -]."""
+        # The last axis of the second goes over samples and these states, state fastest.
+        for k in range(self.n_truths):
+            if self.states is None:
+                yield np.array([k]), np.ascontiguousarray(state[:, :, k])
+                continue
+            truth = self.states.truth
+            some = np.flatnonzero(truth[:, :, k].max(axis=0) > 0)
+            yield some, (state[:, :, some] * truth[None, :, some, k]).reshape(len(state), -1)
 
     def first(self, count: int) -> Draws:
         """Return the first draws."""
@@ -168,11 +184,7 @@ def _label_counts(data: Annotations) -> csr_array:
 def truth_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
-    """P(truth | labels, parameters) of every item on each draw.
-
-    p_ik is proportional to prevalence_k prod_n confusion[coder_n, k, label_n]; where items have
-    states, it is the sum of P(state | labels) P(truth | state). Known gold counts as certain.
-    """
+    """Yield P(truth | labels, parameters) of every item on each draw; known gold is certain."""
     for step, p_state in state_probabilities(draws, data, budget):
         p = p_state if draws.states is None else p_state @ draws.truth(step)
         if data.gold is not None:
@@ -185,11 +197,7 @@ def truth_probabilities(
 def state_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
-    """P(state | labels, parameters) of every item on each draw; see :func:`truth_probabilities`.
-
-    The sum over an item's labels is one product with the sparse counts. A known truth weighs each
-    state by the probability of that truth.
-    """
+    """Yield P(state | labels, parameters) of every item on each draw."""
     n_states, n_coders = draws.share.shape[1], data.n_coders
     emitted, counts = draws.emission, counts_matrix(data)
     if emitted.strides[1] == 0:  # all coders have one matrix, of which this is a view

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
@@ -20,10 +22,6 @@ from annomodels.summaries.merging import (
 )
 from annomodels.types import Floats, Ints
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
 COLUMNS = columns_of(
     "label given share prevalence sensitivity precision partner partner_share alpha_change",
     "accuracy_gain",
@@ -32,13 +30,7 @@ PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_g
 
 
 def labels(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Say of each label how frequent it is, how well it is used and what it is confused with.
-
-    On each draw, with the share w_j of the labels that coder j gave, an item and a label of the
-    crowd have truth k and label l with probability
-
-    .. math:: J_{kl} = \pi_k \sum_j w_j \theta_{j,k,l} .
-    """
+    """Tabulate how frequent, how well used and how often confused each label is."""
     return scheme(tree, data)[0]
 
 
@@ -49,8 +41,6 @@ def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
 
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     """Share of each label among the truths."""
-    import pandas as pd
-
     draws = tree["posterior"].to_dataset()[["prevalence"]]
     values = draws["prevalence"].values.reshape(-1, data.n_labels)
     table = pd.DataFrame({"label": list(data.labels), **estimated("prevalence", values)})
@@ -84,8 +74,6 @@ def _each(
     draws: Draws, data: Annotations, joint: Floats, partner: Ints, merged: pd.DataFrame
 ) -> pd.DataFrame:
     """Table of the labels; `merged` holds what merging each with its partner does."""
-    import pandas as pd
-
     given = data.votes.sum(axis=0)
     right = np.diagonal(joint, axis1=1, axis2=2)
     mixed = joint + joint.transpose(0, 2, 1)
@@ -113,8 +101,6 @@ def _each(
 
 def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame) -> pd.DataFrame:
     """Table of pairs of labels; `merged` holds what merging them does."""
-    import pandas as pd
-
     first, second = chosen.T
     table: dict[str, object] = {
         "first": [data.labels[k] for k in first],
@@ -127,10 +113,7 @@ def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame)
 
 
 def crowd_table(draws: Draws, data: Annotations) -> Floats:
-    """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label].
-
-    Coders count by the number of their labels.
-    """
+    """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]."""
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     crowd = np.einsum("j,sjkl->skl", weight, draws.confusion)
     table: Floats = draws.prevalence[:, :, None] * crowd
@@ -138,8 +121,6 @@ def crowd_table(draws: Draws, data: Annotations) -> Floats:
 
 
 def _kept(joint: Floats, data: Annotations) -> xr.Dataset:
-    import xarray as xr
-
     names = [label_text(name) for name in data.labels]
     return xr.Dataset(
         {"joint": (("sample", "truth", "label"), joint)}, coords={"truth": names, "label": names}
@@ -166,8 +147,7 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
         best: Any = found.loc[pair]
         first, second = (label_text(data.labels[k]) for k in pair)
         notes.append(
-            f"Counted as one, {first} and {second} would raise alpha by "
-            f"{best['alpha_change']:.3f} ({best['alpha_change_low']:.3f} to "
-            f"{best['alpha_change_high']:.3f})."
+            f"Counted as one, {first} and {second} would raise alpha by {best['alpha_change']:.3f} "
+            f"({best['alpha_change_low']:.3f} to {best['alpha_change_high']:.3f})."
         )
     return tuple(notes)

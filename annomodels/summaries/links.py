@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import Candidates, antecedents_of
+from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
 from annomodels.data.validation import some
 from annomodels.errors import NotApplicable
@@ -19,9 +22,6 @@ from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 GOOD_ERROR = 0.05
 FEW = 20
 SHARE = 0.02
@@ -30,8 +30,6 @@ SPLIT = "{n} mentions have an antecedent of several parts; they are not joined t
 
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
     """All candidates with P(true), its Monte Carlo error, and the votes."""
-    import pandas as pd
-
     model, codes, p, truth = _read(tree, data)
     silver = p > 0.5
     if model.single:
@@ -55,8 +53,6 @@ def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:
 
 def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
     """Mentions with their most probable label and P(none, one, several readings are true)."""
-    import pandas as pd
-
     _, codes, p, truth = _read(tree, data)
     best, number = _best(codes, p), truth["p_number"].values
     names = truth["number"].values.astype(object)
@@ -90,8 +86,6 @@ def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Su
 
 def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     """Sensitivity and specificity (or accuracy) of each coder for each class."""
-    import pandas as pd
-
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")
     model, posterior = _model(tree), tree["posterior"].to_dataset()
@@ -108,17 +102,12 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
     table = pd.DataFrame(rows, columns=columns)
     return Summary(
-        "Coders", table, posterior, (f"Intervals hold {100 * prob:.0f} % of the draws.",)
+        "Coders", table, posterior, (f"Intervals hold {percent(prob, 0)} of the draws.",)
     )
 
 
 def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
-    """Each mention with its most probable antecedent, and the probability of the link.
-
-    Mentions whose most probable label has no antecedent, or several parts, give no row.
-    """
-    import pandas as pd
-
+    """Tabulate the most probable antecedent of each mention, if it has one of one part."""
     _require_probability("at_least", at_least)
     _, codes, p, truth = _read(tree, data)
     p_next, found, split = truth["p_next"].values, [], 0
@@ -135,8 +124,6 @@ def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary
 
 def chains(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
     """Silver chains: mentions joined by :func:`links`; the first gives a chain its name."""
-    import pandas as pd
-
     found = links(tree, data, at_least)
     antecedent = dict(zip(found.table["item"], found.table["antecedent"], strict=True))
     p = dict(zip(found.table["item"], found.table["p_link"], strict=True))
@@ -167,12 +154,7 @@ def joined(links: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def check(tree: xr.DataTree, data: Candidates) -> Check:
-    """Look at the chains, at the coders, and whether true and false are swapped.
-
-    Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; a Monte Carlo error
-    of probabilities of at most .05; coders worse than chance on a class in at most 2 % of the
-    draws; 20 mentions of each coder; two coders of each mention.
-    """
+    """Check the chains, the coders, and whether true and false are swapped."""
     mixed = fit_findings(tree, data)
     findings = [*mixed, _error(tree), *_swapped(tree, data), _few(data), _alone(data)]
     return judged(findings, " ".join(finding.sentence for finding in mixed[:2]))
@@ -193,7 +175,7 @@ def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
     shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1))
     out = []
     for name, share in zip(data.classes, shares.tolist(), strict=True):
-        text = f"In {100 * share:.0f} % of the draws coders are worse than chance on class {name}"
+        text = f"In {percent(share, 0)} of the draws coders are worse than chance on class {name}"
         bad = share > SHARE
         if bad:
             text += ": true and false may be swapped there. Do not use its probabilities"

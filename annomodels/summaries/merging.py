@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.agreement import agreement
 from annomodels.coefficients.distances import make_distance
@@ -16,9 +17,6 @@ from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import estimated, interval
 from annomodels.types import Floats, Ints
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Pair = tuple[int, int]
 Alpha = tuple[float, Floats | None]
 
@@ -27,10 +25,7 @@ ALPHA_DRAWS = 1000
 
 
 def merged_alphas(data: Annotations, pairs: Iterable[Pair]) -> dict[Pair, Alpha]:
-    """Nominal alpha with two labels counted as one, and its draws, for each pair of labels.
-
-    The weights of the items are drawn once: draws of different pairs belong together.
-    """
+    """Compute alpha with two labels counted as one, for each pair, on common draws."""
     wanted = list(dict.fromkeys(pairs))
     basis = agreement(data, "alpha", distance=_merged(data, 0, 0), draws=1).basis
     if basis is None or before(basis.request.coefficient, basis.rows, basis.request.convention):
@@ -71,8 +66,6 @@ def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
 
 def merges(mixed: Floats, chosen: Ints, alphas: dict[Pair, Alpha]) -> pd.DataFrame:
     """Work out what merging does, one row for each pair of labels, indexed by their codes."""
-    import pandas as pd
-
     changes = [
         _change(alphas[0, 0], alphas[k, m]) if (k, m) in alphas else (np.nan,) * 4
         for k, m in chosen.tolist()

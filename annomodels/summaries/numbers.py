@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.agreement import agreement as classical
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column
+from annomodels.data.columns import Column, percent
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.models.numeric import NumberValues
@@ -19,9 +21,6 @@ from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import CHECK, FINE, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FEWEST_LABELS = 5
 USELESS = 0.1
@@ -41,8 +40,6 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Posterior of the true value of every item."""
-    import pandas as pd
-
     truth = tree["truth"].to_dataset()
     value = truth["truth_mean"].values
     n = np.diff(data.starts)
@@ -71,20 +68,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def coders(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Bias, scale, noise and reliability of every coder, with 95 % intervals.
-
-    Reliability is the share of the variance of a coder's labels of typical items that comes from
-    the truth, :math:`s^2 \tau^2 / (s^2 \tau^2 + \sigma^2)`: the squared correlation of label and
-    truth.
-
-    kind is the first that holds of "not enough evidence" (fewer than 5 labels), "reversed"
-    (p_reversed > .95), "uninformative" (reliability is below .1 with probability above .5),
-    "biased" (the interval of the bias leaves out 0 and the bias exceeds a quarter of the spread of
-    the truths), "good".
-    """
-    import pandas as pd
-    import xarray as xr
-
+    """Tabulate bias, scale, noise, reliability s^2 tau^2 / (s^2 tau^2 + sigma^2) of each coder."""
     n = np.bincount(data.coder, minlength=data.n_coders)
     drawn = _draws(tree)
     spread, scale, noise = drawn.truth_spread[:, None], drawn.scale, drawn.noise_sd
@@ -118,14 +102,7 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def items(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Difficulty of every item and why an item needs a look.
-
-    Difficulty is the factor by which the noise of all coders is larger at this item than usual
-    (its square averages 1).
-    """
-    import pandas as pd
-    import xarray as xr
-
+    """Tabulate the noise factor of every item (its square averages 1), and why it needs a look."""
     truth, held = tree["truth"].to_dataset(), tree["items"].to_dataset()
     difficulty, error = held["difficulty"].values, held["difficulty_sd"].values
     sd = truth["truth_sd"].values
@@ -159,11 +136,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
-    """Krippendorff's interval alpha that the model implies for these coders, shape [sample].
-
-    1 minus the expected squared difference of two labels of one item over that of two labels of
-    different items, coders weighted by their number of labels, for infinitely many items.
-    """
+    """Krippendorff's interval alpha that the model implies for these coders, shape [sample]."""
     weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     drawn = _draws(tree)
     tau2, bias, scale, noise = drawn.truth_spread**2, drawn.bias, drawn.scale, drawn.noise_sd
@@ -179,9 +152,6 @@ def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
     r"""Krippendorff's interval alpha beside the reliabilities that the model implies."""
-    import pandas as pd
-    import xarray as xr
-
     panel = classical(data.replace(scale="interval"), "alpha", draws=draws)
     drawn = _draws(tree)
     tau2, bias2, noise2 = drawn.truth_spread**2, drawn.bias_spread**2, drawn.noise**2
@@ -227,11 +197,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 
 def check(tree: xr.DataTree, data: Annotations) -> Check:
-    """Look at the chains and at the ends of the scale.
-
-    Limits: those of :func:`annomodels.summaries.trust.checks.check` on the run; at most 5 % of the
-    labels expected beyond the largest and smallest label given.
-    """
+    """Check the chains and the ends of the scale."""
     findings = [*fit_findings(tree, data), _beyond(tree, data)]
     return judged(findings, " ".join(finding.sentence for finding in findings[:2]))
 
@@ -252,7 +218,7 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     below, above = ndtr((y.min() - mean) / sd), ndtr((mean - y.max()) / sd)
     share = float((open_low * below + open_high * above).mean())
     text = (
-        f"The model expects {100 * share:.1f} % of the labels beyond {y.min():g} and {y.max():g}."
+        f"The model expects {percent(share, 1)} of the labels beyond {y.min():g} and {y.max():g}."
     )
     if share > BEYOND:
         text += (

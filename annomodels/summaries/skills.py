@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import n_samples
 from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
-
 
 BUDGET = 256 * 2**20
 NO_SIGNAL = 0.1  # signal below which nothing should be believed of the truth
@@ -37,14 +33,8 @@ def says(prevalence: Floats, confusion: Floats) -> Floats:
 
 
 def skill(prevalence: Floats, confusion: Floats) -> Floats:
-    """Kappa between a coder and the truth, shape [..., coder].
-
-    (accuracy - chance) / (1 - chance) with chance = sum_k prevalence_k P(coder says k): 1 for a
-    perfect coder, 0 for one whose labels do not depend on the truth, below 0 for one who swaps
-    labels.
-
-    Source: Cohen 1960, doi:10.1177/001316446002000104, with the truth as the second coder.
-    """
+    """Kappa between a coder and the truth, shape [..., coder]."""
+    # Cohen 1960, doi:10.1177/001316446002000104, with the truth as the second coder.
     right, said = accuracy(prevalence, confusion), says(prevalence, confusion)
     return _beyond_chance(prevalence, right, said)
 
@@ -56,12 +46,8 @@ def _beyond_chance(prevalence: Floats, right: Floats, said: Floats) -> Floats:
 
 
 def bits(prevalence: Floats, confusion: Floats) -> Floats:
-    """Mutual information of the truth and one label of the coder, in bits, shape [..., coder].
-
-    sum_kl prevalence_k confusion_jkl log2(confusion_jkl / P(coder says l)).
-
-    Source: Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x
-    """
+    """Mutual information of the truth and one label of the coder, in bits, [..., coder]."""
+    # Shannon 1948, doi:10.1002/j.1538-7305.1948.tb01338.x
     return _told(prevalence, confusion, says(prevalence, confusion))
 
 
@@ -135,21 +121,10 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
 
 
 def signal(tree: xr.DataTree, data: Annotations) -> Floats:
-    r"""How far the labels depend on the truth, on every draw; shape [draw].
-
-    .. math:: \sum_j w_j \rho_j, \quad w_j = N_j / N
-
-    :math:`\rho_j` is the skill of coder j, 0 for chance and 1 for perfect; its size where it is
-    certainly below 0, since a coder who swaps labels tells as much of the truth as one who is
-    right. Where several classes are swapped so that skill sees nothing, it is the correlation that
-    the mutual information :math:`I_j` (in nats) of truth and label amounts to,
-    :math:`\sqrt{1 - e^{-2 I_j}}`.
-
-    It is 0 where a test without a model sees no dependence, see :mod:`annomodels.data.chance`: a
-    posterior does not get there.
-
-    Source of the correlation: Linfoot 1957, doi:10.1016/S0019-9958(57)90116-X.
-    """
+    """Measure how far labels depend on the truth on every draw, sum_j N_j rho_j / N, [draw]."""
+    # rho_j is the skill of coder j, its size if it is certainly below 0; if skill sees nothing, the
+    # correlation that the mutual information amounts to, sqrt(1 - exp(-2 I_j)) (Linfoot 1957,
+    # doi:10.1016/S0019-9958(57)90116-X). 0 where a test without a model sees no dependence.
     from annomodels.summaries.draws import thinned
 
     draws = thinned(tree, data, SIGNAL_DRAWS)
@@ -170,11 +145,7 @@ def signal(tree: xr.DataTree, data: Annotations) -> Floats:
 
 
 def doubtful(values: Floats) -> bool:
-    """Return True if the signal may well be too small for any label to be believed.
-
-    Where nearly all labels are one label, a model explains them by a prevalence near 1 and is sure
-    of every item; that the coders may know nothing shows in the spread of their skill.
-    """
+    """Return True if the signal may well be too small for any label to be believed."""
     return bool((values < NO_SIGNAL).mean() > DOUBT)
 
 

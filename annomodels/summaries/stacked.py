@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.mixtures.stack import layered
@@ -14,8 +15,6 @@ from annomodels.summaries.draws import evenly, model_of, thinned, truth_probabil
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.models.mixtures.stack import Stack
 
 # items of which P(truth) is computed at a time
@@ -75,10 +74,7 @@ class Stacked:
 
 
 def stacked(tree: xr.DataTree) -> Stacked | None:
-    """Read what a fit keeps of a stack; None of a fit of one model.
-
-    Of a scan, mixtures are those of items of known truth.
-    """
+    """Read what a fit keeps of a stack; None of one model; of a scan, of items of known truth."""
     if "stack" not in tree.children:
         return None
     found = tree["stack"].to_dataset()
@@ -100,10 +96,7 @@ def stacked(tree: xr.DataTree) -> Stacked | None:
 def truth_draws(
     tree: xr.DataTree, data: Annotations, most: int
 ) -> tuple[int, Iterator[tuple[int, Floats]]]:
-    """Go through P(truth) of all items, [item, truth], under up to `most` draws; and their number.
-
-    Known truth counts as certain.
-    """
+    """Return the number of, and up to `most`, draws of P(truth) [item, truth]; known is certain."""
     stack = stacked(tree)
     if stack is None:
         draws = thinned(tree, data, most)

@@ -268,4 +268,4 @@ def test_names_stay_whole_on_a_terminal(columns: int, fitted, audited, monkeypat
     assert code == 0
     assert max(map(len, lines)) <= columns
     text = "\n".join(lines)
-    assert all(name in text for name in ("accuracy", "prevalence", "quantity", "low", "high"))
+    assert all(name in text for name in ("accuracy", "prevalence", "quantity", "value"))

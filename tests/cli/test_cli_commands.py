@@ -20,15 +20,6 @@ def rows_of(text: str, mark: str = "\t") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text), delimiter=mark))
 
 
-def test_check_as_json(votes: Path, call) -> None:
-    done = call("check", votes, "--json", "--group-column", "page")
-    facts = json.loads(done.out)
-    assert facts["source"] == "votes.csv"
-    assert facts["checks"]["items"] == {"value": 4, "remark": ""}
-    assert facts["checks"]["documents"]["value"] == 2
-    assert facts["checks"]["coders_below_10_labels"]["names"] == ["ana", "ben", "cem"]
-
-
 def test_check_counts_groups_without_overlap(tmp_path: Path, call) -> None:
     path = tmp_path / "votes.csv"
     path.write_text("item,coder,label\nt1,a,x\nt1,b,y\nt2,c,x\nt2,d,x\nt3,c,x\n")
@@ -83,38 +74,6 @@ def test_agree_by_document_with_the_rules_for_labels_nobody_gave(tmp_path: Path,
     assert "decide 2 of 3 groups: 1 count as 1, 1 as 0" in done.err
     plain = rows_of(call("agree", path, *words).out)
     assert [row["value"] for row in plain] == ["", "0", "1"]
-
-
-def test_agree_by_label_sets_one_label_against_the_others(call) -> None:
-    done = call("agree", "dataset:trains", "--by", "label")
-    data = am.datasets.load("trains")
-    for row in rows_of(done.out):
-        if row["coefficient"] == "percent":
-            own = data.votes[:, [str(name) for name in data.labels].index(row["label"])]
-            n = data.n_coders
-            agreeing = own * (own - 1) + (n - own) * (n - own - 1)
-            expected = np.mean(agreeing / (n * (n - 1)))
-            assert float(row["value"]) == pytest.approx(expected, abs=1e-6)
-
-
-def test_agree_by_coder_shows_them_and_the_rest_without_them(votes: Path, call) -> None:
-    rows = rows_of(call("agree", votes, "--by", "coder").out)
-    percent = {r["coder"]: r for r in rows if r["coefficient"] == "percent"}
-    without = {name: float(row["without"]) for name, row in percent.items()}
-    assert without == pytest.approx({"ana": 0.5, "ben": 0.5, "cem": 1.0})
-    against = {name: float(row["value"]) for name, row in percent.items()}
-    assert against == pytest.approx({"ana": 0.75, "ben": 0.75, "cem": 0.5})
-    assert float(percent["cem"]["difference"]) == pytest.approx(1 / 3, abs=1e-6)
-
-
-def test_agree_by_pair_takes_two_coders_and_their_items(votes: Path, call) -> None:
-    pairs = rows_of(call("agree", votes, "--by", "pair").out)
-    percent = {
-        (r["coder_a"], r["coder_b"]): float(r["value"])
-        for r in pairs
-        if r["coefficient"] == "percent"
-    }
-    assert percent == pytest.approx({("ana", "ben"): 1.0, ("ana", "cem"): 0.5, ("ben", "cem"): 0.5})
 
 
 @pytest.mark.slow
@@ -195,34 +154,6 @@ def test_gold_leaves_unsettled_labels_empty_only_with_a_threshold(saved: Path, c
         assert after["settled"] == ("true" if settled else "false")
         assert after["label"] == (before["label"] if settled else "")
     assert len({row["settled"] for row in strict}) == 2
-
-
-@pytest.mark.slow
-def test_soft_gold_sums_to_one(saved: Path, call, tmp_path: Path) -> None:
-    target = tmp_path / "gold.csv"
-    assert call("gold", saved, "--soft", "-o", target).code == 0
-    rows = rows_of(target.read_text(), ",")
-    names = [name for name in rows[0] if name.startswith("p_") and "next" not in name]
-    assert names == ["p_1", "p_2", "p_3", "p_4"]
-    assert [f"p_next_{name[2:]}" in rows[0] for name in names] == [True] * 4
-    for row in rows:
-        parts = {name.removeprefix("p_"): float(row[name]) for name in names}
-        assert sum(parts.values()) == pytest.approx(1, abs=1e-5)
-        assert max(parts, key=parts.__getitem__) == row["label"]
-        assert parts[row["label"]] == pytest.approx(float(row["probability"]), rel=1e-5)
-
-
-@pytest.mark.slow
-def test_coders_and_items_are_the_tables_of_the_fit(saved: Path, call) -> None:
-    fit = am.load(saved)
-    rows = json.loads(call("coders", saved, "--target", ".8", "--json").out)
-    table = fit.coders(target=0.8).table
-    assert [row["coder"] for row in rows] == [str(name) for name in fit.data.coders]
-    assert [row["p_below_target"] for row in rows] == pytest.approx(
-        table["p_below_target"].tolist()
-    )
-    rows = json.loads(call("items", saved, "--json").out)
-    assert [row["quadrant"] for row in rows] == fit.items().table["quadrant"].tolist()
 
 
 @pytest.mark.slow

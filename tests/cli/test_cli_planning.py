@@ -26,39 +26,12 @@ def crowd(tmp_path_factory):
     return path
 
 
-@pytest.mark.slow
-def test_next_gives_what_the_fit_gives_and_says_when_to_stop(crowd, call):
-    done = call("next", crowd, "--budget", 7)
-    assert done.code == 0, done.err
-    rows = table(done.out)
-    expected = am.load(crowd).next(budget=7).table
-    assert [(r["item"], r["coder"]) for r in rows] == list(
-        zip(expected["item"], expected["coder"], strict=True)
-    )
-    assert len(rows) == 7
-    assert "note: These 7 labels of" in done.err
-    assert "more labels would pay" in done.err
-    assert "note:" not in call("next", crowd, "--budget", 7, "-q").err
-
-
 def test_next_keeps_its_limits(crowd, call):
     words = ["--coders", "c1, c2,c3", "--per-item", 1, "--per-coder", 4, "--stop", 0]
     rows = table(call("next", crowd, "--budget", 50, *words, "--format", "csv").out, ",")
     assert 0 < len(rows) <= 12
     assert {r["coder"] for r in rows} <= {"c1", "c2", "c3"}
     assert len({r["item"] for r in rows}) == len(rows)
-
-
-def test_next_says_whom_to_ask(crowd, call, tmp_path):
-    rows = json.loads(call("next", crowd, "--whom", "--json").out)
-    assert {r["coder"] for r in rows} == {f"c{j}" for j in range(1, 9)}
-    spammers = [r["advice"] for r in rows if r["kind"] == "spammer"]
-    assert set(spammers) == {"do not ask"}
-    assert rows[0]["advice"] == "ask"
-    done = call("next", crowd, "--by", "bits", "-o", tmp_path / "next.csv")
-    assert done.code == 0
-    assert (tmp_path / "next.csv").read_text().startswith("item,coder,gain,bits,n,label")
-    assert call("next", crowd, "-o", tmp_path / "next.csv").code == 2
 
 
 def test_next_refuses_in_words(crowd, call, tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import json
 import os
 import re
 from pathlib import Path
@@ -56,25 +55,6 @@ def test_a_run_writes_its_files_and_nothing_else(crowd) -> None:
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o666 & ~mask}
 
 
-def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
-    folder, command = crowd
-    fit = am.load(folder / "fit.nc")
-    assert fit.seed == 5
-    assert fit.tree.attrs["command"] == command
-    with (folder / "gold.csv").open(newline="") as file:
-        gold = list(csv.DictReader(file))
-    assert [row["label"] for row in gold] == fit.gold().table["label"].tolist()
-    with (folder / "coders.csv").open(newline="") as file:
-        below = [float(row["p_below_target"]) for row in csv.DictReader(file)]
-    assert below == pytest.approx(fit.coders(target=0.7).table["p_below_target"].tolist(), rel=1e-5)
-    tables = {"items": fit.items(), "agreement": fit.agreement(), "next": fit.next(target=0.7)}
-    for name, summary in tables.items():
-        with (folder / f"{name}.csv").open(newline="") as file:
-            header = next(csv.reader(file))
-        assert header == [str(column) for column in summary.table.columns]
-    assert command in (folder / "report.html").read_text()
-
-
 def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
     folder, _ = crowd
     with (folder / "gold.csv").open(newline="") as file:
@@ -95,16 +75,6 @@ def test_stdout_is_report_and_verdict(votes: Path, call, tmp_path: Path) -> None
     assert all(line.startswith("  ") for line in rest)
     assert re.search(r"with gibbs, seed 1, .*\nThis takes \d+ to \d+ (seconds|minutes)", done.err)
     assert "sampling ..." in done.err
-
-
-def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    facts = json.loads(call("run", votes, "-o", out, *FEW, "--json", "--no-report").out)
-    assert facts["report"] is None
-    assert names_in(out) == FILES - {"report.html"}
-    assert {Path(name).name for name in facts["files"]} == names_in(out)
-    assert facts["seed"] == 1
-    assert facts["engine"] == "gibbs"
 
 
 def test_files_that_exist_stay_and_are_all_named(

@@ -92,20 +92,3 @@ def test_sigterm_keeps_the_draws(labels: str, tmp_path: Path) -> None:
     assert process.returncode == 130, err
     assert "what was sampled until then is kept" in err
     assert am.load(tmp_path / "fit.nc").tree.attrs["stopped"] == "interrupted"
-
-
-def test_a_long_run_says_once_a_minute_how_far_it_is(capsys, monkeypatch) -> None:
-    from annomodels.cli import terminal
-
-    now = [100.0]
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
-    stages = terminal.Stages()
-    for second in range(0, 200, 10):
-        now[0] = 100.0 + second
-        stages("sampling", second / 1000)
-    assert capsys.readouterr().err.splitlines() == [
-        "sampling ...",
-        "sampling 6 %, about 16 minutes left",
-        "sampling 12 %, about 15 minutes left",
-        "sampling 18 %, about 14 minutes left",
-    ]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
-
-import annomodels as am
 
 
 def test_the_table_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> None:
@@ -21,22 +18,6 @@ def test_the_table_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) 
     *parts, total = (float(row["log_odds"]) for row in rows)
     assert sum(parts) == pytest.approx(total, abs=1e-3)
     assert "independent of each other" in done.err
-
-
-@pytest.mark.slow
-def test_json_has_the_same_rows(saved: Path, call) -> None:
-    rows = json.loads(call("gold", saved, "--why", "--item", "3", "--item", "2", "--json").out)
-    table = am.load(saved).why(["3", "2"]).table
-    assert [row["source"] for row in rows] == table["source"].tolist()
-    assert [row["log_odds"] for row in rows] == pytest.approx(table["log_odds"].tolist())
-
-
-@pytest.mark.slow
-def test_without_items_it_explains_overturned_majorities(saved: Path, call) -> None:
-    done = call("gold", saved, "--why", "--json")
-    gold = am.load(saved).gold().table
-    named = [str(name) for name in gold.loc[gold["overturned"], "item"]]
-    assert list(dict.fromkeys(str(row["item"]) for row in json.loads(done.out))) == named
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from annomodels.coref import (
 from annomodels.data.document import Document
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.page import page_of_links, report_links
-from annomodels.reporting.sections.places import silver
+from annomodels.reporting.sections.places import cards, silver
 
 
 def first_it() -> Document:
@@ -96,6 +96,20 @@ def test_a_coder_against_the_others() -> None:
     assert table["alone"][0] > 3 * table["alone"][1:].max()
     with pytest.raises(am.errors.NotApplicable, match="draws=0"):
         coder_table(texts, draws=0)
+
+
+def test_cards_begin_with_the_odd_one_and_name_where_each_was_alone() -> None:
+    facts = LinkFacts(odd_one_out(), draws=50)
+    shown, rows = cards(facts), facts.coders
+    assert [card.coder for card in shown] == rows["coder"].tolist()
+    assert shown[0].kind == "differs"
+    assert "Talk to " + shown[0].coder in page_of_links(facts)
+    for card, alone in zip(shown, rows["alone"], strict=True):
+        said = dict(card.facts)["Alone"]
+        assert said == "nowhere" if not alone else said.startswith(f"at {alone} of ")
+        assert ("words " in card.feedback) == bool(alone)
+    two = LinkFacts([document("t", {"a": [[1, 2]], "b": [[1], [2]]})], draws=20)
+    assert "class=card" not in page_of_links(two)
 
 
 def test_of_two_coders_nobody_is_the_odd_one() -> None:

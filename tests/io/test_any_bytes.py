@@ -22,23 +22,8 @@ CELL = st.one_of(
     ),
     st.text(max_size=6),
 )
-HEADER = st.one_of(
-    st.sampled_from(
-        [
-            "item",
-            "coder",
-            "label",
-            "task",
-            "worker",
-            "gold",
-            "text",
-            "question",
-            "annotation_id",
-            "",
-        ]
-    ),
-    CELL,
-)
+ROLES = ["item", "coder", "label", "gold", "text", "question", "annotation_id", "a", "b"]
+HEADER = st.one_of(st.sampled_from([*ROLES, "task", "worker", ""]), CELL)
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -119,7 +104,6 @@ VALUES = st.recursive(
     ),
     max_leaves=5,
 )
-ROLES = ["item", "coder", "label", "gold", "text", "question", "annotation_id", "a", "b"]
 
 
 @pytest.mark.slow

@@ -241,18 +241,8 @@ def outcome(path: Path, options: dict[str, Any], chance: random.Random) -> None:
 
 def chosen_options(options: dict[str, Any], chance: random.Random) -> dict[str, Any]:
     more: list[dict[str, Any]] = [
-        *[
-            {},
-            {},
-            {},
-            {},
-            {},
-            {},
-            {"models": True},
-            {"sets": True},
-            {"units": "exact"},
-            {"units": "token"},
-        ],
+        *[{} for _ in range(6)],
+        *[{"models": True}, {"sets": True}, {"units": "exact"}, {"units": "token"}],
         *[{"units": "overlap"}, {"units": "chain"}, {"question": "mood"}, {"text": "text"}],
         *[{"coders": {"ana": "x", "ben": "x"}}, {"labels": ["good", "bad", "pos", "neg", "neu"]}],
     ]

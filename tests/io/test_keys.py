@@ -14,8 +14,8 @@ from annomodels import Annotations, read
 from annomodels.errors import AnnotationError
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.keys import key_cells, key_of
+from annomodels.io.tables.plain import read_wide
 from annomodels.io.tables.table import Table
-from annomodels.io.tables.wide import read_wide
 
 Write = Callable[..., Path]
 

@@ -12,7 +12,7 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.io import source as sources
-from annomodels.io.tables import long
+from annomodels.io.tables import plain as long
 
 ROWS = 40
 

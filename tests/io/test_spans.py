@@ -82,8 +82,9 @@ def test_webanno_chains(tmp_path: Path) -> None:
 
 @given(st.lists(st.text("ab😊é", min_size=1, max_size=4), min_size=1, max_size=6), st.data())
 def test_webanno_places_are_code_points_in_any_text(words: list[str], data: st.DataObject) -> None:
-    from annomodels.io.span_builder import SpanBuilder
-    from annomodels.io.tools import webanno as reader
+    from annomodels.io.records import Records
+    from annomodels.io.source import Options, Source
+    from annomodels.io.tools import projects as reader
 
     cut = data.draw(st.integers(0, len(words)))
     text, unit, lines, want = "", 0, ["#FORMAT=WebAnno TSV 3.3", "#T_SP=a.L|f", "", ""], []
@@ -94,9 +95,9 @@ def test_webanno_places_are_code_points_in_any_text(words: list[str], data: st.D
             lines.append(f"{number}-{n}\t{unit}-{unit + size}\t{word}\tX\t")
             want.append((len(text), len(text) + len(word), "X"))
             text, unit = text + word + " ", unit + size + 1
-    builder = SpanBuilder("x")
-    reader._read("\n".join(lines), "d", "ana", builder)
-    spans = builder.spans()
+    found = Records(Source("x", data=b""), Options())
+    reader._read("\n".join(lines), "d", "ana", found)
+    spans = found.spans()
     assert marks(spans, "L.f") == want
     assert spans.texts["d"] == text[:-1]
 

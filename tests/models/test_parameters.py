@@ -89,7 +89,7 @@ def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> N
             assert rhat.max() > 1.1, each
             at = names[int(rhat.argmax())]
             assert each.words in at or each.name == "prevalence", (each, at)
-            found = check(bad, data, aspects=())
+            found = check(bad, data, seen=())
             assert found.verdict == "do not use", each
             assert at in found.sentences[0]
 
@@ -110,7 +110,7 @@ def test_a_hyperparameter_in_two_places_forbids_the_use() -> None:
     posterior = made_up(model, data, np.random.default_rng(1))
     for name in ("cuts", "shift_scale", "spread_scale", "lapse_scale", "lapse_location"):
         posterior[name][0] += 50
-    found = check(tree_of(model, data, posterior), data, aspects=())
+    found = check(tree_of(model, data, posterior), data, seen=())
     assert found.verdict == "do not use"
     assert "R-hat" in str(found)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.models.states import States
 from annomodels.planning.design import verdict
 from annomodels.planning.trials import _items, assumed, like_pilot, trial, vote_accuracy
-from annomodels.summaries.next.gains import StateDraws
+from annomodels.summaries.draws import Draws
 
 
 @pytest.mark.slow
@@ -157,7 +158,9 @@ def test_models_without_a_population_hand_on_the_coders_of_the_pilot():
 def test_items_with_states_get_the_truth_of_their_state(rng):
     share = np.array([[0.5, 0.3, 0.2]])
     truth = np.array([[[1.0, 0.0], [0.0, 1.0], [0.25, 0.75]]])
-    draws = StateDraws(share, np.full((1, 1, 3, 2), 0.5), truth)
+    draws = Draws(
+        np.ones((1, 2)), np.zeros((1, 1, 2, 2)), States(share, np.full((1, 1, 3, 2), 0.5), truth)
+    )
     state, found = _items(draws, 0, 40_000, rng)
     np.testing.assert_allclose(np.bincount(state) / 40_000, share[0], atol=0.01)
     assert found[state == 2].mean() == pytest.approx(0.75, abs=0.02)

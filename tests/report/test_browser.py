@@ -169,7 +169,7 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
     )
     left = doubt.sum() - sum(kept[row["item"]] for row in said[:3])
     assert tab.evaluate(status).startswith(f"3 decided, {contested - 4} left")
-    assert f"→ {left:.1f}" in tab.evaluate(status)
+    assert f": {doubt.sum():.0f} → {left:.0f}" in tab.evaluate(status)
     tab.open(pages["crowd"])
     assert decisions(tab) == said
     tab.evaluate("localStorage.clear()")

@@ -74,10 +74,24 @@ def test_states_add_up_and_actions_name_their_counts(found):
     assert "becomes" not in check.about or now in check.about
 
 
+def test_labels_are_bought_for_items_that_need_some_and_no_others(found):
+    plan, need = found.following.table, np.flatnonzero(found.state == 1)
+    names = {found.data.items[i] for i in need}
+    assert set(plan["item"]) <= names
+    (buy,) = (each for each in head(found).actions if each.href == "#labels-to-buy")
+    bought = plan["item"].nunique()
+    whose = f"{bought} of the " * (bought < len(need)) + f"{len(need)} items that need labels"
+    assert buy.title == f"Buy {len(plan)} labels"
+    assert buy.about.startswith(f"for {whose}: about ")
+
+
 def test_nothing_is_left_of_a_quiet_fit(found):
+    easy = with_table(found.fit.items(), quadrant="easy")
+    fit = copy.copy(found.fit)
+    vars(fit)["items"] = lambda: easy
     calm = changed(
         found,
-        states={"settled": found.data.n_items, "need labels": 0, "contested": 0, "decided": 0},
+        fit=fit,
         coders=with_table(
             found.coders,
             kind="good",
@@ -88,6 +102,7 @@ def test_nothing_is_left_of_a_quiet_fit(found):
         ),
         following=dataclasses.replace(found.following, table=found.following.table.head(0)),
     )
+    assert calm.states["settled"] == found.data.n_items
     assert [each.title for each in head(calm).actions] == ["Check 60 random items"]
     failed = dataclasses.replace(found.check, verdict="do not use")
     assert head(changed(found, check=failed)).warning.startswith("Do not use these results yet.")

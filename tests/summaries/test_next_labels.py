@@ -15,13 +15,11 @@ from annomodels.models.states import States
 from annomodels.summaries.draws import Draws, thinned, truth_probabilities
 from annomodels.summaries.next.allocation import allocate, steps
 from annomodels.summaries.next.gains import (
-    StateDraws,
     beliefs,
     coder_bits,
     gains,
     most_labels,
     outcomes,
-    state_draws,
 )
 from annomodels.summaries.next.next_labels import next_labels
 
@@ -76,10 +74,11 @@ def tiny(rng, n_labels, n_states):
     emission = rng.dirichlet(np.ones(n_labels), (n_samples, data.n_coders, n_states))
     if n_states == n_labels:
         truth = np.broadcast_to(np.eye(n_labels), (n_samples, n_labels, n_labels))
-        return data, StateDraws(share, emission), truth
+        return data, Draws(share, emission), truth
     truth = rng.dirichlet(np.ones(n_labels), (n_samples, n_states))
     truth[:, 0] = np.eye(n_labels)[0]
-    return data, StateDraws(share, emission, truth), truth
+    plain = share[:, :n_labels], emission[:, :, :n_labels]
+    return data, Draws(*plain, States(share, emission, truth)), truth
 
 
 @pytest.mark.parametrize(("n_labels", "n_states"), [(2, 2), (3, 3), (2, 5), (3, 4)])
@@ -116,7 +115,7 @@ def test_what_a_coder_tells_equals_enumeration(rng, n_labels, n_states):
 def test_beliefs_come_in_blocks_and_leave_known_gold_aside(make):
     world = make.world(n_items=20, n_coders=5, per_item=3)
     data = world.data.replace(gold=np.r_[0, np.full(19, -1)])
-    draws = state_draws(thinned(make.gibbs(world.data, draws=4, warmup=5), data))
+    draws = thinned(make.gibbs(world.data, draws=4, warmup=5), data)
     items = np.array([7, 0, 3, 12])
     ((_, whole),) = beliefs(draws, data, items)
     parts = list(beliefs(draws, data, items, budget=1))
@@ -126,13 +125,9 @@ def test_beliefs_come_in_blocks_and_leave_known_gold_aside(make):
 
 
 def test_models_whose_items_have_states_are_read_by_their_states(rng):
-    data, draws, truth = tiny(rng, 2, 5)
-    states = States(draws.share, draws.emission, truth)
-    given = Draws(draws.share @ np.ones((5, 2)) / 2, draws.emission[:, :, :2], states)
-    read = state_draws(given)
-    assert read.truth is truth
-    ((_, state),) = beliefs(read, data, np.arange(data.n_items))
-    now = np.stack([p.sum(axis=1) for _, p in read.parts(state)], axis=1) / len(given)
+    data, given, _ = tiny(rng, 2, 5)
+    ((_, state),) = beliefs(given, data, np.arange(data.n_items))
+    now = np.stack([p.sum(axis=1) for _, p in given.parts(state)], axis=1) / len(given)
     expected = np.mean([p for _, p in truth_probabilities(given, data)], axis=0)
     np.testing.assert_allclose(now, expected, atol=1e-12)
 
@@ -142,8 +137,8 @@ def test_uncertainty_about_the_coder_lessens_what_a_label_tells():
     sure = np.broadcast_to(np.array([[0.8, 0.2], [0.2, 0.8]]), (2, 1, 2, 2))
     either = np.array([[[[1.0, 0.0], [0.0, 1.0]]], [[[0.6, 0.4], [0.4, 0.6]]]])
     share = np.full((2, 2), 0.5)
-    known = coder_bits(StateDraws(share, sure), state, np.array([0]))
-    unknown = coder_bits(StateDraws(share, either), state, np.array([0]))
+    known = coder_bits(Draws(share, sure), state, np.array([0]))
+    unknown = coder_bits(Draws(share, either), state, np.array([0]))
     assert unknown == pytest.approx(known)  # the same accuracy on average: one label tells as much
     of_each = np.mean(
         [0.5 * math.log2(1 / 0.5) * 2, 1 + 0.6 * math.log2(0.6) + 0.4 * math.log2(0.4)]

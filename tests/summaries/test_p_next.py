@@ -13,7 +13,7 @@ from scipy.special import gammaln
 import annomodels as am
 from annomodels.__main__ import main
 from annomodels.errors import NotApplicable
-from annomodels.io.writers.goldlist import gold_list
+from annomodels.io.writers.backs import gold_list
 from annomodels.summaries.foretold.p_next import foretold, p_next
 from annomodels.summaries.foretold.shares import Mixture, smoothed
 

@@ -16,8 +16,7 @@ def command(
 ) -> None:
     """Suggest a model for DATA, with the reasons."""
     from annomodels.cli.loading import load_data, load_fit, say_notes
-    from annomodels.cli.session import note, say
-    from annomodels.cli.tables import emit, emit_text, form_of, to_json
+    from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
     from annomodels.cli.terminal import Stages
     from annomodels.planning.advise import advise
 
@@ -31,11 +30,10 @@ def command(
             found = advise(labels, check=True, seed=seed, progress=stages)
     else:
         found = advise(labels, fit=known)
-    form = form_of(writing)
-    if form == "json":
+    if form_of(writing) == "json":
         emit_text(to_json(found.to_dict()), writing)
         return
-    tell = say if form == "table" and writing.output in (None, "-") else note
+    tell = teller(writing)
     tell(f"model: {found.model or 'none can be fitted'}")
     for sentence in found.reasons:
         tell(f"* {sentence}")

@@ -134,11 +134,9 @@ def _each_question(
     data: str, names: list[str] | None, reading: Reading, writing: Writing, paper: str | None
 ) -> pd.DataFrame:
     """Write one table with the coefficients of every question that has some, and a text."""
-    import pandas as pd
-
     from annomodels.cli.loading import done_each, load_each, say_notes
     from annomodels.cli.session import note
-    from annomodels.cli.tables import emit, emit_text, form_for, with_left_out
+    from annomodels.cli.tables import by_question, emit, emit_text, form_for, with_left_out
     from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 
@@ -149,12 +147,8 @@ def _each_question(
 
     found = load_each(data, reading)
     panels, left_out = done_each(found, measured, "has agreement to measure")
-    tables = []
-    for question, panel in panels.items():
-        tables.append(panel.table.copy())
-        tables[-1].insert(0, "question", question)
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
-    table = pd.concat(tables, ignore_index=True)
+    table = by_question({question: panel.table for question, panel in panels.items()})
     whole = with_left_out(table, left_out, form_for(writing))
     emit(whole, writing, "Agreement by question", ("question", *SHORT), notes=notes)
     if paper is not None:

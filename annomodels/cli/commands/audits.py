@@ -9,7 +9,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Writing, option, split_words
-from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.data.columns import COLUMNS, Column, columns, of_quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 VALUE = COLUMNS["value"].called(kind="quantity")
 TABLES: dict[str, tuple[str | Column, ...]] = {
-    "overall": (*columns("quantity label", VALUE), "audit_low", "audit_high", "model"),
+    "overall": columns(
+        "quantity label",
+        of_quantity("value", "Value", "low", "high"),
+        of_quantity("audit", "Audit alone", "audit_low", "audit_high"),
+        of_quantity("model", "Model alone", "model_low", "model_high"),
+    ),
     "thresholds": ("threshold", *columns("n accuracy audited")),
     "coders": columns("coder share_right n audited right"),
     "classes": ("coder", "label", "share", "share_low", "share_high", "audited", "right"),
@@ -196,7 +201,7 @@ def _about(
     by: tuple[str, ...],
     pairs: tuple[str, ...] | None,
     cluster: str | None,
-    known: Iterable[Any],
+    known: Iterable[object],
 ) -> dict[str, Any]:
     """Read the columns that are asked for of the table of items."""
     from annomodels.io.mappings import item_columns
@@ -214,7 +219,7 @@ def _about(
     return dict(item_columns(items, list(dict.fromkeys(wanted)), item, known))
 
 
-def _weights(paths: tuple[str, ...], column: str, known: Iterable[Any]) -> dict[str, str]:
+def _weights(paths: tuple[str, ...], column: str, known: Iterable[object]) -> dict[str, str]:
     from annomodels.io.mappings import item_columns
 
     found: dict[str, str] = {}

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Writing, option
+from annomodels.cli.options import option, writing_of
 
 FORMS = ("md", "tex", "bib", "json")
 
@@ -34,11 +32,9 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     from annomodels.cli.tables import emit_text, loaded, to_json
     from annomodels.reporting.methods import bibtex, methods, methods_latex
 
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} cannot both be used.")
     ending = Path(output or "").suffix.removeprefix(".").lower()
-    chosen = "json" if as_json else form or (ending if ending in FORMS else "md")
-    writing = Writing(chosen, output, force).check()
+    writing = writing_of(output, force, form, as_json).check()
+    chosen = writing.form or (ending if ending in FORMS else "md")
     found = loaded(fit)
     told = str(found.tree.attrs.get("command", ""))
     if chosen == "json":

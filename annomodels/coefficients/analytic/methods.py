@@ -62,6 +62,7 @@ from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
 from annomodels.coefficients.tables import over
 from annomodels.coefficients.weights import Basis
+from annomodels.data.columns import percent
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
@@ -393,7 +394,7 @@ class Analytic:
     doi: str
 
     def __repr__(self) -> str:
-        span = f"{100 * self.prob:.0f} % interval [{self.low:.4f}, {self.high:.4f}]"
+        span = f"{percent(self.prob, 0)} interval [{self.low:.4f}, {self.high:.4f}]"
         parts = (
             f"{self.value:.4f}",
             "" if math.isnan(self.se) else f"se {self.se:.4f}",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
@@ -29,9 +31,6 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MANY_LABELS = 200
 
@@ -143,8 +142,6 @@ def _diagnosis(
     for name, part in parts.items():
         both = (drawn[f"{name}_share"], drawn[f"{name}_expected"]) if drawn else None
         columns[name] = share_columns(part.shares(setup.sample.point), both)
-    import pandas as pd
-
     first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
     pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
     coders = _coders(setup, links, by.table, columns["coder"], more, drawn.get("over"))
@@ -187,8 +184,6 @@ def _every(
     pairs: pd.DataFrame, coders: pd.DataFrame, groups: pd.DataFrame | None, items: pd.DataFrame
 ) -> pd.DataFrame:
     """Table of label pairs, coders, groups and items one below the other, with their shares."""
-    import pandas as pd
-
     columns = ["part", "name", "n", *SHARES]
     pieces = []
     if len(pairs):
@@ -212,8 +207,6 @@ def _coders(
     over: Floats | None,
 ) -> pd.DataFrame:
     """Table of the coders, those behind most disagreement first."""
-    import pandas as pd
-
     by = more.by(setup.sample.point)
     low, high = spans(over, by)
     only = constant_labels(setup.rows)
@@ -238,9 +231,6 @@ def _coders(
 
 def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
     """Diagnose data in which no two coders share an item."""
-    import pandas as pd
-    import xarray as xr
-
     row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
     none = pd.DataFrame()
     about = say.about_overlap(links, setup.data.coders, setup.data.n_items)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.intervals import as_text
 from annomodels.coefficients.parts.comparison import Difference
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_CODERS = 500
 SHARES = (
@@ -119,7 +117,11 @@ class Breakdown(_Shown):
         if max(row, 0 if second is None else self._row(second)) >= draws.shape[1]:
             raise ValueError("One of these parts has no draws, so there is no difference to show.")
         if second is None:
-            other, whole, name = self.draws["whole"].to_numpy(), self._whole_value(), "all"
+            other, whole, name = (
+                self.draws["whole"].to_numpy(),
+                float(self.draws["whole"].attrs["value"]),
+                "all",
+            )
         else:
             at = self._row(second)
             other, whole, name = draws[:, at], float(values[at]), _name(second)
@@ -149,8 +151,6 @@ class Breakdown(_Shown):
         >>> found.matrix().loc["1", "3"].round(3)
         np.float64(0.822)
         """
-        import pandas as pd
-
         if len(self.parts) != 2:
             raise ValueError(f'There are no pairs in "{self.title}". Take by="pair".')
         names = list(dict.fromkeys([*self.table[self.parts[0]], *self.table[self.parts[1]]]))
@@ -164,9 +164,6 @@ class Breakdown(_Shown):
         values = np.full((len(names), len(names)), np.nan)
         values[one, other] = values[other, one] = self.table[column]
         return pd.DataFrame(values, index=names, columns=names).sort_index().sort_index(axis=1)
-
-    def _whole_value(self) -> float:
-        return float(self.draws["whole"].attrs["value"])
 
     def _row(self, name: Hashable) -> int:
         try:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri, stdtrit
 
 from annomodels.coefficients.distances import Nominal
@@ -24,11 +25,11 @@ from annomodels.coefficients.parts.breakdown import FEW, one_against_rest
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.parts.shares import Overlap
 from annomodels.coefficients.reasons import used_items
+from annomodels.data.columns import percent
 from annomodels.data.names import quoted
+from annomodels.data.validation import counted, some
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.coefficients.parts.results import Breakdown
 
 SURE = 0.975
@@ -65,11 +66,6 @@ def _p(p: float) -> str:
     return "> .99" if p > 0.995 else f"= {number(p, 2)}"
 
 
-def _names(names: Sequence[Hashable]) -> str:
-    shown = ", ".join(map(repr, names[:NAMED]))
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED:,} more"
-
-
 def about_agreement(row: Mapping[Any, Any]) -> list[str]:
     """Report the coefficient with its interval and the probabilities of two thresholds."""
     if np.isnan(row["value"]):
@@ -91,11 +87,11 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
     top, second = rows[:2]
     sentences = []
     if top["share"] > second["share"] + POINTS:
-        span = f"[{100 * top['share_low']:.0f} %, {100 * top['share_high']:.0f} %]"
+        span = f"[{percent(top['share_low'], 0)}, {percent(top['share_high'], 0)}]"
         sentences.append(
-            f"The largest part of the disagreement, {100 * top['share']:.0f} % {span}, is "
+            f"The largest part of the disagreement, {percent(top['share'], 0)} {span}, is "
             f"{quoted(top['first'])} against {quoted(top['second'])}; chance would give "
-            f"{100 * top['by_chance']:.0f} %."
+            f"{percent(top['by_chance'], 0)}."
         )
     else:
         rows = [{}, *rows]
@@ -105,9 +101,8 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
         if row["p_more"] >= SURE and row["share"] >= POINTS and row["ratio"] >= CLEARLY
     ]
     return sentences + [
-        f"{quoted(row['first'])} against {quoted(row['second'])} is {100 * row['share']:.0f} % of "
-        "the "
-        f"disagreement, {_times(row)}."
+        f"{quoted(row['first'])} against {quoted(row['second'])} is {percent(row['share'], 0)} of "
+        f"the disagreement, {_times(row)}."
         for row in sorted(sure, key=lambda row: -row["ratio_low"])[: NAMED - 1]
     ]
 
@@ -120,7 +115,7 @@ def about_labels(found: Breakdown | None, title: str) -> list[str]:
     return [
         f"{quoted(row['label'])} is told from the rest worse than labels are on the whole: {title} "
         f"{number(row['value'])} {_span(row['low'], row['high'])}; where one coder gives it, "
-        f"another does in {100 * row['specific']:.0f} % of the cases."
+        f"another does in {percent(row['specific'], 0)} of the cases."
         for row in rows.sort_values("value").to_dict("records")[:NAMED]
         if found.difference(row["label"]).p_above() <= 1 - SURE
     ]
@@ -133,11 +128,11 @@ def about_items(table: pd.DataFrame) -> list[str]:
         return []
     half = int(np.searchsorted(np.cumsum(table["share"].to_numpy()), 0.5 - 1e-12)) + 1
     n = len(table)
-    text = f"Coders disagree on {apart:,} of {n:,} item{'' if n == 1 else 's'}"
+    text = f"Coders disagree on {apart:,} of {counted(n, 'item')}"
     if apart < FEW_ITEMS:
         return [f"{text}."]
     return [
-        f"{text}; half of the disagreement lies on {half:,} of them ({100 * half / n:.1f} % of "
+        f"{text}; half of the disagreement lies on {half:,} of them ({percent(half / n, 1)} of "
         "the items)."
     ]
 
@@ -159,8 +154,8 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
     ]
     if len(better) > NAMED:
         sentences.append(
-            f"It would also rise, by less, without {_more(len(better), 'coder')} of the "
-            f"{len(table):,}, each taken alone."
+            f"It would also rise, by less, without {counted(len(better) - NAMED, 'more coder')} of "
+            f"the {len(table):,}, each taken alone."
         )
     return sentences + (_overuse(table, n_labels) if n_labels <= MANY_LABELS else [])
 
@@ -170,15 +165,9 @@ def _behind(row: Mapping[Any, Any]) -> str:
     if row["share"] <= row["by_chance"]:
         return ""
     return (
-        f"; {row['coder']!r} is behind {100 * row['share']:.1f} % of the disagreement with "
-        f"{100 * row['by_chance']:.1f} % of the labels"
+        f"; {row['coder']!r} is behind {percent(row['share'], 1)} of the disagreement with "
+        f"{percent(row['by_chance'], 1)} of the labels"
     )
-
-
-def _more(n: int, word: str) -> str:
-    """Count those that are not named."""
-    left = n - NAMED
-    return f"{left:,} more {word}{'' if left == 1 else 's'}"
 
 
 def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
@@ -197,7 +186,8 @@ def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
     ]
     if len(rows) > NAMED:
         sentences.append(
-            f"{_more(len(rows), 'coder')} overuse one label by {200 * POINTS:.0f} points or more."
+            f"{counted(len(rows) - NAMED, 'more coder')} overuse one label by {200 * POINTS:.0f} "
+            "points or more."
         )
     return sentences
 
@@ -211,7 +201,9 @@ def about_constant_coders(table: pd.DataFrame, shares: dict[Hashable, float]) ->
         for row in sorted(odd, key=lambda row: -row["n"])[:NAMED]
     ]
     if len(odd) > NAMED:
-        sentences.append(f"{_more(len(odd), 'coder')} gave one label to all their items.")
+        sentences.append(
+            f"{counted(len(odd) - NAMED, 'more coder')} gave one label to all their items."
+        )
     return sentences
 
 
@@ -223,8 +215,8 @@ def about_groups(table: pd.DataFrame | None) -> list[str]:
     clear = _clear(more, table["share_low"], table["share_high"], len(table))
     sure = table[(table["p_more"] >= SURE) & clear & (table["share"] >= POINTS)]
     return [
-        f"{row['group']!r} makes up {100 * row['share']:.0f} % of the disagreement with "
-        f"{100 * row['by_chance']:.0f} % of the labels."
+        f"{row['group']!r} makes up {percent(row['share'], 0)} of the disagreement with "
+        f"{percent(row['by_chance'], 0)} of the labels."
         for row in sure.sort_values("share", ascending=False).to_dict("records")[:NAMED]
     ]
 
@@ -243,8 +235,8 @@ def about_overlap(found: Overlap, coders: Sequence[Hashable], items: int) -> lis
         )
     if alone:
         sentences.append(
-            f"{_names(alone)} share{'s' if len(alone) == 1 else ''} no item with another coder, "
-            "which tells nothing about agreement."
+            f"{some(alone, most=NAMED)} share{'s' if len(alone) == 1 else ''} no item with another "
+            "coder, which tells nothing about agreement."
         )
     if found.single:
         sentences.append(
@@ -310,13 +302,13 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
         return []
     low = "less" if value < 0 else "little more" if value < 0.3 else "more"
     sentences = [
-        f"Why {100 * found.agreement:.1f} % agreement gives {name} {number(value)}: "
-        f"{100 * found.share:.1f} % of "
-        f"the labels are {label}, so coders who labelled without looking, as often {label} as "
-        f"these do, would agree on {100 * by_chance:.1f} % of the pairs. The coders agree {low} "
-        "than that.",
-        f"All turns on the {_of(found.others, found.items)} where anyone gave another label: where "
-        f"one coder did, another did too in {100 * found.met:.0f} % of the cases.",
+        f"Why {percent(found.agreement, 1)} agreement gives {name} {number(value)}: "
+        f"{percent(found.share, 1)} of the labels are {label}, so coders who labelled without "
+        f"looking, as often {label} as these do, would agree on {percent(by_chance, 1)} of the "
+        f"pairs. The coders agree {low} than that.",
+        f"All turns on the {found.others:,} of {counted(found.items, 'item')} where anyone gave "
+        f"another label: where one coder did, another did too in {percent(found.met, 0)} of the "
+        "cases.",
     ]
     if found.s > value + GAP:
         sentences.append(
@@ -325,11 +317,6 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
             f"{name} says how well coders tell {label} from the rest."
         )
     return sentences
-
-
-def _of(part: int, whole: int) -> str:
-    items = "item" if whole == 1 else "items"
-    return f"{part:,} of {whole:,} {items}"
 
 
 def number(x: float, digits: int = 3) -> str:

@@ -11,9 +11,9 @@ Beside them: who shares items with whom, and labels that a coder gives more ofte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from annomodels.coefficients.counts import Counts
@@ -25,9 +25,6 @@ from annomodels.coefficients.rows import Rows
 from annomodels.coefficients.tables import over
 from annomodels.data.alike import components
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_PATHS = 60_000_000
 MOST_LABEL_PAIRS = 500
@@ -46,8 +43,6 @@ class Overlap:
 
 def overlap(rows: Rows) -> Overlap:
     """Find the connected components, and what each coder shares."""
-    import pandas as pd
-
     n_coders, n_items = rows.n_coders, rows.n_items
     ones = np.ones(len(rows.item))
     given = sparse.csr_array((ones, (rows.coder, rows.item)), (n_coders, n_items))
@@ -135,8 +130,6 @@ def share_columns(
 
 def item_table(setup: Setup) -> pd.DataFrame:
     """Share of each item that has pairs of labels, those with the largest share first."""
-    import pandas as pd
-
     parts = item_parts(setup)
     ones = np.ones(parts.n_parts)
     apart, given = parts.apart @ ones, parts.total @ ones

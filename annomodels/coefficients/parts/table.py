@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
 from annomodels.coefficients.parts.results import Breakdown
@@ -14,9 +16,6 @@ from annomodels.coefficients.reasons import REASONS, repeats_note
 from annomodels.coefficients.tables import Evaluated
 from annomodels.data.names import label_text
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Measure = Callable[[Floats], Mapping[str, Any]]
 Row = tuple[str, float, Floats | None, int]
@@ -98,15 +97,13 @@ def finish(
     setup: Setup,
     what: str,
     parts: Mapping[str, Sequence[object]],
-    columns: Mapping[str, Any],
+    columns: Mapping[str, object],
     draws: Mapping[str, Floats | None],
-    overall: Sequence[Row | dict[str, Any]],
+    overall: Sequence[Row | Mapping[str, object]],
     notes: Sequence[str],
     measure: str = "value",
 ) -> Breakdown:
     """Put a breakdown together; draws named "whole" are those of the first overall value."""
-    import pandas as pd
-
     rows = [row if isinstance(row, dict) else overall_row(*row) for row in overall]
     return Breakdown(
         title=f"{setup.title}: {what}",
@@ -131,8 +128,6 @@ def dataset(
     whole: float = float("nan"),
 ) -> xr.Dataset:
     """Draws with the dimension named after the parts, "pair" for two columns of names."""
-    import xarray as xr
-
     held = {name: draws for name, draws in variables.items() if draws is not None}
     if not set(held) - {"whole"}:
         return xr.Dataset()

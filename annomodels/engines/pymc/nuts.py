@@ -27,6 +27,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
+from annomodels.progress import silent
 from annomodels.types import AnyArray
 
 JITTER = 0.02
@@ -167,7 +168,7 @@ def _spread(
 ) -> Drawn:
     """Run each chain where the executor likes, with a seed of its own."""
     seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
-    alone = replace(settings, chains=1, executor=None, progress=None, threads=1)
+    alone = replace(settings, chains=1, executor=None, progress=silent, threads=1)
     pieces = [replace(alone, seed=int(seed)) for seed in seeds]
     settings.tell("sampling", 0.0, f"NUTS, {settings.chains} chains spread")
     found = spread_map(settings.executor, partial(_chains, model, codes, coords), pieces)
@@ -187,6 +188,7 @@ def sample(
     """Run nutpie in the background, so that it can be stopped with its draws kept."""
     import nutpie
 
+    chains: list[Any] = []  # how far each is, told from another thread
     sampler = nutpie.sample(
         code,
         draws=settings.draws,
@@ -196,24 +198,32 @@ def sample(
         seed=settings.seed,
         save_warmup=False,
         progress_bar=False,
+        progress_callback=lambda seen: chains.__setitem__(slice(None), seen),
+        progress_rate=300,
         blocking=False,
         target_accept=settings.target_accept,
         adaptation="low_rank" if correlated else "diag",
     )
-    tree, stopped = _waited(sampler, settings)
+    tree, stopped = _waited(sampler, settings, chains)
     return *_arrays(tree, wanted), stopped
 
 
-def _waited(sampler: Any, settings: Settings) -> tuple[Any, str]:
-    """Wait until a sampler has done its work, the time is over, or somebody interrupts it."""
+def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[Any, str]:
+    """Wait until a sampler has done its work, the time is over, or someone interrupts it."""
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)
     try:
         while True:
             try:
-                return sampler.wait(timeout=0.3), ""
+                tree = sampler.wait(timeout=0.3)
+                settings.tell("sampling", 1.0)
+                return tree, ""
             except TimeoutError:
-                settings.tell("sampling", 0.0, f"NUTS, {sampling.seconds:.0f} s")
+                done, of = (
+                    sum(getattr(chain, name) for chain in list(chains))
+                    for name in ("finished_draws", "total_draws")
+                )
+                settings.tell("sampling", done / max(of, 1), f"NUTS, {done:,} of {of:,} draws")
             if sampling.over:
                 return sampler.abort(), "time limit"
     except KeyboardInterrupt:

@@ -27,7 +27,7 @@ ATTRIBUTES: dict[str, str] = {
 EMPTY = ("", "empty")
 
 
-def read(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
+def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
     """Document of an MMAX2 project file."""
     strange = sorted(set(options.attributes) - set(ATTRIBUTES))
     if strange:

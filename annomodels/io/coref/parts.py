@@ -44,6 +44,53 @@ class Part:
         return self.source
 
 
+class Reading:
+    """A file while it is read: its documents so far, and the words of the one that is open."""
+
+    def __init__(self, source: str, coder: str) -> None:
+        self.source = source
+        self.coder = coder
+        self.parts: list[Part] = []
+        self.problems: list[Problem] = []
+        self.begin("")
+
+    def begin(self, name: str) -> None:
+        """Begin a document."""
+        self.name = name
+        self.tokens: list[str] = []
+        self.lines: list[int] = []
+        self.sentences: list[int] = []
+        self.is_new = True  # whether the next word begins a sentence
+
+    def word(self, token: str, line: int) -> int:
+        """Take a word; its number."""
+        if self.is_new:
+            self.sentences.append(len(self.tokens))
+            self.is_new = False
+        self.tokens.append(token)
+        self.lines.append(line)
+        return len(self.tokens) - 1
+
+    def problem(self, what: str, line: int, remedy: str) -> None:
+        """Report what is wrong in a line."""
+        self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
+
+    def end(self, layer: Layer, genre: str | None = None) -> None:
+        """Close the document."""
+        layers = {self.coder: layer}
+        words, starts = tuple(self.tokens), tuple(self.sentences)
+        made = Document(self.name, words, starts or (0,), genre, layers)
+        self.parts.append(Part(made, self.source, self.lines))
+
+    def done(self, what: str, remedy: str) -> list[Part]:
+        """Documents of the file; without any, a problem."""
+        if not self.parts and not self.problems:
+            self.problems.append(Problem(what, self.source, remedy))
+        if self.problems:
+            raise AnnotationError(self.problems)
+        return self.parts
+
+
 class Marks:
     """Markables of one coder while a file is read; of equal ones, the first stays."""
 

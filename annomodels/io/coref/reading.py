@@ -17,14 +17,14 @@ from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
 from annomodels.io.tables.options import meant
-from annomodels.io.tables.variables import by_document
+from annomodels.io.tables.plain import by_document
 
 Paths = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
 class Format:
-    """A way to write coreference down; ``coref/home.py`` reads it with its function ``read``."""
+    """A way to write coreference down; ``read_name`` of ``coref/home.py`` reads it."""
 
     name: str
     title: str
@@ -37,7 +37,8 @@ class Format:
     ) -> list[Part]:
         """Documents of a file."""
         module = import_module(f"annomodels.io.coref.{self.home}")
-        parts: list[Part] = module.read(files, name, coder, unnamed, options)
+        read = getattr(module, f"read_{self.name}")
+        parts: list[Part] = read(files, name, coder, unnamed, options)
         return parts
 
 
@@ -61,14 +62,16 @@ def _is_chain_table(files: Members, name: str) -> bool:
 _LINES = (".jsonl", ".jsonlines", ".jsonl.gz", ".jsonlines.gz")
 FORMATS: tuple[Format, ...] = (
     Format("mmax2", "MMAX2 project (.mmax and its XML files)", "mmax", _ends(".mmax"), False),
-    Format("brat", "brat standoff (.ann beside .txt)", "brat", _ends(".ann"), False),
-    Format("jsonlines", "JSON lines with sentences and clusters", "jsonlines", _ends(*_LINES)),
-    Format("conll", "CoNLL-2012", "conll", lambda f, name: "#begin document" in f.head(name, 4000)),
-    Format("corefud", "CorefUD (CoNLL-U)", "corefud", _is_corefud),
-    Format("chains", "long table of items, coders and chains", "chaintable", _is_chain_table),
+    Format("brat", "brat standoff (.ann beside .txt)", "standoff", _ends(".ann"), False),
+    Format("jsonlines", "JSON lines with sentences and clusters", "lists", _ends(*_LINES)),
+    Format(
+        "conll", "CoNLL-2012", "brackets", lambda f, name: "#begin document" in f.head(name, 4000)
+    ),
+    Format("corefud", "CorefUD (CoNLL-U)", "brackets", _is_corefud),
+    Format("chains", "long table of items, coders and chains", "lists", _is_chain_table),
 )
 _PROJECT = "INCEpTION or WebAnno project (WebAnno TSV 3 or UIMA CAS)"
-PROJECT = Format("inception", _PROJECT, "projects", lambda files, name: False, False)
+PROJECT = Format("inception", _PROJECT, "standoff", lambda files, name: False, False)
 """Told by the whole of a folder or archive, and read as a whole."""
 PROJECT_ENDINGS = (".tsv", ".xmi", ".zip")
 ENDINGS = {"_conll": "conll", ".conll": "conll", ".conllu": "corefud"}

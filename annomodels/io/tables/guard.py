@@ -141,7 +141,10 @@ def proposal(
     tried: dict[str, Codes] = {}
     texts: dict[str, Codes] = {}
     for name, column in cells.items():
-        if name in used or not name.strip() or isinstance(name, Key) or _is_said(name):
+        if name in used or not name.strip() or isinstance(name, Key):
+            continue
+        plain = name.strip().casefold()
+        if plain in ALIASES["label"] or _SAID.fullmatch(plain):
             continue
         codes = _codes(column[:size])[labelled]
         distinct = len(np.unique(codes))
@@ -206,11 +209,6 @@ def _best(start: Codes, tried: Mapping[str, Codes]) -> Proposal | None:
 
 def _has_label(cells: Mapping[str, Sequence[Any]], names: Mapping[str, str], row: int) -> bool:
     return "label" not in names or cells[names["label"]][row] != ""
-
-
-def _is_said(name: str) -> bool:
-    plain = name.strip().casefold()
-    return plain in ALIASES["label"] or _SAID.fullmatch(plain) is not None
 
 
 def _codes(cells: Sequence[Any]) -> Codes:

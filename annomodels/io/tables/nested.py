@@ -9,36 +9,39 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 from annomodels.errors import Option
 from annomodels.io.objects import at, is_list_of, parsed
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tools.judgements import Judgements
 
-Shape = Literal["records", "object", "lists", "spans", "places"]
 _SAMPLE = 50
 _KEY = "key"  # the field that holds the name of a record, where records stand under names
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
 _ARRAY = re.compile(r"\[[^,\[\]{}]*\]").fullmatch
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _SCALAR = (str, int, float, bool)
-_MARKS = (", ", ",", ";", "|", " ")
+_MARKS = (", ", ",", ";", "|")
+
+Record = Mapping[str, Any]
+Answer = tuple[Any, str, Any]  # coder, question ("" where lists are uneven) and label
+Fields = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the labels are."""
+    """Where the labels are, and the answers that one field of a record holds."""
 
-    shape: Shape
     labels: tuple[str, ...]
+    answers: Callable[[Record, str], Iterable[Answer]]
     coder: str = ""
+    note: str = ""
 
 
 def is_nested(source: Source, options: Options) -> bool:
@@ -46,8 +49,9 @@ def is_nested(source: Source, options: Options) -> bool:
     return _layout(source, options) is not None
 
 
-def read_nested(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of the labels in all cells; each field of labels is a question."""
+def read_nested(found: Records) -> None:
+    """Labels, or marks by coder, in all cells; each field of them is a question."""
+    source, options = found.source, found.options
     layout = _layout(source, options)
     if layout is None:
         found.problem(
@@ -55,48 +59,37 @@ def read_nested(source: Source, options: Options, found: Judgements) -> None:
             f"Name the fields of coders and labels with {Option('coder')} and {Option('label')}.",
         )
         return
-    if layout.shape == "spans":
-        found.marked(layout.labels)
-        return
     name = _item_field(source, options, layout)
-    uneven: list[int] = []
+    uneven = 0
     for row, record in _records(source):
         item = row if name is None else at(record, name)
         text = at(record, options.text or "text")
-        found.text(item, text if isinstance(text, str) else None)
-        for coder, question, label in _labels(record, layout, row, uneven):
-            found.add(item, coder, question, label, row)
-        if options.gold is not None:
-            for question in layout.labels:
-                found.gold(item, question, at(record, options.gold))
-    if layout.shape == "places":
-        found.note("The lists name no coders: a place in the list counts as a coder.")
-    if uneven:
-        what = f"lists of coders and labels have different lengths in {len(uneven):,} records"
-        found.leave_out(f"their {what}", len(uneven))
-
-
-def spans_of_nested(source: Source, options: Options, found: Judgements) -> None:
-    """Spans by coder; the label is the name of the field. Who marked nothing has seen the text."""
-    builder = found.marks
-    layout = _layout(source, options)
-    name = None if layout is None else _item_field(source, options, layout)
-    for row, record in _records(source):
-        if layout is None or layout.shape != "spans":
-            break
-        document = str(row if name is None else at(record, name))
-        text = at(record, options.text or "text")
+        found.text(item, text)
         for field in layout.labels:
-            marks = _value(record.get(field))
-            for coder, places in marks.items() if isinstance(marks, dict) else ():
-                builder.document(document, str(coder), text if isinstance(text, str) else "")
-                for place in places if isinstance(places, list) else ():
-                    span = _span(place, field)
-                    if span is None:
-                        builder.note("Marks without a place are left out.")
-                        continue
-                    start, end, label = span
-                    builder.add(Span(document, str(coder), "label", start, end, label))
+            if layout.answers is _places_by_coder:
+                _add_marks(found, item, record, field, text)
+                continue
+            for coder, question, label in layout.answers(record, field):
+                if question:
+                    found.add(item, coder, question, label, row)
+                else:
+                    uneven += 1
+            if options.gold is not None:
+                found.gold(item, field, at(record, options.gold))
+    if layout.note:
+        found.note(layout.note)
+    if uneven:
+        what = f"lists of coders and labels have different lengths in {uneven:,} records"
+        found.leave_out(f"their {what}", uneven)
+
+
+def _add_marks(found: Records, item: Any, record: Record, field: str, text: Any) -> None:
+    """Take marks by coder; the label is the field. Who marked nothing has seen the text."""
+    for coder, _, places in _places_by_coder(record, field):
+        found.document(str(item), coder, text)
+        for place in places if isinstance(places, list) else ():
+            *ends, label = _span(place, field) or (field,)
+            found.mark(str(item), coder, "label", ends, label)
 
 
 # -- where the labels are --------------------------------------------------------------------
@@ -128,11 +121,8 @@ def _named_records(value: Any) -> list[dict[str, Any]] | None:
         return [{_KEY: name, "responses": part} for name, part in value.items()]
     if len(lists) == 1 and any(is_list_of(part, dict) for part in lists[0][0].values()):
         return list(lists[0])  # records below a word such as data
-    if len(value) < 2:
-        return None
-    if not all(isinstance(record, dict) and record for record in records):
-        return None
-    if not set.intersection(*map(set, records)):
+    is_each = len(value) > 1 and all(isinstance(record, dict) and record for record in records)
+    if not is_each or not set.intersection(*map(set, records)):
         return None
     return [{_KEY: name, **record} for name, record in value.items()]
 
@@ -160,12 +150,9 @@ def _layout(source: Source, options: Options) -> Layout | None:
 
 def _has_brackets(source: Source) -> bool:
     """Whether cells of a table begin like a list or an object, or name several coders."""
-    table = source.table
-    for name, cells in table.columns.items():
+    for name, cells in source.table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
-        if few and all(
-            isinstance(cell, (list, dict)) or str(cell)[:1] in ("[", "{") for cell in few
-        ):
+        if few and all(isinstance(c, (list, dict)) or str(c)[:1] in ("[", "{") for c in few):
             return True
         several = name.strip().casefold().endswith("s") and _is_word(name, "coder")
         if several and few and all(_listed(cell) is not None for cell in few):
@@ -184,53 +171,76 @@ def _value(cell: Any) -> Any:
             value = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return value[1:-1].split() if _ARRAY(value) else cell
-    if hasattr(value, "items") and not isinstance(value, dict):
-        return dict(value)
-    return value
+    return dict(value) if hasattr(value, "items") else value
 
 
 def _plain(name: str) -> str:
     """Name of a field as a word of ours: in the singular, without what tools add."""
     plain = name.strip().casefold().rsplit(".", 1)[-1]
     for end in ("_ids", "ids", "_id", "s"):
-        plain = plain.removesuffix(end) if plain.removesuffix(end) != "" else plain
+        plain = plain.removesuffix(end) or plain
     return {"judgement": "judgment", "response": "answer"}.get(plain, plain)
 
 
 def _is_word(name: str, role: str = "") -> bool:
-    words = {*ALIASES["coder"], *ALIASES["label"], "rating"} if not role else set(ALIASES[role])
+    words = {*ALIASES["coder"], *ALIASES["label"]} if not role else set(ALIASES[role])
     return _plain(name) in words
 
 
-def _of_objects(fields: Mapping[str, Sequence[Any]], options: Options) -> Layout | None:
+def _of_objects(fields: Fields, options: Options) -> Layout | None:
     """Find ``[{"annotator": "a", "label": 1}]``."""
     for name, values in fields.items():
         if not all(is_list_of(value, dict) for value in values):
             continue
         inner = [part for value in values for part in value]
         keys = list(dict.fromkeys(key for part in inner for key in part))
-        coders = [key for key in keys if key == options.coder or _is_word(key, "coder")]
-        if coders and all(isinstance(part.get(coders[0]), _SCALAR) for part in inner):
-            return Layout("records", (name,), coders[0])
+        coder = next((key for key in keys if key == options.coder or _is_word(key, "coder")), None)
+        if coder is None or not all(isinstance(part.get(coder), _SCALAR) for part in inner):
+            continue
+
+        def answers(record: Record, field: str, coder: str = coder) -> Iterator[Answer]:
+            cell = _value(record.get(field))
+            for part in cell if isinstance(cell, list) else ():
+                if isinstance(part, dict):
+                    yield from _answers(part, coder)
+
+        return Layout((name,), answers, coder)
     return None
 
 
-def _by_coder(fields: Mapping[str, Sequence[Any]]) -> Layout | None:
+def _answers(part: Record, coder: str) -> Iterator[Answer]:
+    """Answers in the object of one coder: what is called a label, else all that it says."""
+    own = [name for name in part if name != coder and _is_word(name, "label")]
+    rest = [name for name in part if name != coder and _plain(name) not in ("", *_IDS)]
+    for name in own or rest:
+        value = part[name]
+        for question, label in value.items() if isinstance(value, dict) else [(name, value)]:
+            yield part.get(coder), question, label
+
+
+def _by_coder(fields: Fields) -> Layout | None:
     """Find ``{"a": 1, "b": 0}``, or objects with answers to several questions by coder."""
+
+    def is_label(label: Any) -> bool:
+        if isinstance(label, dict):
+            return all(isinstance(value, _SCALAR) for value in label.values())
+        return isinstance(label, (*_SCALAR, type(None))) or is_list_of(label, _SCALAR)
+
+    def answers(record: Record, field: str) -> Iterator[Answer]:
+        for coder, _, label in _places_by_coder(record, field):
+            for question, one in label.items() if isinstance(label, dict) else [(field, label)]:
+                yield coder, question, one
+
     found = [
         name
         for name, values in fields.items()
         if all(isinstance(value, dict) and not _is_share(value) for value in values)
-        and all(
-            isinstance(label, (*_SCALAR, type(None))) or is_list_of(label, _SCALAR)
-            or (isinstance(label, dict) and all(isinstance(v, _SCALAR) for v in label.values()))
-            for value in values for label in value.values()
-        )
-    ]  # fmt: skip
-    return Layout("object", tuple(found)) if found else None
+        and all(is_label(label) for value in values for label in value.values())
+    ]
+    return Layout(tuple(found), answers) if found else None
 
 
-def _is_share(value: Mapping[str, Any]) -> bool:
+def _is_share(value: Record) -> bool:
     """Whether an object holds shares of labels: numbers that are not whole and add up to one."""
     try:
         numbers = [float(share) for share in value.values()]
@@ -239,12 +249,17 @@ def _is_share(value: Mapping[str, Any]) -> bool:
     return any(n % 1 for n in numbers) and abs(sum(numbers) - 1) < 0.02
 
 
-def _beside(
-    fields: Mapping[str, Sequence[Any]], records: Sequence[Mapping[str, Any]], options: Options
-) -> Layout | None:
+def _beside(fields: Fields, records: Sequence[Record], options: Options) -> Layout | None:
     """Find ``"annotators": ["a", "b"], "labels": [1, 0]``, also as texts with commas."""
-    coders = [name for name in fields if name == options.coder or _is_word(name, "coder")]
-    for coder in coders:
+    for coder in (name for name in fields if name == options.coder or _is_word(name, "coder")):
+
+        def answers(record: Record, field: str, coder: str = coder) -> Iterator[Answer]:
+            who, what = _listed(_value(record.get(coder))), _listed(_value(record.get(field)))
+            if who is not None and what is not None and len(who) == len(what):
+                yield from ((one, field, label) for one, label in zip(who, what, strict=True))
+            elif record.get(field) not in (None, "", [], "[]"):
+                yield "", "", ""
+
         names = [_value(record.get(coder)) for record in records]
         alike = [
             name
@@ -259,15 +274,8 @@ def _beside(
         if options.label is not None:
             labels = [name for name in alike if name == options.label]
         if labels:
-            return Layout("lists", tuple(labels), coder)
+            return Layout(tuple(labels), answers, coder)
     return None
-
-
-def _of_places(fields: Mapping[str, Sequence[Any]], options: Options) -> Layout | None:
-    """Find lists of one length that were named as labels: then the place is the coder."""
-    values = fields.get(options.label or "", ())
-    even = len({len(value) if is_list_of(value, _SCALAR) else 0 for value in values}) == 1
-    return Layout("places", (str(options.label),)) if even and len(values[0]) > 1 else None
 
 
 def _is_even(coders: Any, labels: Any) -> bool:
@@ -281,25 +289,45 @@ def _listed(cell: Any) -> list[Any] | None:
     """Members of a list, or of a text with signs between them; None if it is neither."""
     if isinstance(cell, list):
         return cell
-    if not isinstance(cell, str) or not cell:
-        return None
-    mark = next((mark for mark in _MARKS[:-1] if mark in cell), None)
+    mark = next((mark for mark in _MARKS if isinstance(cell, str) and mark in cell), None)
     return None if mark is None else [part.strip() for part in cell.split(mark)]
 
 
-def _of_spans(fields: Mapping[str, Sequence[Any]]) -> Layout | None:
+def _of_places(fields: Fields, options: Options) -> Layout | None:
+    """Find lists of one length that were named as labels: then the place is the coder."""
+
+    def answers(record: Record, field: str) -> Iterator[Answer]:
+        cell = _value(record.get(field))
+        for place, label in enumerate(cell if isinstance(cell, list) else (), 1):
+            yield str(place), field, label
+
+    values = fields.get(options.label or "", ())
+    if len({len(v) if is_list_of(v, _SCALAR) else 0 for v in values}) != 1 or len(values[0]) < 2:
+        return None
+    note = "The lists name no coders: a place in the list counts as a coder."
+    return Layout((str(options.label),), answers, note=note)
+
+
+def _of_spans(fields: Fields) -> Layout | None:
     """Find ``{"a": [[0, 4], [7, 9]]}``."""
     found = []
     for name, values in fields.items():
         if not all(isinstance(value, dict) for value in values):
             continue
         lists = [places for value in values for places in value.values()]
-        places = [place for some_places in lists if isinstance(some_places, list)
-                  for place in some_places]  # fmt: skip
-        fits = all(isinstance(one, list) for one in lists)
-        if places and fits and all(_span(place, name) is not None for place in places):
+        if not all(isinstance(one, list) for one in lists):
+            continue
+        places = [place for some_places in lists for place in some_places]
+        if places and all(_span(place, name) is not None for place in places):
             found.append(name)
-    return Layout("spans", tuple(found)) if found else None
+    return Layout(tuple(found), _places_by_coder) if found else None
+
+
+def _places_by_coder(record: Record, field: str) -> Iterator[Answer]:
+    """Give what an object holds for each coder."""
+    value = _value(record.get(field))
+    for coder, held in value.items() if isinstance(value, dict) else ():
+        yield str(coder), field, held
 
 
 def _span(place: Any, label: str) -> tuple[int, int, str] | None:
@@ -316,58 +344,17 @@ def _span(place: Any, label: str) -> tuple[int, int, str] | None:
     return start, end, str(place[2]) if len(place) == 3 else label
 
 
-# -- what they say ---------------------------------------------------------------------------
-
-
-def _labels(
-    record: Mapping[str, Any], layout: Layout, row: int, uneven: list[int]
-) -> Iterator[tuple[Any, str, Any]]:
-    """Coder, question and label of each judgement in a record."""
-    for field in layout.labels:
-        cell = _value(record.get(field))
-        if layout.shape == "lists":
-            who, what = _listed(_value(record.get(layout.coder))), _listed(cell)
-            if who is None or what is None or len(who) != len(what):
-                uneven += [row] if cell not in (None, "", []) else []
-                continue
-            yield from ((coder, field, label) for coder, label in zip(who, what, strict=True))
-        elif layout.shape == "places":
-            for place, label in enumerate(cell if isinstance(cell, list) else (), 1):
-                yield str(place), field, label
-        elif layout.shape == "object":
-            for coder, label in cell.items() if isinstance(cell, dict) else ():
-                answers = label.items() if isinstance(label, dict) else [(field, label)]
-                yield from ((coder, question, answer) for question, answer in answers)
-        else:
-            for part in cell if isinstance(cell, list) else ():
-                if isinstance(part, dict):
-                    yield from _answers(part, layout.coder)
-
-
-def _answers(part: Mapping[str, Any], coder: str) -> Iterator[tuple[Any, str, Any]]:
-    """Answers in the object of one coder: what is called a label, else all that it says."""
-    own = [name for name in part if name != coder and _is_word(name, "label")]
-    rest = [name for name in part if name != coder and _plain(name) not in ("", *_IDS)]
-    for name in own or rest:
-        value = part[name]
-        if isinstance(value, dict):
-            yield from ((part.get(coder), question, label) for question, label in value.items())
-        else:
-            yield part.get(coder), name, value
-
-
 def _item_field(source: Source, options: Options, layout: Layout) -> str | None:
     """Field that names the records: as said, by a known name, or none, so that rows are counted."""
     if options.item is not None:
         return options.item
     few = [record for _, record in islice(_records(source), _SAMPLE)]
-    names = list(dict.fromkeys(name for record in few for name in record))
     taken = {layout.coder, *layout.labels, *parts_of(options.text)}
-    scalar = [
-        name for name in names
-        if name not in taken and all(isinstance(record.get(name), _SCALAR) for record in few)
+    known = [
+        name for name in dict.fromkeys(name for record in few for name in record)
+        if name not in taken and (_is_word(name, "item") or name.casefold() in _IDS)
+        and all(isinstance(record.get(name), _SCALAR) for record in few)
     ]  # fmt: skip
-    known = [name for name in scalar if _is_word(name, "item") or name.casefold() in _IDS]
     known.sort(key=lambda name: name == _KEY)  # a field of its own before the name it stands under
     unique = [name for name in known if len({str(r[name]) for r in few}) == len(few)]
     return next(iter(unique or known), None)

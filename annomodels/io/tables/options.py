@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.tables.keys import parts_of
+from annomodels.io.tables.keys import Names, parts_of
 
 
 def meant(
@@ -66,9 +66,12 @@ class Options:
     coder_columns: tuple[str, ...] | None = None
     models: bool = False
     sets: bool = False
-    forced: bool = False
     every: bool = False
     aside: tuple[str, ...] = ()
+    format: str = "auto"
+    units: str | None = None
+    repeats: str = "stop"
+    names: Names | None = None  # of the item, before it is a column of one file
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -76,6 +79,11 @@ class Options:
             if "str | None" in str(field.type) and value is not None and not isinstance(value, str):
                 what = f"{field.name}={value!r} is not a name."
                 raise AnnotationError(Problem(what, remedy="Give the name as text."))
+
+    @property
+    def forced(self) -> bool:
+        """Whether the format was said."""
+        return self.format != "auto"
 
     @property
     def extra(self) -> dict[str, str]:

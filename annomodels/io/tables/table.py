@@ -92,7 +92,11 @@ def from_records(
         remedy = "Give every column its own name."
         if all_numbers(header):
             what = f"The first row holds only numbers: {some(header)}."
-            remedy = name_them()
+            remedy = (
+                "If the file has no header, name its columns in their order: "
+                f"{Option('columns', ['item', 'coder', 'label'])}. Else give every column its own "
+                "name."
+            )
         table.problems.append(Problem(what, where, remedy))
     for place, (name, column) in enumerate(zip(header, cells, strict=True)):
         if name or not place:
@@ -157,14 +161,6 @@ def stripped(header: Sequence[str]) -> list[str]:
     """Names of columns without the blanks around them, unless two would be the same."""
     names = [name.strip() for name in header]
     return names if len(set(names)) == len(set(header)) else list(header)
-
-
-def name_them() -> str:
-    """Say how columns are named."""
-    return (
-        "If the file has no header, name its columns in their order: "
-        f"{Option('columns', ['item', 'coder', 'label'])}. Else give every column its own name."
-    )
 
 
 def _mended(

@@ -204,11 +204,8 @@ def frame_table(frame: Any) -> Table:
 def _plain_cells(series: Any) -> list[Any]:
     """Cells of a series as Python values; whole numbers that gaps made floats are integers."""
     cells = ["" if is_missing(cell) else cell for cell in series.to_list()]
-    numbers = [cell for cell in cells if cell != ""] if _are_numbers(cells) else []
-    if numbers and all(isinstance(cell, float) and cell.is_integer() for cell in numbers):
+    numbers = [cell for cell in cells if not isinstance(cell, str)]
+    whole = all(isinstance(cell, float) and cell.is_integer() for cell in numbers)
+    if numbers and whole and len(numbers) + cells.count("") == len(cells):
         return ["" if cell == "" else int(cell) for cell in cells]
     return [cell.tolist() if hasattr(cell, "tolist") else cell for cell in cells]
-
-
-def _are_numbers(cells: list[Any]) -> bool:
-    return all(isinstance(cell, (str, float)) for cell in cells)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels.io.objects import at, keys_of
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 
 _USERS = ".responses.users"
+_LISTS = ("user_id", "value", "status")
 _NOT_COUNTED = {"draft": "they are drafts", "pending": "they are pending"}
 
 
@@ -27,13 +28,14 @@ def is_argilla_table(source: Source, options: Options) -> bool:
 
 
 def _is_dump(value: Any) -> bool:
-    return isinstance(value, dict) and {"user_id", "value", "status"} <= value.keys()
+    return isinstance(value, dict) and value.keys() >= set(_LISTS)
 
 
-def read_argilla(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of records as JSON, where drafts and discarded responses look like the others."""
+def read_argilla(found: Records) -> None:
+    """Take records as JSON, where drafts and discarded responses look like the others."""
+    options = found.options
     if options.item is not None:
-        found.require(keys_of(source.sample, depth=3), options.item, "item")
+        found.require(keys_of(found.source.sample, depth=3), options.item, "item")
     for row, record in found.objects():
         item = at(record, options.item or "id")
         found.text(item, at(record.get("fields"), options.text or "text"))
@@ -42,13 +44,9 @@ def read_argilla(source: Source, options: Options, found: Judgements) -> None:
             found.unreadable("the object of responses", row)
             continue
         for question, given in responses.items():
-            for response in given if isinstance(given, list) else [given]:
-                if isinstance(response, dict):
-                    status = response.get("status", "submitted")
-                    coder = response.get("user_id")
-                    _add(found, item, coder, question, response.get("value"), status, row)
-                else:
-                    found.unreadable("a response", row)
+            for response in found.members(given, "a response", row):
+                user, value = response.get("user_id"), response.get("value")
+                _add(found, item, user, question, value, response.get("status", "submitted"), row)
         suggestions = record.get("suggestions")
         if options.models and isinstance(suggestions, dict):
             for question, given in suggestions.items():
@@ -60,9 +58,9 @@ def read_argilla(source: Source, options: Options, found: Judgements) -> None:
     )
 
 
-def read_argilla_table(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of a data set; only submitted responses count, discarded ones are skips."""
-    table = found.table
+def read_argilla_table(found: Records) -> None:
+    """Rows of a data set; only submitted responses count, discarded ones are skips."""
+    table, options = found.table, found.options
     unit = options.item or ("id" if "id" in table.header else (*table.header, "id")[0])
     if not found.problems:
         found.require(table.header, unit, "item")
@@ -73,36 +71,29 @@ def read_argilla_table(source: Source, options: Options, found: Judgements) -> N
     for row, cells in table.records():
         item = cells[unit]
         found.text(item, cells.get(options.text or "text"))
-        for question in questions:
-            prefix = f"{question}.responses"
-            users, statuses = cells.get(prefix + ".users"), cells.get(prefix + ".status")
-            _add_lists(found, item, question, users, cells.get(prefix), statuses, row)
-            if options.models:
-                name = cells.get(f"{question}.suggestion.agent") or "unnamed"
-                answer = cells.get(f"{question}.suggestion")
-                found.add(item, f"model:{name}", question, answer, row)
-        for question, dump in cells.items():
-            if isinstance(dump, dict) and _is_dump(dump):
-                users, values, statuses = dump["user_id"], dump["value"], dump["status"]
-                _add_lists(found, item, question, users, values, statuses, row)
-
-
-def _add_lists(
-    found: Judgements, item: Any, question: str, users: Any, values: Any, statuses: Any, row: int
-) -> None:
-    """Take parallel lists; a record without responses has empty cells there."""
-    users, values = users or [], values or []
-    statuses = statuses or ["submitted"] * len(users)
-    lists = all(isinstance(part, list) for part in (users, values, statuses))
-    if not lists or not len(users) == len(values) == len(statuses):
-        found.unreadable("the lists of responses", row)
-        return
-    for user, value, status in zip(users, values, statuses, strict=True):
-        _add(found, item, user, question, value, status, row)
+        lists = {
+            question: [cells.get(f"{question}.responses{end}") for end in (".users", "", ".status")]
+            for question in questions
+        }
+        dumps = {name: cell for name, cell in cells.items() if _is_dump(cell)}
+        lists |= {name: [cell[part] for part in _LISTS] for name, cell in dumps.items()}
+        for question, given in lists.items():
+            # a record without responses has empty cells there
+            users, values = given[0] or [], given[1] or []
+            statuses = given[2] or ["submitted"] * len(users)
+            parts = users, values, statuses
+            if not all(isinstance(part, list) and len(part) == len(users) for part in parts):
+                found.unreadable("the lists of responses", row)
+                continue
+            for user, value, status in zip(*parts, strict=True):
+                _add(found, item, user, question, value, status, row)
+        for question in questions if options.models else ():
+            name = cells.get(f"{question}.suggestion.agent") or "unnamed"
+            found.add(item, f"model:{name}", question, cells.get(f"{question}.suggestion"), row)
 
 
 def _add(
-    found: Judgements, item: Any, coder: Any, question: str, value: Any, status: Any, row: int
+    found: Records, item: Any, coder: Any, question: str, value: Any, status: Any, row: int
 ) -> None:
     if isinstance(value, list) and any(isinstance(part, dict) for part in value):
         found.note(f"Not read, because its answers are spans or rankings: question {question!r}.")

@@ -5,28 +5,59 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import decoded
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span
-from annomodels.io.tables.variables import by_document
-from annomodels.io.tools.judgements import Judgements
+from annomodels.io.tables.plain import by_document
 
-_MARK = re.compile(r"^(T\d+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t|$)")
-_ATTRIBUTE = re.compile(r"^[AM]\d+\t(\S+) (T\d+)(?: (.+))?$")
-_LINK = re.compile(r"^R\d+\t(\S*[Cc]oref\S*) \S+?:(T\d+) \S+?:(T\d+)")
+_MARK = re.compile(r"(T\S+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t(.*))?$")
+_ATTRIBUTE = re.compile(r"[AM]\d+\t(\S+) (T\S+)(?: (.+))?$")
+_RELATION = re.compile(r"R\S+\t(\S+) \S+?:(\S+) \S+?:(\S+)\s*$")
+_EQUIV = re.compile(r"\*\t(\S+) (.+)$")
+
+
+class Mark(NamedTuple):
+    """A stretch of text, in one piece or several."""
+
+    line: int
+    name: str
+    label: str
+    pieces: tuple[tuple[int, int], ...]
+    text: str | None
 
 
 @dataclass
-class _File:
-    """What one .ann file says."""
+class Standoff:
+    """What one .ann file says, and its lines that begin like a mark or a link but are none."""
 
-    marks: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    marks: list[Mark] = field(default_factory=list)
     attributes: list[tuple[str, str, str]] = field(default_factory=list)
-    same: list[list[str]] = field(default_factory=list)
-    notes: set[str] = field(default_factory=set)
+    links: list[tuple[int, str, list[str]]] = field(default_factory=list)
+    unread: list[tuple[int, str]] = field(default_factory=list)
+
+
+def standoff(text: str) -> Standoff:
+    """Parse the lines of an .ann file."""
+    said = Standoff()
+    for line, row in enumerate(text.split("\n"), 1):
+        row = row.rstrip("\r")
+        if found := _MARK.match(row):
+            name, label, offsets, marked = found.groups()
+            numbers = list(map(int, re.findall(r"\d+", offsets)))
+            pieces = tuple(zip(numbers[::2], numbers[1::2], strict=True))
+            said.marks.append(Mark(line, name, label, pieces, marked))
+        elif found := _ATTRIBUTE.match(row):
+            said.attributes.append((found[1], found[2], found[3] or "true"))
+        elif found := _RELATION.match(row):
+            said.links.append((line, found[1], [found[2], found[3]]))
+        elif found := _EQUIV.match(row):
+            said.links.append((line, found[1], found[2].split()))
+        elif row.startswith(("T", "R", "*")):
+            said.unread.append((line, row))
+    return said
 
 
 def is_brat(source: Source, options: Options) -> bool:
@@ -34,23 +65,29 @@ def is_brat(source: Source, options: Options) -> bool:
     return source.inside is not None and bool(source.inside.ending(".ann"))
 
 
-def spans_of_brat(source: Source, options: Options, found: Judgements) -> None:
+def read_brat(found: Records) -> None:
     """Spans with their types, attributes as questions of their own, and Equiv chains."""
-    builder = found.marks
-    for name, document, coder in _placed(source):
-        part = source.member(name)
-        said = _parse(decoded(part.data, part.name))
-        text = _text(source, name)
-        builder.document(document, coder, text)
-        for note in sorted(said.notes):
-            builder.note(note)
-        chains = _chains(said)
-        for key, (label, start, end) in said.marks.items():
-            builder.add(Span(document, coder, "type", start, end, label, chains.get(key, "")))
-        for attribute, key, value in said.attributes:
-            if key in said.marks:
-                _, start, end = said.marks[key]
-                builder.add(Span(document, coder, attribute, start, end, value))
+    for name, document, coder in _placed(found.source):
+        said = standoff(found.source.member(name).text)
+        found.document(document, coder, _text(found.source, name))
+        marks = {mark.name: mark for mark in said.marks}
+        same = [
+            names for _, kind, names in said.links if kind == "Equiv" or "coref" in kind.lower()
+        ]
+        groups = [[one for one in names if one in marks] for names in same]
+        links = [(names[0], one) for names in groups for one in names[1:]]
+        nodes = dict.fromkeys(one for link in links for one in link)
+        chains = {one: min(chain) for chain in components(nodes, links) for one in chain}
+        types = [("type", mark.name, mark.label) for mark in said.marks]
+        for question, one, label in [*types, *said.attributes]:
+            if one in marks:
+                place = marks[one].pieces[0][0], marks[one].pieces[-1][1]
+                chain = chains.get(one, "") if question == "type" else ""
+                found.mark(document, coder, question, place, label, chain)
+        if any(len(mark.pieces) > 1 for mark in said.marks):
+            found.note("Discontinuous spans are read from their first to their last part.")
+        if any(row.startswith("T") for _, row in said.unread):
+            found.note("Lines that name no place are left out.")
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
@@ -76,36 +113,4 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
 def _text(source: Source, name: str) -> str:
     assert source.inside is not None
     beside = name.removesuffix(".ann") + ".txt"
-    if beside not in source.inside.names:
-        return ""
-    data = source.inside.read(beside)
-    return decoded(data, f"{source.name}/{beside}") if data else ""
-
-
-def _parse(text: str) -> _File:
-    said = _File()
-    for line in text.splitlines():
-        mark, attribute, link = _MARK.match(line), _ATTRIBUTE.match(line), _LINK.match(line)
-        if mark:
-            numbers = [int(n) for n in re.findall(r"\d+", mark.group(3))]
-            said.marks[mark.group(1)] = (mark.group(2), numbers[0], numbers[-1])
-            if len(numbers) > 2:
-                said.notes.add("Discontinuous spans are read from their first to their last part.")
-        elif attribute:
-            name, key, value = attribute.groups()
-            said.attributes.append((name, key, value or "true"))
-        elif link:
-            said.same.append([link.group(2), link.group(3)])
-        elif line.startswith("*\tEquiv "):
-            said.same.append(line.removeprefix("*\tEquiv ").split())
-        elif line.startswith("T"):
-            said.notes.add("Lines that name no place are left out.")
-    return said
-
-
-def _chains(said: _File) -> dict[str, str]:
-    """Name of the chain of each mention that was linked to another."""
-    groups = [[key for key in group if key in said.marks] for group in said.same]
-    links = [(keys[0], key) for keys in groups for key in keys[1:]]
-    nodes = dict.fromkeys(key for link in links for key in link)
-    return {key: min(chain) for chain in components(nodes, links) for key in chain}
+    return source.member(beside).text if source.inside.names.count(beside) else ""

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span
-from annomodels.io.tools.judgements import Judgements
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
 _LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|[BIESLU]-\S+)[ \t]*")
@@ -41,12 +40,11 @@ def is_conll(source: Source, options: Options) -> bool:
     return len(tagged) > 0.8 * len(lines) and any(tag != "O" for tag in tagged)
 
 
-def spans_of_conll(source: Source, options: Options, found: Judgements) -> None:
+def read_conll(found: Records) -> None:
     """Stretches that the tags mark; words are compared by the text where coders differ in them."""
-    builder = found.marks
     documents: dict[str, dict[str, _Sheet]] = {}
-    for name, document, coder in _placed(source):
-        sheet = _parsed(source.member(name).text)
+    for name, document, coder in _placed(found.source):
+        sheet = _parsed(found.source.member(name).text)
         if sheet.words:
             documents.setdefault(document, {})[coder] = sheet
     differing, lost, strangers = [], 0, []
@@ -64,15 +62,15 @@ def spans_of_conll(source: Source, options: Options, found: Judgements) -> None:
         text, tokens = _text(whole)
         ours = [token for n, token in enumerate(tokens) if n in shared]
         for coder, sheet in kept.items():
-            builder.document(document, coder, text, ours)
+            found.document(document, coder, text, ours)
             for first, last, label in _stretches(sheet.tags):
                 at = [places[coder].get(n) for n in range(first, last + 1)]
                 ends = (at[0], at[-1])
                 if ends[0] is None or ends[1] is None or ends[1] - ends[0] != last - first:
                     lost += 1
                     continue
-                start, end = tokens[ends[0]][0], tokens[ends[1]][1]
-                builder.add(Span(document, coder, "tag", start, end, label))
+                place = tokens[ends[0]][0], tokens[ends[1]][1]
+                found.mark(document, coder, "tag", place, label)
     documents_of = counted(len(differing), "document")
     told = (
         (differing, f"The words of {documents_of} differ between coders, and are aligned by the "
@@ -85,7 +83,7 @@ def spans_of_conll(source: Source, options: Options, found: Judgements) -> None:
     )  # fmt: skip
     for found_any, note in told:
         if found_any:
-            builder.note(note)
+            found.note(note)
 
 
 def _placed(source: Source) -> Iterator[tuple[str, str, str]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 
 OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
-NOT_MARKED, NO_LABEL = "<no annotation>", "<no label>"
+NO_LABEL = ("<no annotation>", "<no label>", "")
 
 
 def is_inception(source: Source, options: Options) -> bool:
@@ -16,8 +16,8 @@ def is_inception(source: Source, options: Options) -> bool:
     return source.header[: len(OWN)] == OWN
 
 
-def read_inception(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of aligned units; a coder who marked nothing there is a skip."""
+def read_inception(found: Records) -> None:
+    """Aligned units; a coder who marked nothing there is a skip."""
     table = found.table
     coders = table.header[len(OWN) :]
     if not coders and not found.problems:
@@ -25,23 +25,23 @@ def read_inception(source: Source, options: Options, found: Judgements) -> None:
     if found.problems:
         return
     flags: Counter[str] = Counter()
-    several = {(cells["Layer"], cells["Feature"]) for _, cells in table.records()}
+    pairs = set(zip(table.columns["Layer"], table.columns["Feature"], strict=True))
+    layers = Counter(str(feature) for _, feature in pairs)
     for row, cells in table.records():
         place, _, text = str(cells["Position"]).partition(" [")
-        item = f"{cells['Document']} {place}"
-        question = str(cells["Feature"])
-        if len({layer for layer, feature in several if feature == question}) > 1:
+        item, question = f"{cells['Document']} {place}", str(cells["Feature"])
+        if layers[question] > 1:
             question = f"{cells['Layer']}.{question}"
-        flags.update(str(cells["Flags"]).replace(",", " ").split())
         found.text(item, text.removesuffix("]"))
         found.group(item, cells["Document"])
-        stacked = "STACKED" in str(cells["Flags"])
+        said = str(cells["Flags"]).replace(",", " ").split()
+        flags.update(said)
         for coder in coders:
             label = str(cells[coder])
-            if label in (NOT_MARKED, NO_LABEL, ""):
+            if label in NO_LABEL:
                 found.skip(item, question)
             else:
-                parts = label.split(", ") if stacked else label
+                parts = label.split(", ") if "STACKED" in said else label
                 found.add(item, coder, question, parts, row)
     incomplete = flags["INCOMPLETE_POSITION"] + flags["INCOMPLETE_LABEL"]
     if incomplete:

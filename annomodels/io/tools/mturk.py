@@ -1,4 +1,4 @@
-"""Amazon Mechanical Turk and Turkle: the table of results of a batch."""
+"""Amazon: the batches of Mechanical Turk (and Turkle), and SageMaker Ground Truth."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from annomodels.io.objects import parsed
+from annomodels.errors import AnnotationError, Option
+from annomodels.io.objects import at, json_value, parsed
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
@@ -21,9 +22,9 @@ def is_mturk(source: Source, options: Options) -> bool:
     return {"HITId", "WorkerId"} <= set(source.header)
 
 
-def read_mturk(source: Source, options: Options, found: Judgements) -> None:
+def read_mturk(found: Records) -> None:
     """Columns of the answers; rejected assignments are left out."""
-    table = found.table
+    table, options = found.table, found.options
     header = table.header
     answers = [name for name in header if name.startswith("Answer.")]
     if not answers and not found.problems:
@@ -31,9 +32,11 @@ def read_mturk(source: Source, options: Options, found: Judgements) -> None:
             "There is no column that begins with 'Answer.'.",
             "Download the results of the batch, not the list of its tasks.",
         )
-    numbers = _several_items(header)
+    inputs, outputs = (_numbered(header, prefix) for prefix in ("Input.", "Answer."))
+    # items of one task: what both inputs and answers are numbered with
+    several = [own for own in inputs.values() if len(own) > 1 and own in outputs.values()]
+    numbers = several[0] if several else set()
     item = prefixed(header, options.item, "Input.")
-    inputs = {n.removeprefix("Input.").rstrip("0123456789") for n in header if n[:6] == "Input."}
     if numbers and options.item in inputs:
         item = f"Input.{options.item}"
     else:
@@ -42,38 +45,31 @@ def read_mturk(source: Source, options: Options, found: Judgements) -> None:
         return
     text = prefixed(header, options.text or "text", "Input.") or ""
     boxes = _boxes(table.columns, answers)
+    unit = item or "HITId"
     for row, cells in table.records():
         if cells.get("AssignmentStatus") == "Rejected":
             found.leave_out("they were rejected")
             continue
         coder = cells.get("Turkle.Username") or cells["WorkerId"]
-        for question, number, label in _answers(cells, answers, boxes, numbers):
-            name = _item_name(cells, item, number)
+        for question, label in _answers(cells, answers, boxes).items():
+            match = _NUMBERED.match(question)
+            number = match[2] if match and match[2] in numbers else ""
+            name = cells.get(f"{unit}{number}")
+            if name is None:
+                name = f"{cells[unit]}#{number}"
             found.text(name, cells.get(f"{text}{number}") or cells.get(text))
-            assignment = f"{cells.get('AssignmentId', '')}"
-            found.add(name, coder, question, label, row, assignment)
+            asked = match[1] if match and number else question
+            found.add(name, coder, asked, label, row, f"{cells.get('AssignmentId', '')}")
 
 
-def _several_items(header: tuple[str, ...]) -> list[str]:
-    """Numbers of the items in one task: those that both inputs and answers are numbered with."""
-    ends: dict[str, dict[str, set[str]]] = {"Input.": {}, "Answer.": {}}
+def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
+    """Numbers at the end of the columns that begin so, by what stands before the number."""
+    stems: dict[str, set[str]] = {}
     for name in header:
-        for prefix, stems in ends.items():
-            match = _NUMBERED.match(name.removeprefix(prefix).removesuffix(".label"))
-            if name.startswith(prefix) and match:
-                stems.setdefault(match.group(1), set()).add(match.group(2))
-    inputs = [numbers for numbers in ends["Input."].values() if len(numbers) > 1]
-    outputs = [numbers for numbers in ends["Answer."].values() if len(numbers) > 1]
-    shared = next((numbers for numbers in inputs if numbers in outputs), set())
-    return sorted(shared, key=int)
-
-
-def _item_name(cells: dict[str, Any], item: str | None, number: str) -> Any:
-    if not number:
-        return cells[item or "HITId"]
-    if item is not None and f"{item}{number}" in cells:
-        return cells[f"{item}{number}"]
-    return f"{cells[item or 'HITId']}#{number}"
+        match = _NUMBERED.match(name.removeprefix(prefix).removesuffix(".label"))
+        if name.startswith(prefix) and match:
+            stems.setdefault(match[1], set()).add(match[2])
+    return stems
 
 
 def _boxes(columns: Any, answers: list[str]) -> dict[str, str]:
@@ -90,10 +86,8 @@ def _boxes(columns: Any, answers: list[str]) -> dict[str, str]:
     return {name: stem for stem, names in stems.items() if len(names) > 1 for name in names}
 
 
-def _answers(
-    cells: dict[str, Any], answers: list[str], boxes: dict[str, str], numbers: list[str]
-) -> Iterator[tuple[str, str, Any]]:
-    """Question, number of the item in the task ("" for one) and label of each answer."""
+def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -> dict[str, Any]:
+    """Label of each question that an assignment answers."""
     ticked: dict[str, list[str]] = {question: [] for question in boxes.values()}
     flat: dict[str, Any] = {}
     for column in answers:
@@ -107,12 +101,7 @@ def _answers(
                 flat |= answers_in(form)
         else:
             flat[name.removesuffix(".label")] = cells[column]
-    for question, label in {**flat, **ticked}.items():
-        match = _NUMBERED.match(question)
-        if match and match.group(2) in numbers:
-            yield match.group(1), match.group(2), label
-        else:
-            yield question, "", label
+    return {**flat, **ticked}
 
 
 def answers_in(content: Any) -> dict[str, Any]:
@@ -137,3 +126,77 @@ def _label(value: Any) -> Any:
 
 def _chosen(options: Mapping[str, Any]) -> list[str]:
     return [str(name) for name, chosen in options.items() if chosen is True]
+
+
+# -- SageMaker Ground Truth: answers from three places where they may be ---------------------------
+
+
+FOLDER = "worker-response/"
+ALL = ".annotationsFromAllWorkers"
+
+
+def is_sagemaker(source: Source, options: Options) -> bool:
+    """Whether it is a folder with ``worker-response``, or records with the answers of all."""
+    if source.inside is not None:
+        return any(FOLDER in f"/{name}" for name in source.inside.ending(".json"))
+    return any(
+        ("datasetObjectId" in record and "annotations" in record) or _from_all(record)
+        for record in source.sample
+    )
+
+
+def _from_all(record: dict[str, Any]) -> list[str]:
+    return [key for key in record if key.endswith(ALL)]
+
+
+def read_sagemaker(found: Records) -> None:
+    """Answers of the coders; the item is the number of the object."""
+    if found.options.item is not None:
+        what = "Ground Truth names objects by their number only."
+        found.problem(what, f"Leave out {Option('item')}.")
+        return
+    answers = _folder(found) if found.source.inside is not None else _payload(found)
+    for item, coder, content, row in answers:
+        labels = answers_in(content)
+        if not labels:
+            found.skip(item)
+        for question, label in labels.items():
+            found.add(item, coder, question, label, row)
+
+
+_Answer = tuple[Any, Any, Any, int]
+
+
+def _folder(found: Records) -> Iterator[_Answer]:
+    for part in found.source.parts(".json"):
+        name = str(part.path).removeprefix(f"{found.source.name}/")
+        if FOLDER not in f"/{name}":
+            continue
+        parts = name.split("/")
+        item = parts[-2] if len(parts) > 2 else parts[-1].removesuffix(".json")
+        try:
+            answers = at(json_value(part.text, part.name), "answers")
+        except AnnotationError as error:
+            found.problems += error.problems
+            continue
+        if not isinstance(answers, list):
+            found.problem("The file holds no list of answers.", "Copy it again.", name)
+            continue
+        for answer in answers:
+            yield item, at(answer, "workerId"), at(answer, "answerContent"), 1
+
+
+def _payload(found: Records) -> Iterator[_Answer]:
+    """Take records of a consolidation request, or of a manifest without consolidation."""
+    for row, record in found.objects():
+        lists = [(record.get("datasetObjectId"), record.get("annotations"))]
+        lists += [(str(row - 1), record[key]) for key in _from_all(record)]
+        for item, given in lists:
+            if given is not None and not isinstance(given, list):
+                found.unreadable("the list of annotations", row)
+                continue
+            if given:
+                found.text(item, at(record, "dataObject.content") or record.get("source"))
+            for annotation in given or ():
+                content = parsed(at(annotation, "annotationData.content"))
+                yield item, at(annotation, "workerId"), content, row

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from annomodels.data.validation import all_numbers
 from annomodels.errors import AnnotationError
 from annomodels.io.objects import json_value
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span
-from annomodels.io.tools.judgements import Judgements
 
 STATE = "user_state.json"
 ITEM, CODER = "instance_id", "user_id"
@@ -25,30 +23,7 @@ def is_potato(source: Source, options: Options) -> bool:
     return {ITEM, CODER} <= set(source.header) and options.label is None
 
 
-def read_potato(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of the labels; an option counts when its value says yes."""
-    answers: list[_Answer] = []
-    if source.inside is not None:
-        answers = _folder(source, found)
-    elif source.kind in ("json", "json lines"):
-        for row, record in found.objects():
-            labels = record.get("labels")
-            if not isinstance(labels, dict):
-                found.unreadable("the object of labels", row)
-                continue
-            for schema, values in labels.items():
-                pairs = values.items() if isinstance(values, dict) else [("", values)]
-                who = record.get(ITEM), record.get(CODER), str(schema)
-                answers.append(_Answer(*who, row, _given(pairs)))
-    else:
-        answers = _table(source, found)
-    kinds = _kinds(answers)
-    for answer in answers:
-        _add(answer, kinds[answer.schema], found)
-
-
-@dataclass(frozen=True)
-class _Answer:
+class _Answer(NamedTuple):
     """Names and values that count in what a coder said of an item, for one schema."""
 
     item: Any
@@ -56,6 +31,16 @@ class _Answer:
     schema: str
     row: int
     pairs: list[tuple[Any, Any]]
+
+
+def read_potato(found: Records) -> None:
+    """Labels and spans; an option counts when its value says yes."""
+    source = found.source
+    rows = _folder if source.inside is not None else _objects if source.is_json else _table
+    answers = [answer._replace(pairs=_given(answer.pairs)) for answer in rows(found)]
+    kinds = _kinds(answers)
+    for answer in answers:
+        _add(answer, *kinds[answer.schema], found)
 
 
 def _given(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
@@ -67,33 +52,30 @@ def _given(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     ]
 
 
-def _kinds(answers: Sequence[_Answer]) -> dict[str, str]:
-    """Say what the label is in each schema: an option's "name", its "value", or "each" value."""
-    rated = {
-        answer.schema
-        for answer in answers
-        for _, value in answer.pairs
-        if all_numbers([value]) and str(value) not in ("0", "1")
-    }
-    values: dict[str, dict[str, dict[str, set[str]]]] = {}
-    named: set[str] = set()
-    several: set[str] = set()
-    for answer in answers:
-        by_name = values.setdefault(answer.schema, {}).setdefault(repr(answer.coder), {})
-        several |= {answer.schema} if len(answer.pairs) > 1 else set()
-        for name, value in answer.pairs:
-            if str(value) == str(name):
-                named.add(answer.schema)
-            elif _tick(name, value, answer.schema in rated) is None:
-                by_name.setdefault(str(name), set()).add(str(value))
+def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
+    """Say what the label is in each schema, and whether its values are ratings.
+
+    It is an option's "name", its "value", or "each" value.
+    """
     kinds = {}
-    for schema, coders in values.items():
-        names = {name for by_name in coders.values() for name in by_name}
-        if schema in named or (len(names) > 1 and all(map(_is_key, coders.values()))):
-            kinds[schema] = "name"
+    by_schema: dict[str, list[_Answer]] = {}
+    for answer in answers:
+        by_schema.setdefault(answer.schema, []).append(answer)
+    for schema, own in by_schema.items():
+        pairs = [(answer.coder, *pair) for answer in own for pair in answer.pairs]
+        rated = any(all_numbers([value]) and str(value) not in ("0", "1") for _, _, value in pairs)
+        said: dict[str, dict[str, set[str]]] = {}
+        for coder, name, value in pairs:
+            if str(value) != str(name) and _tick(name, value, rated) is None:
+                by_name = said.setdefault(repr(coder), {})
+                by_name.setdefault(str(name), set()).add(str(value))
+        several = len({name for by_name in said.values() for name in by_name}) > 1
+        named = any(str(value) == str(name) for _, name, value in pairs)
+        if named or (several and all(map(_is_key, said.values()))):
+            kind = "name"
         else:
-            kinds[schema] = "each" if schema in several and len(names) > 1 else "value"
-        kinds[schema] += " rated" if schema in rated else ""
+            kind = "each" if several and any(len(one.pairs) > 1 for one in own) else "value"
+        kinds[schema] = kind, rated
     return kinds
 
 
@@ -111,70 +93,49 @@ def _tick(name: Any, value: Any, rated: bool) -> bool | None:
     return {"true": True, "1": True, "0": False}.get(said)
 
 
-def _add(answer: _Answer, kind: str, found: Judgements) -> None:
+def _add(answer: _Answer, kind: str, rated: bool, found: Records) -> None:
     """Take the label, or the labels of several questions, of an answer."""
+    item, coder, schema, row, pairs = answer
     labels: list[Any] = []
-    what, _, rated = kind.partition(" ")
-    for name, value in answer.pairs:
-        tick = _tick(name, value, bool(rated))
-        if tick is None and what == "each":
-            question = f"{answer.schema}.{name}"
-            found.add(answer.item, answer.coder, question, value, answer.row)
+    for name, value in pairs:
+        tick = _tick(name, value, rated)
+        if tick is None and kind == "each":
+            found.add(item, coder, f"{schema}.{name}", value, row)
         elif tick is not False:
-            labels.append(name if tick or what == "name" else value)
-    if labels or what != "each":
-        found.add(answer.item, answer.coder, answer.schema, labels, answer.row)
+            labels.append(name if tick or kind == "name" else value)
+    if labels or kind != "each":
+        found.add(item, coder, schema, labels, row)
 
 
-def _table(source: Source, found: Judgements) -> list[_Answer]:
+def _objects(found: Records) -> Iterator[_Answer]:
+    for row, record in found.objects():
+        labels = record.get("labels")
+        if not isinstance(labels, dict):
+            found.unreadable("the object of labels", row)
+            continue
+        for schema, values in labels.items():
+            pairs = values.items() if isinstance(values, dict) else [("", values)]
+            yield _Answer(record.get(ITEM), record.get(CODER), str(schema), row, list(pairs))
+
+
+def _table(found: Records) -> Iterator[_Answer]:
     """Rows with a column ``schema.option`` for each option, or one for each schema."""
     table = found.table
-    if found.problems:
-        return []
     schemas: dict[str, list[tuple[str, str]]] = {}
     for name in table.header:
         if name not in (ITEM, CODER):
             schema, dot, option = name.partition(".")
             schemas.setdefault(schema, []).append((option if dot else "", name))
-    return [
-        _Answer(
-            *(cells[ITEM], cells[CODER], schema, row),
-            _given((option, cells[name]) for option, name in columns),
-        )
-        for row, cells in table.records()
-        for schema, columns in schemas.items()
-    ]
+    for row, cells in table.records() if not found.problems else ():
+        for schema, columns in schemas.items():
+            pairs = [(option, cells[name]) for option, name in columns]
+            yield _Answer(cells[ITEM], cells[CODER], schema, row, pairs)
 
 
-def _states(source: Source, found: Judgements) -> Iterator[tuple[str, dict[str, Any]]]:
-    assert source.inside is not None
-    for name in source.inside.ending(STATE):
-        part = source.member(name)
-        try:
-            state = json_value(part.text, part.name)
-        except AnnotationError as error:
-            found.problems += error.problems
-            continue
-        if not isinstance(state, dict):
-            found.problem("The state of a coder is not an object.", "Copy it again.", part.name)
-            continue
-        folder = name.split("/")[-2] if "/" in name else "unnamed"
-        coder = state.get(CODER) or folder
-        yield coder if isinstance(coder, str) else folder, state
-
-
-def _by_instance(state: dict[str, Any], key: str, found: Judgements) -> Iterator[tuple[str, Any]]:
-    values = state.get(key, {})
-    if isinstance(values, dict):
-        yield from values.items()
-    else:
-        found.unreadable(f"the object {key!r}", 1)
-
-
-def _folder(source: Source, found: Judgements) -> list[_Answer]:
-    answers = []
-    for coder, state in _states(source, found):
+def _folder(found: Records) -> Iterator[_Answer]:
+    for coder, state in _states(found):
         for item, marks in _by_instance(state, "instance_id_to_label_to_value", found):
+            found.document(item, coder)
             schemas: dict[str, list[tuple[Any, Any]]] = {}
             for keys, value in _pairs(marks, found):
                 for pair in _given([(keys.get("name"), value)]):
@@ -185,46 +146,52 @@ def _folder(source: Source, found: Judgements) -> list[_Answer]:
                         "Potato may keep an earlier choice beside the later one: look at the "
                         "judgements with several labels if the question allows one only."
                     )
-                answers.append(_Answer(item, coder, schema, 1, pairs))
+                yield _Answer(item, coder, schema, 1, pairs)
             if not schemas:
                 found.skip(item)
-    return answers
+        for item, marks in _by_instance(state, "instance_id_to_span_to_value", found):
+            found.document(item, coder)
+            for keys, value in _pairs(marks, found):
+                if str(value).lower() not in _NO:
+                    place = keys.get("start"), keys.get("end")
+                    question = str(keys.get("schema") or "spans")
+                    found.mark(item, coder, question, place, str(keys.get("name")))
 
 
-def _pairs(marks: Any, found: Judgements) -> Iterator[tuple[dict[str, Any], Any]]:
+def _states(found: Records) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Coder and state of each file."""
+    for part in found.source.parts(STATE):
+        try:
+            state = json_value(part.text, part.name)
+        except AnnotationError as error:
+            found.problems += error.problems
+            continue
+        if not isinstance(state, dict):
+            found.problem("The state of a coder is not an object.", "Copy it again.", part.name)
+            continue
+        path = str(part.path).removeprefix(f"{found.source.name}/").split("/")
+        folder = path[-2] if len(path) > 1 else "unnamed"
+        coder = state.get(CODER) or folder
+        yield coder if isinstance(coder, str) else folder, state
+
+
+def _by_instance(state: dict[str, Any], key: str, found: Records) -> Iterator[tuple[str, Any]]:
+    values = state.get(key, {})
+    if isinstance(values, dict):
+        yield from values.items()
+    else:
+        found.unreadable(f"the object {key!r}", 1)
+
+
+def _pairs(marks: Any, found: Records) -> Iterator[tuple[dict[str, Any], Any]]:
     """Pairs of what was marked and its value: a list of pairs, or earlier an object."""
     if isinstance(marks, dict):
         for schema, values in marks.items():
             inner = values.items() if isinstance(values, dict) else [(values, "true")]
-            for name, value in inner:
-                yield {"schema": schema, "name": name}, value
+            yield from (({"schema": schema, "name": name}, value) for name, value in inner)
         return
     for pair in marks if isinstance(marks, list) else ():
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
             yield pair[0], pair[1]
         else:
             found.unreadable("a pair of label and value", 1)
-
-
-def spans_of_potato(source: Source, options: Options, found: Judgements) -> None:
-    """Spans that the states of the coders hold."""
-    builder = found.marks
-    if source.inside is None:
-        found.problem("Spans are read from the folder 'annotation_output'.", "Give that folder.")
-        return
-    for coder, state in _states(source, found):
-        for item, _ in _by_instance(state, "instance_id_to_label_to_value", found):
-            builder.document(item, coder)
-        for item, marks in _by_instance(state, "instance_id_to_span_to_value", found):
-            builder.document(item, coder)
-            for keys, value in _pairs(marks, found):
-                if str(value).lower() in _NO:
-                    continue
-                try:
-                    start, end = int(keys["start"]), int(keys["end"])
-                except (KeyError, TypeError, ValueError):
-                    found.unreadable("a span", 1)
-                    continue
-                question = str(keys.get("schema") or "spans")
-                builder.add(Span(item, coder, question, start, end, str(keys.get("name"))))
-    found.problems += found.wrong_types()

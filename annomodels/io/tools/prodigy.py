@@ -8,9 +8,8 @@ from typing import Any
 
 from annomodels.data.validation import counted, some
 from annomodels.io.objects import at, keys_of
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import Span
-from annomodels.io.tools.judgements import Judgements
 from annomodels.io.tools.refused import regions
 
 _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
@@ -26,13 +25,10 @@ def is_prodigy(source: Source, options: Options) -> bool:
     return any("_task_hash" in record and "answer" in record for record in source.sample)
 
 
-def _records(source: Source, found: Judgements) -> Iterator[tuple[int, dict[str, Any], str]]:
+def _records(found: Records) -> Iterator[tuple[int, dict[str, Any], str]]:
     """Row, record and coder; without a name of a session the file stands for the coder."""
-    parts = [source]
-    if source.inside is not None:
-        parts = [source.member(name) for name in source.inside.ending(".jsonl")]
     unnamed: dict[str, None] = {}
-    for part in parts:
+    for part in found.source.parts(".jsonl"):
         for row, record in found.objects(part.objects):
             coder = record.get("_annotator_id") or record.get("_session_id") or part.stem
             coder = coder if isinstance(coder, str) else part.stem
@@ -53,59 +49,48 @@ def _item(record: dict[str, Any], options: Options) -> Any:
     return at(record.get("meta"), options.item) if value is None else value
 
 
-def read_prodigy(source: Source, options: Options, found: Judgements) -> None:
-    """Columns of answers; what was ignored is a skip, what was rejected is left out."""
+def read_prodigy(found: Records) -> None:
+    """Answers and accepted marks; what was ignored is a skip, what was rejected is left out."""
+    source, options = found.source, found.options
     if options.item is not None and source.inside is None:
         keys = keys_of(source.sample)
         keys += [key.removeprefix("meta.") for key in keys if key.startswith("meta.")]
         found.require(keys, options.item, "item")
     views: dict[str, None] = {}
-    for row, record, coder in _records(source, found):
+    for row, record, coder in _records(found):
         item, answer = _item(record, options), record.get("answer")
-        view = str(record.get("_view_id") or "unnamed")
-        views[view] = None
-        found.text(item, record.get(options.text or "text"))
+        text = record.get(options.text or "text")
+        views[str(record.get("_view_id") or "unnamed")] = None
+        found.text(item, text)
+        if answer == "accept":
+            found.document(item, coder, text, _places(record.get("tokens")))
+            spans = record.get("spans")
+            for place, span in zip(_places(spans), spans or (), strict=False):
+                found.mark(item, coder, "spans", place, span.get("label"))
+        is_choice = "accept" in record or "options" in record
         if answer == "ignore":
             found.skip(item)
-        elif "accept" in record or "options" in record:
-            if answer == "accept":
-                found.add(item, coder, "choice", record.get("accept"), row)
-            else:
-                found.leave_out("they were rejected")
-        elif isinstance(record.get("label"), str):
-            found.add(item, coder, record["label"], answer, row)
-        elif "spans" in record:
-            found.marked()
-            break
+            continue
+        if not is_choice and not isinstance(record.get("label"), str) and "spans" in record:
+            continue
+        if is_choice and answer != "accept":
+            found.leave_out("they were rejected")
+        elif is_choice:
+            found.add(item, coder, "choice", record.get("accept"), row)
         else:
-            found.add(item, coder, "answer", answer, row)
+            label = record.get("label")
+            found.add(item, coder, label if isinstance(label, str) else "answer", answer, row)
     if len(views) > 1:
         found.problem(
             f"It mixes {counted(len(views), 'kind')} of questions: {some(views)} (_view_id).",
             "Export one dataset for each of them (prodigy db-out NAME).",
+            of_labels=True,
         )
-
-
-def spans_of_prodigy(source: Source, options: Options, found: Judgements) -> None:
-    """Spans that were marked and accepted."""
-    builder = found.marks
-    for _, record, coder in _records(source, found):
-        item, spans = _item(record, options), record.get("spans", [])
-        if record.get("answer") != "accept" or not isinstance(item, str):
-            continue
-        if not isinstance(spans, list):
-            continue
-        text = record.get("text")
-        tokens = record.get("tokens")
-        builder.document(item, coder, text if isinstance(text, str) else "", _places(tokens or []))
-        for (start, end), span in zip(_places(spans), spans, strict=False):
-            if isinstance(span.get("label"), str):
-                builder.add(Span(item, coder, "spans", start, end, span["label"]))
 
 
 def _places(parts: Any) -> list[tuple[int, int]]:
     """Start and end of tokens or spans; nothing if one has none."""
     try:
-        return [(int(part["start"]), int(part["end"])) for part in parts]
+        return [(int(part["start"]), int(part["end"])) for part in parts or ()]
     except (KeyError, TypeError, ValueError):
         return []

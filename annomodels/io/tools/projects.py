@@ -1,14 +1,22 @@
-"""Where a file of a project export stands: whose work it is, and on which document."""
+"""Projects of INCEpTION and WebAnno: WebAnno TSV 3, and UIMA CAS through dkpro-cassis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import io
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.archives import Members, open_zip
-from annomodels.io.source import Source
-from annomodels.io.span_builder import GOLD
+from annomodels.io.border import decoded, needs
+from annomodels.io.records import Records
+from annomodels.io.source import Options, Source
+from annomodels.io.span_builder import GOLD, to_code_points
+from annomodels.io.xmlsafe import check_xml
 
 _NOT_CODERS = frozenset(("INITIAL_CAS", "TypeSystem", "project", "exportedproject"))
 _CURATED = "CURATION_USER"
@@ -29,8 +37,8 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         for name in outer.names
         if _stem(name) not in _NOT_CODERS and name.lower().endswith((*endings, ".zip"))
     ]
-    if not any(_side(name) == "annotation" for name in wanted):
-        _refuse_unread(source, outer, wanted)
+    if unread(outer) and not any(_side(name) == "annotation" for name in wanted):
+        raise AnnotationError(export_again(source.name, outer, curated=bool(wanted)))
     sides = {name: _side(name) for name in wanted}
     if any(side == "annotation" for side in sides.values()):
         wanted = [name for name in wanted if sides[name]]
@@ -72,11 +80,6 @@ def unread(files: Members) -> list[str]:
     ]  # fmt: skip
 
 
-def _refuse_unread(source: Source, files: Members, curated: Sequence[str]) -> None:
-    if unread(files):
-        raise AnnotationError(export_again(source.name, files, curated=bool(curated)))
-
-
 def export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
     """Say in which format the project has to be exported."""
     names = unread(files)
@@ -103,3 +106,314 @@ def _stem(name: str) -> str:
 def _side(name: str) -> str:
     """Which part of a project export a file lies in: annotation, curation or neither."""
     return next((part for part in name.split("/") if part in ("annotation", "curation")), "")
+
+
+# -- WebAnno TSV 3: spans and chains on tokens, one file for each document and coder ---------------
+
+
+_FIRST = "#FORMAT=WebAnno TSV 3."
+_ROW = re.compile(r"^(\d+)-(\d+(?:\.\d+)?)\t(\d{1,9})-(\d{1,9})\t")
+_NUMBER = re.compile(r"(?<!\\)\[(\d+)\]$")
+_LINK = re.compile(r"->(\d+)-(\d+)$")
+_ESCAPE = re.compile(r"\\(->|[\\\[\]|_;*nt])")
+_SIGNS = {"n": "\n", "t": "\t"}
+
+
+def is_webanno(source: Source, options: Options) -> bool:
+    """Whether the first line, or that of the first .tsv file, is ``#FORMAT=WebAnno TSV 3.``."""
+    if source.inside is None:
+        return source.kind == "delimited" and source.text.startswith(_FIRST)
+    if not source.inside.ending(".tsv", ".zip"):
+        return False
+    try:
+        return any(
+            data.lstrip(b"\xef\xbb\xbf").startswith(_FIRST.encode())
+            for _, _, data, _, _ in parts_of(source, ".tsv")
+        )
+    except AnnotationError:
+        return any(source.inside.read(n).startswith(b"#FORMAT") for n in source.inside.names[:5])
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column after the token: a feature of spans, or one of the two of a chain."""
+
+    question: str
+    kind: str  # "T_SP", "T_CH" or "T_RL"
+    is_relation: bool = False
+
+
+def read_webanno(found: Records) -> None:
+    """Spans and chains, with places turned from UTF-16 units into code points."""
+    for document, coder, data, where, _ in parts_of(found.source, ".tsv"):
+        text = decoded(data, where)
+        if text.startswith(_FIRST):
+            _read(text, document, coder, found)
+        else:
+            found.note("Files that are not WebAnno TSV 3 are left out.")
+
+
+def _columns(lines: Sequence[str]) -> list[_Column]:
+    """Say what the columns after the token hold, from the header."""
+    columns = []
+    for line in lines:
+        kind = line[1:5]
+        if kind not in ("T_SP", "T_CH", "T_RL"):
+            continue
+        layer, *features = line[6:].split("|")
+        name = layer.rsplit(".", 1)[-1]
+        if kind == "T_CH":
+            columns.append(_Column(f"{name}.{(features or ['type'])[0]}", kind))
+            columns.append(_Column(name, kind, is_relation=True))
+            continue
+        names = [f"{name}.{feature}" if feature else name for feature in features or [""]]
+        columns += [_Column(question, kind) for question in names]
+    return columns
+
+
+def _read(text: str, document: str, coder: str, records: Records) -> None:
+    lines = text.replace("\r\n", "\n").split("\n")
+    columns = _columns([line for line in lines if line.startswith("#T_")])
+    sentences = Sentences()
+    # Parts of one mark share a key: the number in brackets, or the row where there is none.
+    found: dict[tuple[str, str], tuple[int, int, str, str]] = {}
+    for line in lines:
+        if line.startswith("#Text="):
+            sentences.begin(_plain(line[6:]))
+            continue
+        row = _ROW.match(line)
+        if not row:
+            continue
+        begin, end = int(row.group(3)), int(row.group(4))
+        token, *cells = line[row.end() :].split("\t")
+        start, stop = sentences.place(begin, end, _plain(token), is_token="." not in row.group(2))
+        for n, (column, cell) in enumerate(zip(columns, cells, strict=False)):
+            if column.kind == "T_RL" or column.is_relation or cell in ("_", ""):
+                continue
+            if column.kind == "T_CH":
+                beside = cells[n + 1] if n + 1 < len(cells) else ""
+                marks = _chain_marks(cell, beside, row.group(0))
+            else:
+                marks = _span_marks(cell, row.group(0))
+            for key, label, chain in marks:
+                known = found.get((column.question, key), (start, stop, label, chain))
+                place = min(known[0], start), max(known[1], stop)
+                found[column.question, key] = (*place, known[2], known[3])
+    records.document(document, coder, sentences.text, sentences.tokens)
+    for (question, _), (start, stop, label, chain) in found.items():
+        records.mark(document, coder, question, (start, stop), label, chain)
+
+
+def _split(cell: str) -> list[str]:
+    """Stacked values of a cell, whose bars may be escaped."""
+    return re.split(r"(?<!\\)\|", cell)
+
+
+def _plain(text: str) -> str:
+    return _ESCAPE.sub(lambda found: _SIGNS.get(found.group(1), found.group(1)), text)
+
+
+def _span_marks(cell: str, row: str) -> list[tuple[str, str, str]]:
+    """Key, label and chain of the marks in a cell; ``*`` is a mark without a value."""
+    marks = []
+    for n, value in enumerate(_split(cell)):
+        number = _NUMBER.search(value)
+        key = f"[{number.group(1)}]" if number else f"{row}{n}"
+        label = value[: number.start()] if number else value
+        if label != "_":
+            marks.append((key, _plain(label), ""))
+    return marks
+
+
+def _chain_marks(cell: str, beside: str, row: str) -> list[tuple[str, str, str]]:
+    """Do so for a chain: the number is that of the chain, and the next column numbers links."""
+    marks = []
+    links = _split(beside)
+    for n, value in enumerate(_split(cell)):
+        number = _NUMBER.search(value)
+        link = _LINK.search(links[n]) if n < len(links) else None
+        chain = number.group(1) if number else link.group(1) if link else ""
+        label = value[: number.start()] if number else value
+        key = f"{chain}-{link.group(2)}" if link else f"{row}{n}"
+        marks.append((key, _plain(label), chain))
+    return marks
+
+
+_LONGEST_GAP = 10_000_000  # characters between sentences
+
+
+class Sentences:
+    """Sentences of a document in their order."""
+
+    def __init__(self) -> None:
+        self.tokens: list[tuple[int, int]] = []
+        self._parts: list[str] = []
+        self._length = 0
+        self._wide = 0  # signs of two units in the sentences before
+        self._sentence = ""
+        self._places: list[int] = []
+        self._unit: int | None = None  # where the sentence begins, in UTF-16 units
+        self._point = 0
+
+    def begin(self, text: str) -> None:
+        """Take the text of the next sentence."""
+        self._wide += len(self._places) - 1 - len(self._sentence) if self._places else 0
+        self._sentence, self._places, self._unit = text, to_code_points(text), None
+
+    def place(self, begin: int, end: int, token: str, is_token: bool) -> tuple[int, int]:
+        """Place of a token or a part of one, from its offsets in the file."""
+        if self._unit is None:
+            before = max(self._sentence.find(token), 0)
+            self._unit = begin - before
+            self._point = max(self._unit - self._wide, 0)
+            gap = self._point - self._length
+            if 0 <= gap <= _LONGEST_GAP:
+                self._parts += [" " * gap, self._sentence]
+                self._length += gap + len(self._sentence)
+        start, stop = (self._point + self._within(unit) for unit in (begin, end))
+        if is_token:
+            self.tokens.append((start, stop))
+        return start, stop
+
+    def _within(self, unit: int) -> int:
+        """Code points from the start of the sentence to a UTF-16 unit."""
+        local = unit - (self._unit or 0)
+        if 0 <= local < len(self._places):
+            return self._places[local]
+        return max(local, 0)
+
+    @property
+    def text(self) -> str:
+        """The document, with blanks where the file says nothing."""
+        return "".join(self._parts)
+
+
+# -- UIMA CAS as XMI or JSON -----------------------------------------------------------------------
+
+
+_TYPES = "TypeSystem.xml"
+_STRUCTURE = {
+    *("Token", "Sentence", "Paragraph", "Heading", "Div", "Document", "DocumentAnnotation"),
+    *("DocumentMetaData", "TagsetDescription", "Annotation", "CASMetadata", "FeatureDefinition"),
+    "LayerDefinition",
+}
+_PLAIN = frozenset(f"uima.cas.{kind}" for kind in ("String", "Boolean", "Integer", "Long", "Float"))
+_PLACES = ("begin", "end", "sofa")
+
+
+def is_cas(source: Source, options: Options) -> bool:
+    """Whether it is XML with the root ``xmi:XMI``, a CAS as JSON, or a folder with such files."""
+    if source.inside is None:
+        if source.kind == "xml":
+            return "<xmi:XMI" in source.text[:4000]
+        return any("%FEATURE_STRUCTURES" in record for record in source.sample)
+    names = source.inside.names
+    has_types = any(name.rsplit("/", 1)[-1] == _TYPES for name in names)
+    packed = any(
+        name.lower().endswith(".zip") and {"annotation", "curation"} & set(name.split("/"))
+        for name in names
+    )
+    return has_types or bool(source.inside.ending(".xmi")) or packed
+
+
+def read_cas(found: Records) -> None:
+    """Spans of all layers, and chains; cassis turns UTF-16 units into code points."""
+    for document, coder, data, where, beside in parts_of(found.source, ".xmi", ".json"):
+        if where.endswith(".json") and b"%FEATURE_STRUCTURES" not in data:
+            continue
+        outer = beside if _types_in(beside) else found.source.inside or beside
+        cas = _load(data, where, outer, found)
+        _take(cas, document, coder, found)
+
+
+def _types_in(members: Members) -> str | None:
+    found = [name for name in members.names if name.rsplit("/", 1)[-1] == _TYPES]
+    return min(found, key=len) if found else None
+
+
+def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
+    try:
+        import cassis
+    except ImportError:
+        raise needs("dkpro-cassis", "A UIMA CAS") from None
+    types = _types_in(beside)
+    is_json = data.lstrip()[:1] == b"{"
+    if not is_json:
+        check_xml(data, where)
+        if types is None:
+            what = f"The type system of the CAS ({_TYPES}) is not beside it."
+            remedy = "Give the folder or the zip archive that holds both, as exported."
+            raise AnnotationError(Problem(what, where, remedy))
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            if is_json:
+                cas = cassis.load_cas_from_json(data.decode())
+            else:
+                definitions = beside.read(str(types))
+                check_xml(definitions, f"{beside.name}, {types}")
+                system = cassis.load_typesystem(io.BytesIO(definitions))
+                cas = cassis.load_cas_from_xmi(io.BytesIO(data), typesystem=system, lenient=True)
+    except AnnotationError:
+        raise
+    except Exception as error:  # the library raises whatever its parsers met
+        first = (str(error).splitlines() or [""])[0]
+        what = f"The CAS cannot be read: {type(error).__name__} {first}".rstrip() + "."
+        raise AnnotationError(Problem(what, where, "Export it again.")) from error
+    if said:
+        found.note("Types missing from the type system are left out.")
+    return cas
+
+
+def _take(cas: Any, document: str, coder: str, found: Records) -> None:
+    """Take the spans of a CAS: a question for each feature of each layer."""
+    try:
+        every = list(cas.select_all_fs())
+        text = cas.sofa_string or ""
+        tokens = [(t.begin, t.end) for t in every if _short(t) == "Token"]
+        found.document(document, coder, text, [t for t in tokens if None not in t])
+        chains = _chains(every)
+        for mark in every:
+            if _short(mark) in _STRUCTURE or not hasattr(mark, "begin"):
+                continue
+            start, end = mark.begin, mark.end
+            if not isinstance(start, int) or not isinstance(end, int):
+                continue
+            chain = chains.get(id(mark), "")
+            for question, label in _answers(mark, bool(chain)):
+                found.mark(document, coder, question, (start, end), label, chain)
+    except (AttributeError, KeyError, TypeError, RecursionError) as error:
+        what = "The CAS holds references that lead nowhere."
+        raise AnnotationError(Problem(what, document, "Export it again.")) from error
+
+
+def _short(mark: Any) -> str:
+    return str(mark.type.name).rsplit(".", 1)[-1]
+
+
+def _answers(mark: Any, in_chain: bool) -> Iterator[tuple[str, str]]:
+    """Question and label of each feature that says something; a bare mark says ``*``."""
+    features = [
+        feature
+        for feature in mark.type.all_features
+        if feature.name not in _PLACES and feature.rangeType.name in _PLAIN
+    ]
+    if in_chain:
+        features = [feature for feature in features if feature.name == "referenceType"]
+    answers = [(f"{_short(mark)}.{f.name}", getattr(mark, f.name, None)) for f in features]
+    said = [(question, str(label)) for question, label in answers if label is not None]
+    if not features or (in_chain and not said):
+        said = [(f"{_short(mark)}.{features[0].name}" if features else _short(mark), "*")]
+    return iter(said)
+
+
+def _chains(every: Iterable[Any]) -> dict[int, str]:
+    """Give the number of the chain of each mention: from its first link on to the last."""
+    found: dict[int, str] = {}
+    heads = [mark for mark in every if _short(mark).endswith("Chain") and hasattr(mark, "first")]
+    for number, head in enumerate(heads, 1):
+        link = head.first
+        while link is not None and id(link) not in found:
+            found[id(link)] = str(number)
+            link = getattr(link, "next", None)
+    return found

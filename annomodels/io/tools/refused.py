@@ -10,7 +10,7 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
-from annomodels.io.tables.counts import counts_in, counts_problem
+from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, tag_in
 
 _ROWS = 200  # that are looked at

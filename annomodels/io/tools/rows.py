@@ -1,4 +1,4 @@
-"""Tools whose tables have one row for each judgement: what each column is, and one reader for all.
+"""Tools that write one row, or object, for each judgement: what each column is, one reader for all.
 
 A tool is added as one entry of ``ROWS``; `formats` and the page on formats know it from there.
 """
@@ -11,10 +11,10 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Option
-from annomodels.io.objects import parsed
+from annomodels.io.objects import at, from_objects, parsed
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.table import Table
-from annomodels.io.tools.judgements import Judgements
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,10 @@ class Rows:
 
     title: str
     known_by: str
-    needs: tuple[str, ...]  # columns of which all are there, or one that begins so (":" at the end)
+    needs: tuple[str, ...]  # columns of which all are there, or one that begins so (":", "." last)
     item: str
     coder: str
+    below: str = ""  # path of the judgements in an object; columns are then keys and key.key
     one_of: tuple[str, ...] = ()  # of these columns one is there, too
     answers: str = ""  # how columns of answers begin; without it, what varies within items
     inputs: str = ""  # what the tool writes before columns of its tasks
@@ -34,21 +35,36 @@ class Rows:
     gold: str = ""  # column of the known truth of a question
     golden: str = ""  # column that marks rows of test questions
     number: str = ""  # column of the identifier of a judgement
-    status: str = ""
-    left_out: Mapping[str, str] = field(default_factory=dict)  # reason by status
-    skipped: tuple[str, ...] = ()
+    left_out: Mapping[tuple[str, str], str] = field(default_factory=dict)  # by column and cell
+    skipped: frozenset[tuple[str, str]] = frozenset()
     labels: Callable[[Any], Any] = lambda cell: cell
     note: str = ""
 
     def fits(self, source: Source, options: Options) -> bool:
         """Whether the columns are there, and nobody named others for the coders."""
-        header = source.header
         if options.coder not in (None, self.coder) or options.coder_columns is not None:
             return False
+        header: Sequence[str] = source.header
+        if self.below:
+            header = [key for record in source.sample for one in self.parts(record) for key in one]
         return (not self.one_of or not set(self.one_of).isdisjoint(header)) and all(
-            any(n.startswith(name) for n in header) if name.endswith(":") else name in header
+            any(n.startswith(name) for n in header) if name[-1] in ":." else name in header
             for name in self.needs
         )
+
+    def parts(self, record: Any) -> list[dict[str, Any]]:
+        """Cells of the judgements in an object; the key of an object within stands before its."""
+        found = at(record, self.below)
+        rows = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+        return [
+            {self.item: record.get("id")}
+            | {
+                (f"{key}.{name}" if name else key): cell
+                for key, value in one.items()
+                for name, cell in (value.items() if isinstance(value, dict) else [("", value)])
+            }
+            for one in rows
+        ]
 
 
 def _lines(cell: Any) -> list[str]:
@@ -68,9 +84,9 @@ ROWS: dict[str, Rows] = {
         "Label Studio, JSON-MIN or CSV",
         "columns annotation_id and annotator",
         ("annotation_id", "annotator"),
-        one_of=("id", "lead_time"),
         item="id",
         coder="annotator",
+        one_of=("id", "lead_time"),
         own=("annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"),
         number="annotation_id",
         labels=_choices,
@@ -86,9 +102,8 @@ ROWS: dict[str, Rows] = {
         answers="OUTPUT:",
         inputs="INPUT:",
         gold="GOLDEN:{}",
-        status="ASSIGNMENT:status",
-        left_out={"rejected": "they were rejected"},
-        skipped=("skipped", "expired"),
+        left_out={("ASSIGNMENT:status", "rejected"): "they were rejected"},
+        skipped=frozenset((("ASSIGNMENT:status", "skipped"), ("ASSIGNMENT:status", "expired"))),
     ),
     "appen": Rows(
         "Appen (Figure Eight, CrowdFlower), the full report",
@@ -101,16 +116,36 @@ ROWS: dict[str, Rows] = {
         gold="{}_gold",
         golden="_golden",
         number="_id",
-        status="_tainted",
-        left_out={"true": "they are tainted"},
+        left_out={("_tainted", "true"): "they are tainted"},
         labels=_lines,
+    ),
+    "appen-json": Rows(
+        "Appen (Figure Eight, CrowdFlower), the full report as JSON",
+        "records with results.judgments, each with worker_id and data",
+        ("worker_id", "data."),
+        item="unit_id",
+        coder="worker_id",
+        below="results.judgments",
+        answers="data.",
+        inputs="unit_data.",
+        number="id",
+        left_out={
+            ("tainted", "true"): "they are tainted",
+            ("rejected", "true"): "they were rejected",
+        },
     ),
 }
 
 
-def read_rows(form: Rows, source: Source, options: Options, found: Judgements) -> None:
-    """Columns of a table with one row for each judgement."""
-    table = found.table
+def read_rows(form: Rows, found: Records) -> None:
+    """One judgement, or one of each question, from each row."""
+    options = found.options
+    if form.below:
+        parts = [(row, one) for row, record in found.objects() for one in form.parts(record)]
+        objects, rows = [one for _, one in parts], [row for row, _ in parts]
+        table = from_objects(objects, rows, found.source.name)
+    else:
+        table = found.table
     header = table.header
     if form.coder not in header:
         found.problem(f"There is no column {form.coder!r}.", "Download the work of each coder.")
@@ -119,27 +154,32 @@ def read_rows(form: Rows, source: Source, options: Options, found: Judgements) -
     found.require(header, prefixed(header, options.text, form.inputs), "text")
     if found.problems:
         return
-    item = [named or (form.item if form.item in header else "")]
-    if not item[0]:
+    item = [named or form.item]
+    if item[0] not in header:
         item = [name for name in header if form.inputs and name.startswith(form.inputs)]
         item = item or list(header[:1])
         what = "their inputs" if form.inputs else repr(item[0])
         found.note(f"The items are named by {what}, because there is no column {form.item!r}.")
     text = prefixed(header, options.text or "text", form.inputs) or ""
-    questions = _questions(form, source, item, text, found)
+    questions = _questions(form, table, item, text, found)
     tests = 0
     for row, cells in table.records():
         name = " | ".join(str(cells[part]) for part in item)
         if not form.golden or str(cells.get(form.golden)).lower() == "true":
             tests += bool(form.golden)
             for question in questions if form.gold else ():
-                found.gold(
-                    name, question, _gold(form, cells.get(form.gold.format(question)), found)
-                )
-        status = str(cells.get(form.status, "")).lower()
-        if status in form.left_out:
-            found.leave_out(form.left_out[status])
-        elif status in form.skipped:
+                truths = form.labels(cells.get(form.gold.format(question)))
+                if isinstance(truths, list) and len(truths) > 1:
+                    found.note(
+                        "Test questions that accept several answers are not used as known truth."
+                    )
+                else:
+                    found.gold(name, question, truths)
+        said = {key: str(cells.get(key[0], "")).lower() for key in (*form.left_out, *form.skipped)}
+        met = next((key for key, cell in said.items() if cell == key[1]), None)
+        if met is not None and met in form.left_out:
+            found.leave_out(form.left_out[met])
+        elif met is not None:
             found.skip(name)
         else:
             found.text(name, cells.get(text))
@@ -163,33 +203,37 @@ def read_rows(form: Rows, source: Source, options: Options, found: Judgements) -
 
 
 def _questions(
-    form: Rows, source: Source, item: list[str], text: str, found: Judgements
+    form: Rows, table: Table, item: Sequence[str], text: str, found: Records
 ) -> dict[str, str]:
-    """Column of each question."""
-    header, options = source.table.header, found.options
+    """Column of each question: as the tool begins them, as named, or those that vary in an item."""
+    header, options = table.header, found.options
     if form.answers:
         return {n.removeprefix(form.answers): n for n in header if n.startswith(form.answers)}
-    own = (*form.own, form.item, form.coder)
-    free = [name for name in header if name not in (*own, *item, text)]
-    free = [name for name in free if not name.startswith("_") or "_" not in form.own]
-    free = [name for name in free if not name.endswith(form.own_ends or ("\0",))]
     asked = options.label or (options.question if options.question in header else None)
-    names = (
-        [asked]
-        if asked in header
-        else [n for n in free if form.gold and form.gold.format(n) in header]
-    )
-    unit = form.item if form.item in header else item[0]
-    return {str(n): str(n) for n in names or answer_columns(source.table, free, unit, asked, found)}
-
-
-def _gold(form: Rows, cell: Any, found: Judgements) -> Any:
-    """Give the one right answer; where several are accepted, none is the truth."""
-    answers = form.labels(cell)
-    if isinstance(answers, list) and len(answers) > 1:
-        found.note("Test questions that accept several answers are not used as known truth.")
-        return None
-    return answers
+    if asked is not None:
+        found.require(header, asked, "label")
+        return {asked: asked} if asked in header else {}
+    own = (*form.own, form.item, form.coder, *item, text)
+    free = [
+        name for name in header
+        if name not in own and not name.endswith(form.own_ends or ("\0",))
+        and not (name.startswith("_") and "_" in form.own)
+    ]  # fmt: skip
+    names = [n for n in free if form.gold and form.gold.format(n) in header]
+    units = list(map(repr, table.columns[form.item if form.item in header else item[0]]))
+    for name in free if not names else ():
+        first: dict[str, str] = {}
+        cells = map(repr, table.columns[name])
+        if any(first.setdefault(u, c) != c for u, c in zip(units, cells, strict=True)):
+            names.append(name)
+    if not names and len(free) == 1:
+        names = free
+    if not names:
+        found.problem(
+            "No column varies within the items, so it cannot be seen which one holds the labels.",
+            f"Name it with {Option('label')}. The columns are {some(free)}.",
+        )
+    return {name: name for name in names}
 
 
 def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None:
@@ -197,27 +241,3 @@ def prefixed(header: Sequence[str], name: str | None, prefix: str) -> str | None
     if name is None or name in header or prefix + name not in header:
         return name
     return prefix + name
-
-
-def answer_columns(
-    table: Table, candidates: Sequence[str], unit: str, asked: str | None, found: Judgements
-) -> list[str]:
-    """Columns that hold answers: the one that was named, else those that vary within a unit."""
-    if asked is not None:
-        found.require(table.header, asked, "label")
-        return [asked] if asked in table.header else []
-    units = [repr(cell) for cell in table.columns[unit]]
-    varying = []
-    for name in candidates:
-        first: dict[str, str] = {}
-        cells = (repr(cell) for cell in table.columns[name])
-        if any(first.setdefault(u, cell) != cell for u, cell in zip(units, cells, strict=True)):
-            varying.append(name)
-    if not varying and len(candidates) == 1:
-        return list(candidates)
-    if not varying:
-        found.problem(
-            "No column varies within the items, so it cannot be seen which one holds the labels.",
-            f"Name it with {Option('label')}. The columns are {some(candidates)}.",
-        )
-    return varying

@@ -1,15 +1,103 @@
-"""Gold labels for the tools they came from: predictions, suggestions, tasks to review, tests."""
+"""Gold labels for tools: predictions, suggestions, tasks to review, tests."""
 
 from __future__ import annotations
 
-import json
+import math
 import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from annomodels.io.writers.goldlist import GoldItem, GoldList
+from annomodels.data.names import label_text
+from annomodels.data.validation import is_missing
+from annomodels.errors import AnnotationError, Problem
+from annomodels.io.writers.layouts import as_json, as_lines, choice, example, record
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+NEEDED = ("item", "label", "probability")
+
+
+@dataclass(frozen=True)
+class GoldItem:
+    """One item: its label ("" if it is not settled), how probable it is, and what it says."""
+
+    item: str
+    text: str
+    label: str
+    probability: float
+    soft: Mapping[str, float]
+    votes: str
+    foretold: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def doubt(self) -> float:
+        """Entropy of the label in bits; without soft labels that of the label against the rest."""
+        parts = list(self.soft.values()) or [self.probability, 1 - self.probability]
+        return sum(p * math.log2(1 / p) for p in parts if p > 0)
+
+
+@dataclass(frozen=True)
+class GoldList:
+    """Gold of all items, and the label set in its order."""
+
+    items: tuple[GoldItem, ...]
+    labels: tuple[str, ...]
+    question: str
+
+
+def gold_list(
+    gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
+) -> GoldList:
+    """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
+    table = with_soft(gold)
+    lacking = [name for name in NEEDED if name not in table.columns]
+    if lacking:
+        what = f"The table of gold labels lacks {', '.join(lacking)}."
+        raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
+    named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
+    # the next label is foretold beside P(truth); a label may be called next_a, too
+    foretold = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
+    soft = [name for name in named_p if name not in foretold]
+    labels = [name[2:] for name in soft] or sorted(
+        {label_text(x) for x in table["label"] if _said(x)}
+    )
+    votes = table["votes"] if "votes" in table.columns else [""] * len(table)
+    known = texts or {}
+    items = []
+    for item, label, probability, vote, *parts in zip(
+        table["item"], table["label"], table["probability"], votes,
+        *(table[n] for n in (*soft, *foretold)), strict=True,
+    ):  # fmt: skip
+        p = float(probability)
+        if not 0 <= p <= 1 + 1e-9:
+            what = f"The probability of item {item!r} is {probability}."
+            raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
+        named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
+        later = dict(zip((n[7:] for n in foretold), map(float, parts[len(soft) :]), strict=True))
+        text = known.get(item) or str(item)
+        said = label_text(label) if _said(label) else ""
+        items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote), later))
+    return GoldList(tuple(items), tuple(labels), question)
+
+
+def _said(label: Any) -> bool:
+    return not is_missing(label) and label_text(label) != ""
+
+
+def with_soft(gold: Any) -> pd.DataFrame:
+    """Table of a summary, with the probability of each label; a table as it is."""
+    table: pd.DataFrame = getattr(gold, "table", gold)
+    draws = getattr(gold, "draws", None)
+    if draws is None or "p_truth" not in draws:
+        return table
+    soft = draws["p_truth"]
+    return table.assign(**{f"p_{k}": soft.sel(truth=k).values for k in soft["truth"].values})
+
+
+# -- files -----------------------------------------------------------------------------------------
 
 
 NAME = "annomodels"
@@ -17,13 +105,13 @@ NAME = "annomodels"
 
 def label_studio_predictions(gold: GoldList) -> str:
     """Tasks of Label Studio with the gold label as a prediction."""
-    return _json([_task(item, gold.question) for item in gold.items])
+    return as_json([_task(item, gold.question) for item in gold.items])
 
 
 def label_studio_review(gold: GoldList) -> str:
     """Tasks of Label Studio for an expert to decide, the most doubtful first."""
     doubtful = sorted(gold.items, key=lambda item: (-item.doubt, item.item))
-    return _json([_task(item, gold.question) for item in doubtful])
+    return as_json([_task(item, gold.question) for item in doubtful])
 
 
 def _task(item: GoldItem, question: str) -> dict[str, Any]:
@@ -33,40 +121,22 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
     for name, shares in (("p", item.soft), ("p_next", item.foretold)):
         if shares:
             data[name] = {label: round(p, 4) for label, p in shares.items()}
-    result = {
-        "from_name": question,
-        "to_name": "text",
-        "type": "choices",
-        "value": {"choices": [item.label]},
-    }
     prediction = {
         "model_version": NAME,
         "score": round(item.probability, 6),
-        "result": [result] if item.label else [],
+        "result": [choice(question, item.label)] if item.label else [],
     }
     return {"data": data, "predictions": [prediction]}
 
 
 def prodigy_review(gold: GoldList) -> str:
     """Examples of Prodigy, the most doubtful first."""
-    options = [{"id": label, "text": label} for label in gold.labels]
-    rows = [
-        {
-            "text": item.text,
-            "meta": {"item": item.item, "probability": round(item.probability, 4)},
-            "options": options,
-            "config": {"choice_style": "single"},
-            "accept": [item.label] if item.label else [],
-            "answer": "accept" if item.label else "ignore",
-            "_view_id": "choice",
-            "_input_hash": _hash(item.item),
-            "_task_hash": _hash(f"{gold.question}\n{item.item}"),
-            "_annotator_id": NAME,
-            "_session_id": NAME,
-        }
-        for item in sorted(gold.items, key=lambda item: (-item.doubt, item.item))
-    ]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    rows = []
+    for item in sorted(gold.items, key=lambda item: (-item.doubt, item.item)):
+        meta = {"item": item.item, "probability": round(item.probability, 4)}
+        hashes = _hash(item.item), _hash(f"{gold.question}\n{item.item}")
+        rows.append(example(item.text, meta, gold.labels, item.label, NAME, *hashes))
+    return as_lines(rows)
 
 
 def _hash(name: str) -> int:
@@ -90,7 +160,7 @@ def hugging_face(gold: GoldList) -> str:
         }
         for item in gold.items
     ]
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return as_lines(rows)
 
 
 def argilla_suggestions(gold: GoldList) -> str:
@@ -98,17 +168,10 @@ def argilla_suggestions(gold: GoldList) -> str:
     records = []
     for item in gold.items:
         suggestion = {"value": item.label, "score": round(item.probability, 6), "agent": NAME}
-        records.append(
-            {
-                "id": item.item,
-                "fields": {"text": item.text},
-                "metadata": {"doubt": round(item.doubt, 4)},
-                "suggestions": {gold.question: suggestion} if item.label else {},
-                "responses": {},
-                "vectors": {},
-            }
-        )
-    return _json(records)
+        given = {gold.question: suggestion} if item.label else {}
+        doubt = {"doubt": round(item.doubt, 4)}
+        records.append(record(item.item, item.text, metadata=doubt, suggestions=given))
+    return as_json(records)
 
 
 def toloka_golden(gold: GoldList) -> pd.DataFrame:
@@ -127,7 +190,3 @@ def appen_tests(gold: GoldList) -> pd.DataFrame:
     header = ["item", "text", "_golden", f"{gold.question}_gold", f"{gold.question}_gold_reason"]
     rows = [[item.item, item.text, "TRUE", item.label, ""] for item in gold.items if item.label]
     return pd.DataFrame(rows, columns=header)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"

@@ -12,7 +12,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable
 from annomodels.io.tables.options import meant
 from annomodels.io.writers import backs, layouts
-from annomodels.io.writers.goldlist import GoldList, gold_list, with_soft
+from annomodels.io.writers.backs import GoldList, gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,18 +41,18 @@ def crowd_kit(data: Annotations) -> pd.DataFrame:
 
 def wide(data: Annotations) -> pd.DataFrame:
     """One row for each item, one column for each coder; empty where there is no label."""
-    import pandas as pd
-
-    cells = _matrix(data, [_text(label) for label in data.labels], "")
-    columns = {str(coder): cells[:, j] for j, coder in enumerate(data.coders)}
-    return pd.DataFrame({"item": [str(item) for item in data.items], **columns})
+    return _by_coder(data, [_text(label) for label in data.labels])
 
 
 def cleanlab(data: Annotations) -> pd.DataFrame:
     """As cleanlab's multiannotator functions take it: labels as numbers from 0, in their order."""
+    return _by_coder(data, [str(k) for k in range(data.n_labels)])
+
+
+def _by_coder(data: Annotations, names: list[str]) -> pd.DataFrame:
     import pandas as pd
 
-    cells = _matrix(data, [str(k) for k in range(data.n_labels)], "")
+    cells = _matrix(data, names, "")
     columns = {str(coder): cells[:, j] for j, coder in enumerate(data.coders)}
     return pd.DataFrame({"item": [str(item) for item in data.items], **columns})
 
@@ -82,22 +82,23 @@ def label_studio(data: Annotations) -> str:
                 "completed_by": {"email": _text(data.coders[data.coder[n]])},
                 "was_cancelled": False,
                 "ground_truth": False,
-                "result": [_choice(data.labels[data.label[n]])],
+                "result": [choice(QUESTION, data.labels[data.label[n]])],
             }
             for n in range(data.starts[i], data.starts[i + 1])
         ]
         if data.gold is not None and data.gold[i] >= 0:
-            truth = [_choice(data.labels[data.gold[i]])]
+            truth = [choice(QUESTION, data.labels[data.gold[i]])]
             annotations.append({"id": len(data) + i + 1, "ground_truth": True, "result": truth})
         content = {"text": _text_of(data, i), "item": _text(item)}
         tasks.append({"id": i + 1, "data": content, "annotations": annotations, "predictions": []})
-    return json.dumps(tasks, ensure_ascii=False, indent=1) + "\n"
+    return as_json(tasks)
 
 
-def _choice(label: Hashable) -> dict[str, Any]:
+def choice(question: str, label: Hashable) -> dict[str, Any]:
+    """Give the result of Label Studio that says a label, or a set of them."""
     names = sorted(map(label_text, label)) if isinstance(label, frozenset) else [_text(label)]
     return {
-        "from_name": QUESTION,
+        "from_name": question,
         "to_name": "text",
         "type": "choices",
         "value": {"choices": names},
@@ -106,48 +107,72 @@ def _choice(label: Hashable) -> dict[str, Any]:
 
 def prodigy(data: Annotations) -> str:
     """Examples of Prodigy's choice interface, one for each label."""
-    options = [{"id": _text(label), "text": _text(label)} for label in data.labels]
-    lines = []
-    for i, j, k in zip(data.item.tolist(), data.coder.tolist(), data.label.tolist(), strict=True):
-        coder = _text(data.coders[j])
-        row = {
-            "text": _text_of(data, i),
-            "meta": {"item": _text(data.items[i])},
-            "options": options,
-            "config": {"choice_style": "single"},
-            "accept": [_text(data.labels[k])],
-            "answer": "accept",
-            "_view_id": "choice",
-            "_input_hash": i,
-            "_task_hash": i,
-            "_annotator_id": coder,
-            "_session_id": coder,
-        }
-        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
-    return "".join(lines)
+    options = [_text(label) for label in data.labels]
+    codes = zip(data.item.tolist(), data.coder.tolist(), data.label.tolist(), strict=True)
+    return as_lines(
+        example(
+            *(_text_of(data, i), {"item": _text(data.items[i])}, options, options[k]),
+            *(_text(data.coders[j]), i, i),
+        )
+        for i, j, k in codes
+    )
+
+
+def example(
+    text: str,
+    meta: dict[str, Any],
+    labels: Iterable[str],
+    label: str,
+    coder: str,
+    input_hash: int,
+    task_hash: int,
+) -> dict[str, Any]:
+    """Give an example of Prodigy's choice interface; without a label it was ignored."""
+    return {
+        "text": text,
+        "meta": meta,
+        "options": [{"id": name, "text": name} for name in labels],
+        "config": {"choice_style": "single"},
+        "accept": [label] if label else [],
+        "answer": "accept" if label else "ignore",
+        "_view_id": "choice",
+        "_input_hash": input_hash,
+        "_task_hash": task_hash,
+        "_annotator_id": coder,
+        "_session_id": coder,
+    }
 
 
 def argilla(data: Annotations) -> str:
     """Give records of Argilla with a response for each label."""
     records = []
     for i, item in enumerate(data.items):
-        rows = range(data.starts[i], data.starts[i + 1])
-        labels = [_text(data.labels[data.label[n]]) for n in rows]
-        coders = [_text(data.coders[data.coder[n]]) for n in rows]
         responses = [
-            {"value": label, "user_id": coder} for label, coder in zip(labels, coders, strict=True)
-        ]
-        records.append(
             {
-                "id": _text(item),
-                "fields": {"text": _text_of(data, i)},
-                "metadata": {},
-                "suggestions": {},
-                "responses": {QUESTION: responses},
-                "vectors": {},
+                "value": _text(data.labels[data.label[n]]),
+                "user_id": _text(data.coders[data.coder[n]]),
             }
-        )
-    return json.dumps(records, ensure_ascii=False, indent=1) + "\n"
+            for n in range(data.starts[i], data.starts[i + 1])
+        ]
+        given = {QUESTION: responses}
+        records.append(record(_text(item), _text_of(data, i), responses=given))
+    return as_json(records)
+
+
+def record(item: str, text: str, **parts: Any) -> dict[str, Any]:
+    """Record of Argilla; parts that are not given are empty."""
+    empty = ("metadata", "suggestions", "responses", "vectors")
+    return {"id": item, "fields": {"text": text}, **{name: parts.get(name, {}) for name in empty}}
+
+
+def as_json(value: Any) -> str:
+    """Write a value as JSON over several lines."""
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_lines(rows: Iterable[Any]) -> str:
+    """Write values as JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _text(name: Hashable) -> str:

@@ -232,7 +232,7 @@ def _observe(codes: Encoded, prevalence: Any, a: Any, b: Any) -> None:
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
 
-    def of_items(label: Any, prevalence: Any, a: Any, b: Any) -> Any:
+    def of_items(label: object, prevalence: object, a: object, b: object) -> Any:
         ones = sparse.structured_dot(summed, pt.cast(label, "float64")[:, None])
         joint = pt.log(prevalence) + _log_chances(ones, total, a, b, steps)
         found = pt.logsumexp(joint, axis=1)

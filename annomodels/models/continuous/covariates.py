@@ -130,7 +130,7 @@ def right_direction(n_labels: int) -> Floats:
     return np.concatenate([np.eye(n_labels - 1), -np.ones((1, n_labels - 1))])
 
 
-def covariates_of(table: Any, key: str = "coder") -> Covariates | None:
+def covariates_of(table: object, key: str = "coder") -> Covariates | None:
     """Read what somebody says of coders, or of items."""
     if table is None or isinstance(table, Covariates):
         return table
@@ -186,7 +186,7 @@ def _rows(table: Any, key: str) -> list[dict[Any, Any]]:
     )
 
 
-def _value(cell: Any) -> Any:
+def _value(cell: object) -> Any:
     """Turn a cell into a number or a text; None where it is empty."""
     if isinstance(cell, np.generic):
         cell = cell.item()

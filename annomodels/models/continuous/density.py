@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class Density(Protocol):
     def constrained(self, x: Floats) -> dict[str, Floats]:
         """Variables of the PyMC model, by name."""
 
-    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+    def unconstrained(self, values: Mapping[str, object]) -> Floats:
         """Numbers that NUTS moves, from the free variables of the PyMC model."""
 
 
@@ -64,7 +64,7 @@ class Layout:
         return out
 
 
-def from_log_simplex(shares: Any) -> Floats:
+def from_log_simplex(shares: object) -> Floats:
     """Free numbers of a simplex, as PyMC has them.
 
     Examples
@@ -76,7 +76,7 @@ def from_log_simplex(shares: Any) -> Floats:
     return np.asarray(logs[:-1] - logs.mean())
 
 
-def to_zero_sum(free: Any) -> Floats:
+def to_zero_sum(free: object) -> Floats:
     """Numbers that sum to zero along the last axis, from their free ones, as PyMC has them.
 
     Examples
@@ -91,7 +91,7 @@ def to_zero_sum(free: Any) -> Floats:
     return np.concatenate([free - shift, -total / np.sqrt(n)], axis=-1)
 
 
-def from_zero_sum(values: Any) -> Floats:
+def from_zero_sum(values: object) -> Floats:
     """Free numbers of those that sum to zero along the last axis.
 
     Examples

@@ -138,7 +138,7 @@ class DifficultyDensity(Layout):
             out["leaning"] = own[:, rows, place] * ~right
         return out
 
-    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+    def unconstrained(self, values: Mapping[str, object]) -> Floats:
         """Numbers that NUTS moves, from the free variables of the PyMC model."""
         given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
         mean, scale = given["level"] + given["contrast"], given["ability_scale"]

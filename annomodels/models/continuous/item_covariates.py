@@ -144,7 +144,7 @@ class HardnessRegressed(Regressed):
         numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
         return np.stack([np.linspace(-1.0, 1.0, size), numbers])
 
-    def pymc_points(self, scale: Any, n_labels: int) -> tuple[Any, Any]:
+    def pymc_points(self, scale: object, n_labels: int) -> tuple[Any, Any]:
         """Add the coefficients; points [truth, point], and their log shares [kind, truth, point].
 
         Called in a model context; `scale` is the spread of the difficulties, one or [truth].

@@ -74,7 +74,7 @@ class RandomEffectsDensity(Layout):
             out["coder_logit"] = mean + scale ** (1.0 - w) * (out["coder_logit"] - w * mean)
         return out
 
-    def unconstrained(self, values: Mapping[str, Any]) -> Floats:
+    def unconstrained(self, values: Mapping[str, object]) -> Floats:
         """Numbers that NUTS moves, from the free variables of the PyMC model."""
         given = {name: np.asarray(values[name], dtype=float) for name in self.shapes}
         free = {

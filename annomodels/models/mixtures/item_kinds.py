@@ -129,7 +129,7 @@ class KindsOfItems(KindPriors, StateModel):
         return share
 
     def draw(
-        self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
+        self, counts: object, sizes: object, known: Ints, state: State, key: int, iteration: int
     ) -> None:
         """Gibbs step of the coders' model, in which kinds may move between classes."""
         self.coders.draw_beside(counts, sizes, known, state, key, iteration)

@@ -237,7 +237,7 @@ class KindRows(KindPriors, ConjugateModel):
         )
 
     def draw_beside(
-        self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
+        self, counts: object, sizes: object, known: Ints, state: State, key: int, iteration: int
     ) -> None:
         """Gibbs step; kinds may move between classes, and counts and sizes follow them.
 

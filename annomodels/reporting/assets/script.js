@@ -159,7 +159,7 @@
     for (let n = 1; n < item[VOTES].length; n += 3) counts.set(item[VOTES][n], (counts.get(item[VOTES][n]) ?? 0) + 1);
     return [...counts].sort((a, b) => b[1] - a[1]);
   };
-  const chance = (p) => (p > 0.995 && p < 1 ? ">0.99" : p.toFixed(p >= 0.945 && p < 0.955 ? 3 : 2));
+  const chance = (p) => (p > 0.995 && p < 1 ? ">0.99" : p >= 0.945 && p < 0.95 ? (Math.floor(1000 * p) / 1000).toFixed(3) : p.toFixed(2));
 
   // The list.
   const rows = $("all-items").tBodies[0];
@@ -241,7 +241,7 @@
     }
     const rest = D.doubt > 0 ? D.wrong * Math.max(0, 1 - less / D.doubt) : 0;
     bar.replaceChildren(make("b", "", number + " decided, " + (list.length - done) + " left"),
-      " \u00b7 expected wrong labels: " + D.wrong.toFixed(1) + " \u2192 " + rest.toFixed(1)
+      " \u00b7 expected wrong labels: " + D.wrong.toFixed(0) + (number ? " \u2192 " + rest.toFixed(0) : "")
       + (changed ? " \u00b7 " + plural(changed, "gold label") + " changed" : ""));
     take.disabled = decisions.size === 0;
     back.disabled = history.length === 0;

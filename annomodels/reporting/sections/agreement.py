@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from annomodels.data.columns import COLUMNS, Column, short
+from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, notes, table
-from annomodels.reporting.words import percent
 
 SHOWN = columns_of(
     COLUMNS["title"].called("Coefficient"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import COLUMNS, Cell, Column, columns
+from annomodels.data.columns import COLUMNS, Column, columns, of_quantity, percent
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
@@ -15,7 +15,6 @@ from annomodels.reporting.audited import said
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
-from annomodels.reporting.words import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +28,6 @@ _QUANTITIES = {
 }
 
 SHARE = COLUMNS["value"].called(digits=3)
-COUNT = COLUMNS["value"].called(kind="quantity")
 CLASS = COLUMNS["what"].called(of=lambda row: _what(row))
 THRESHOLDS = columns(
     Column("threshold", "Probability", "name", of=lambda row: f"≥ {row.threshold:g}"),
@@ -136,26 +134,14 @@ def _quantity(row: Any) -> str:
     return _QUANTITIES[str(row.quantity)]
 
 
-def _cell(name: str, prefix: str) -> Callable[[Any], Cell]:
-    """Make cells of shares, with three digits, and of counts, with one."""
-
-    def cell(row: Any) -> Cell:
-        three = [float(getattr(row, n)) for n in (name, f"{prefix}low", f"{prefix}high")]
-        if row.quantity in ("accuracy", "prevalence"):
-            return SHARE.written(*three)
-        return COUNT.written(*(round(value, 1) for value in three))
-
-    return cell
-
-
 def tables(found: Estimate) -> dict[str, Table]:
     """Return the tables of an audit; coders with most labels and certain differences first."""
     way = words.way(found)
     overall = (
         Column("quantity", "What", "name", of=_quantity),
-        SHARE.called(way.removeprefix("the ").capitalize(), of=_cell("value", "")),
-        Column("audit", "Audit alone", interval=SHARE.interval, of=_cell("audit", "audit_")),
-        Column("model", "Model alone", interval=SHARE.interval, of=_cell("model", "model_")),
+        of_quantity("value", way.removeprefix("the ").capitalize(), "low", "high"),
+        of_quantity("audit", "Audit alone", "audit_low", "audit_high"),
+        of_quantity("model", "Model alone", "model_low", "model_high"),
     )
     coders = found.coders.sort_values("n", ascending=False, kind="stable")
     differences = found.differences

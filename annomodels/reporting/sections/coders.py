@@ -2,53 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from annomodels import plots
 from annomodels.data.columns import columns as columns_of
-from annomodels.data.columns import decimal, short
+from annomodels.data.columns import decimal, percent, short
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import told_apart
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.parts import Part, Section, picture, table
-from annomodels.reporting.words import count, percent
+from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, picture, table
+from annomodels.reporting.parts import cards as carded
+from annomodels.reporting.words import count
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
-_FIRST, _MOST_CARDS = 6, 60
 _WIDEST = 8
 _MOST_PAIRED = 24
 _REST = "others"
 _CONFUSED = 0.05  # share of a label's items from which a confusion is named
 
 
-@dataclass(frozen=True)
-class Card:
-    """A coder: what they do well, what they confuse, what to send them, confusion matrix."""
-
-    coder: str
-    kind: str
-    about: str
-    well: str
-    confuses: str
-    feedback: str
-    labels: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[int, ...]], ...]
-
-
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
-    made = cards(facts)
-    first = max(_FIRST if len(made) > _FIRST + 2 else len(made), 1)
-    shown = [Part("cards", made[:first])]
-    if rest := made[first:]:
-        name = f"Cards of {count(len(rest), 'more coder')}"
-        shown.append(Part("more", (name, [Part("cards", rest)])))
-    return [*shown, *table(quality(facts))]
+    return [*carded(cards(facts)), *table(quality(facts))]
 
 
 def cards(facts: Facts) -> list[Card]:
@@ -59,7 +38,7 @@ def cards(facts: Facts) -> list[Card]:
     share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
     order = [*facts.flagged.index, *facts.to_train.index]
     order += [j for j in notable(rows) if j not in order]
-    order = order[:_MOST_CARDS]
+    order = order[:MOST_CARDS]
     if "coder" not in draws.dims:
         shared = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
         mean = np.broadcast_to(shared, (len(order), *shared.shape))
@@ -75,9 +54,10 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     np.fill_diagonal(weight, 0.0)
     k, said = np.unravel_index(int(weight.argmax()), weight.shape)
     best = int(right.argmax())
-    ends = f"{percent(row['accuracy_low'])} to {percent(row['accuracy_high'])}"
-    about = f"{count(int(row['n']), 'label')}, {percent(row['accuracy'])} right"
-    about += f" ({ends})" if np.isfinite(row["accuracy_low"]) else ""
+    right_of = _right(row)
+    ends = f"{percent(row[f'{right_of}_low'])} to {percent(row[f'{right_of}_high'])}"
+    about = f"{count(int(row['n']), 'label')}, {percent(row[right_of])} right"
+    about += f" ({ends})" if np.isfinite(row[f"{right_of}_low"]) else ""
     confused = (
         f"says {names[said]} for {percent(confusion[k, said])} of the {names[k]} items"
         if confusion[k, said] >= _CONFUSED
@@ -86,15 +66,20 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     well = f"{names[best]}, right on {percent(right[best])}"
     feedback = _feedback(row, names[int(k)], names[int(said)], confusion[k, said])
     return Card(
-        short(row["coder"], 40), str(row["kind"]), about, well, confused, feedback,
-        *_matrix(confusion, facts),
+        short(row["coder"], 40), str(row["kind"]), about,
+        (("Does well", well), ("Confuses", confused)), feedback, *_matrix(confusion, facts),
     )  # fmt: skip
+
+
+def _right(row: Any) -> str:
+    """Name the column with the share of the labels given that are right; a scan has none."""
+    return "share_right" if np.isfinite(row.get("share_right", np.nan)) else "accuracy"
 
 
 def _feedback(row: Any, true: str, said: str, share: float) -> str:
     """Return one sentence to send to a coder."""
     n, kind = int(row["n"]), row["kind"]
-    right = f"About {row['accuracy'] * n:.0f} of your {count(n, 'label')} are right"
+    right = f"About {row[_right(row)] * n:.0f} of your {count(n, 'label')} are right"
     if kind == "spammer":
         return f"{right}, no more than by guessing: please stop, and go through ten items with us."
     if kind == "adversary":

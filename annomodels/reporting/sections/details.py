@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annomodels import plots
-from annomodels.data.columns import decimal, short
+from annomodels.data.columns import decimal, percent, short
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.limits import CODER_THIN
@@ -23,7 +23,7 @@ from annomodels.reporting.parts import (
     picture,
     summary,
 )
-from annomodels.reporting.words import count, listed, percent
+from annomodels.reporting.words import count, listed
 
 
 def _data(facts: Facts) -> list[Part]:

@@ -26,7 +26,7 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.reporting.sections.places import TWO
+from annomodels.reporting.sections.places import DIFFERS, TWO
 from annomodels.reporting.words import count, listed
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
@@ -118,7 +118,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
     if two:
         about = "two readings that several coders chose: fix the guideline"
         out.append(Action("#places", f"Read {count(two, 'place')}", about, ",".join(TWO)))
-    below = facts.coders[facts.coders["p_below"] > 0.95]
+    below = facts.coders[facts.coders["p_below"] > DIFFERS]
     if len(below):
         names = listed([short(name, 24) for name in below["coder"]], 3)
         about = "less like the others than these are like each other"

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from annomodels.coref import links as chains
 from annomodels.coref.readings import words_of
-from annomodels.data.columns import COLUMNS, Column, clean, short
+from annomodels.data.columns import COLUMNS, Column, clean, decimal, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
-from annomodels.reporting.parts import Part, Section, notes, table
+from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, table
+from annomodels.reporting.parts import cards as carded
+from annomodels.reporting.words import count, listed
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 Row = tuple[str, str, int, float]
 TWO = ("implicit", "explicit", "explicit and implicit")
+DIFFERS = 0.95  # probability from which a coder is less like the others than these are
 KINDS = {
     "agreement": "All coders with one reading chose the same.",
     "outlier": "One coder left what all the others chose.",
@@ -77,7 +81,47 @@ def _coders(facts: LinkFacts) -> list[Part]:
         return rates_of_model
     two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
     folded = [Part("more", ("As the model of silver chains sees them", rates_of_model))]
-    return [*notes(two), *table(coders(facts)), *folded * bool(rates_of_model)]
+    made = [] if two else cards(facts)
+    return [*notes(two), *carded(made), *table(coders(facts)), *folded * bool(rates_of_model)]
+
+
+def cards(facts: LinkFacts) -> list[Card]:
+    """Return a card per coder, the least like the others first."""
+    alone: dict[str, list[str]] = {}
+    for place in _in_context(facts):
+        for _, who, n in place.readings:
+            if place.kind == "outlier" and n == 1:
+                known = place.text in place.where  # there are no words to quote
+                name = place.where if known else f"“{short(place.text, 30)}” ({place.where})"
+                alone.setdefault(who, []).append(name)
+    rows = facts.coders.head(MOST_CARDS).itertuples()
+    return [_card(row, alone.get(short(str(row.coder), 200), [])) for row in rows]
+
+
+def _card(row: Any, alone: list[str]) -> Card:
+    kappa = f"{decimal(row.with_others)} ({decimal(row.low)} to {decimal(row.high)})"
+    apart = f"{decimal(row.others)} among themselves" if math.isfinite(row.others) else "–"
+    kind = "differs" if row.p_below > DIFFERS else "as the others"
+    kind = kind if math.isfinite(row.p_below) else "not enough evidence"
+    left = f"at {row.alone:,} of {count(int(row.places), 'place')}" if row.alone else "nowhere"
+    about = f"{count(int(row.texts), 'text')}, {count(int(row.mentions), 'mention')}"
+    return Card(
+        short(row.coder, 40), kind, about,
+        (("With the others", kappa), ("The others", apart), ("Alone", left)),
+        _feedback(kind, alone),
+    )  # fmt: skip
+
+
+def _feedback(kind: str, alone: list[str]) -> str:
+    """Return one sentence to send to a coder."""
+    places = f": {listed(alone, 2)}" if alone else ""
+    if kind == "differs":
+        return f"Your chains differ most; please reread the guideline{places}."
+    if alone:
+        return f"Please look again where you alone chose another chain{places}."
+    if kind == "as the others":
+        return "Your chains are like those of the others: please go on like this."
+    return "You share too few mentions with two others to compare your chains."
 
 
 def _in_context(facts: LinkFacts) -> Iterator[Place]:
@@ -188,8 +232,8 @@ PLACES = Section("places", "Places to read", "", _places, needs=("texts",))
 CODERS = Section(
     "coders-section",
     "Coders",
-    "Kappa with the others, against the others among themselves on the same texts; and how often "
-    "the coder alone left what all others said.",
+    "Kappa with the others, next to that of the others on the same texts, and places where the "
+    "coder alone left the reading of all others. Each card ends with a sentence that you can send.",
     _coders,
     parts=(("texts", "Coders against each other"),),
 )

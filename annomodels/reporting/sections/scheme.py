@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
-from annomodels.data.columns import COLUMNS, Column, short
+from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
-from annomodels.reporting.words import listed, percent
+from annomodels.reporting.words import listed
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
 _VERDICTS = ("fix", "unclear", "fine")

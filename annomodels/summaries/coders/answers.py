@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
 from annomodels.summaries.draws import estimated
 from annomodels.types import AnyArray, Floats
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 TELLING = 0.95
 
 
 def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
-    r"""Count times without an answer and give the rate of answers of each coder.
-
-    Empty where all labels are classes.
-
-    .. math:: 1 - \sum_k \pi_k \sum_m d_{j,k,m}
-    """
+    """Count times without an answer, and tabulate answer rates; empty if all labels are classes."""
     if data.unanswered is None:
         return {}
     times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)
@@ -51,8 +43,8 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
     labels = [label_text(name) for name in data.labels]
     said = (
         f"{kinds} counts as no answer, not as a wrong one: {asked:,} times. Typical coders say it "
-        f"of {100 * mean[:, most].mean():.0f} % where the truth is {labels[most]}, of "
-        f"{100 * mean[:, least].mean():.0f} % where it is {labels[least]}"
+        f"of {percent(mean[:, most].mean(), 0)} where the truth is {labels[most]}, of "
+        f"{percent(mean[:, least].mean(), 0)} where it is {labels[least]}"
     )
     if len(mean) < 2:
         return (f"{said}.",)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
@@ -21,9 +23,6 @@ from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
     from annomodels.summaries.skills import CoderDraws
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
@@ -40,53 +39,14 @@ COLUMNS = columns_of(
 
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
-    r"""Accuracy, skill, information and kind of every coder, with 95 % intervals.
+    r"""Tabulate accuracy, skill, information and kind of every coder, with 95 % intervals.
 
-    accuracy = sum_k prevalence_k confusion_kk, what the coder would score on very many such items;
-    share_right = sum_i 1(y_ij = z_i) / n_j with drawn truths z, the share of the labels given that
-    are right: what a check of these labels would find. skill = (accuracy - chance) / (1 - chance)
-    with chance = sum_k prevalence_k P(coder says k), that is kappa against the truth; bits = mutual
-    information of the truth and one label. All are computed on every draw.
-
-    Under a model with groups of coders there is also `group`, and the notes give the accuracy of
-    each group's population and the probability that one is better than another.
-
-    Where labels are no class ("don't know") there are also dont_know, how often the coder said so,
-    and answer_rate with interval; accuracy, skill and bits are those of the answers.
-
-    Where coders labelled items again there are also repeated_pairs and repeats_agree, the share of
-    these pairs of labels that are equal (intra-coder agreement).
-
-    Under models that know two kinds of coders p_spammer is theirs, else
-    p_spammer = P(\|skill\| < .2 and bits < half the entropy of the truth): the labels hardly depend
-    on the truth. Skill is used rather than bits alone, because the bits of a noisy estimate are
-    never near zero when there are many labels and few data.
-    p_adversary = P(skill < 0 and not a spammer): the labels are informative, but swapped.
-    bias names the label that the coder over-uses most, if with probability above .95 the coder
-    says it more often than it occurs, by 5 points or by as much again, whichever is less.
-
-    kind is the first that holds of
-
-    * "adversary": p_adversary > .95;
-    * "not enough evidence": fewer than 5 labels, or the interval of skill begins below .2 and
-      ends above .5, so that the coder may be worthless or fine;
-    * "spammer": p_spammer + p_adversary > .5;
-    * "biased": informative, but `bias` names a label;
-    * "good": none of these.
-
-    Where labels cannot be told from chance, each is "not enough evidence".
-
-    advice says what to do with the coder, the first that holds of
-
-    * "do not ask", followed by the reason for an adversary: the coder is flagged (:func:`flagged`),
-      and page, messages and :meth:`annomodels.Fit.next` name the same ones;
-    * "retrain: " and the bias, if a biased coder's labels tell less than the mean label;
-    * "test first" (not enough evidence) or "ask others first": the labels tell less than half of
-      what the mean label does;
-    * "ask".
+    On every draw accuracy = sum_k prevalence_k confusion_kk, skill is kappa against the truth, bits
+    the mutual information of truth and one label, and share_right = sum_i 1(y_ij = z_i) / n_j with
+    drawn truths z. p_spammer = P(\|skill\| < .2 and bits < half the entropy of the truth), unless
+    the model knows two kinds of coders; bits alone of a noisy estimate are never near 0.
+    p_adversary = P(skill < 0 and not a spammer). :func:`kinds` and :func:`_advice` have the rules.
     """
-    import pandas as pd
-
     if target is not None and not 0 <= target <= 1:
         raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
     draws = coder_draws(tree, data)
@@ -138,10 +98,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
 
 
 def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
-    """Compute the share of the labels given that are right, under drawn truths, [draw, coder].
-
-    None of a scan under a single model, whose truths are not drawn again; NaN without labels.
-    """
+    """Draw the share of each coder's labels that are right, [draw, coder]; NaN without labels."""
+    # None of a scan under a single model, whose truths are not drawn again.
     n = np.where(data.per_coder, data.per_coder, np.nan)
     if "coders" in tree.children:
         counted = tree["coders"].to_dataset()["right"].values.reshape(-1, data.n_coders)
@@ -208,8 +166,6 @@ def _portrait(draws: CoderDraws, n: Ints, bias: list[str]) -> Portrait:
 
 
 def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
-    import xarray as xr
-
     dims = ("sample", "coder")
     return xr.Dataset(
         {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.summary import Summary
@@ -12,17 +14,11 @@ from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import interval, model_of
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 SURE = 0.975
 
 
 def effects(tree: xr.DataTree, data: Annotations) -> Summary:
     """Coefficients of the covariates, one row per term."""
-    import pandas as pd
-    import xarray as xr
-
     found = _draws(tree, data)
     if not found:
         raise NotApplicable(

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.summaries.coders.populations import group_of_coders, population_accuracy
-from annomodels.summaries.draws import interval
+from annomodels.summaries.draws import estimated
 from annomodels.summaries.skills import coder_draws
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 MEASURES = ("accuracy", "skill", "bits")
 
@@ -30,22 +28,10 @@ def groups(
     *,
     by_labels: bool = False,
 ) -> Summary:
-    r"""Accuracy, skill and information of groups of coders, and of their differences.
-
-    The value of a group is the mean over its coders, :math:`\sum_{j \in g} w_j a_j`, on every
-    draw of the posterior; the difference of two groups is taken on the same draws.
-
-    Under the hierarchical model all coders belong to one population, which draws coders with few
-    labels towards each other: differences of such groups are too small rather than too large. A
-    group of one (a program that judges) is compared as that coder.
-
-    Under :class:`annomodels.models.GroupedCoders` each group has a population of its own, and
-    `population` (with `_low`, `_high`, `_p_above`) is the accuracy of its mean: what a further
-    coder of the group is expected to have.
-    """
-    import pandas as pd
-    import xarray as xr
-
+    """Tabulate accuracy, skill and information of groups of coders, and their differences."""
+    # The value of a group is the mean over its coders on every draw. Under the hierarchical model
+    # one population draws coders with few labels towards each other: differences are rather too
+    # small.
     if tree["posterior"].to_dataset()["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
     populations: dict[str, Floats] = {}
@@ -78,33 +64,19 @@ def groups(
     values = {name: getattr(draws, name) @ weight.T for name in MEASURES}
     if populations:
         values["population"] = np.stack([populations[text] for text in texts], axis=1)
-    rows: list[dict[str, Any]] = [
-        {"group": text, "coders": int(size[g]), "labels": int(labels[g])}
-        | _columns({name: x[:, g] for name, x in values.items()}, pair=False)
-        for g, text in enumerate(texts)
-    ]
-    rows += [
-        {"group": f"{texts[a]} - {texts[b]}"}
-        | _columns({name: x[:, a] - x[:, b] for name, x in values.items()}, pair=True)
-        for a, b in combinations(range(len(named)), 2)
-    ]
+    pairs = list(combinations(range(len(named)), 2))
+    names = [*texts, *(f"{texts[a]} - {texts[b]}" for a, b in pairs)]
+    columns: dict[str, object] = {"group": names}
+    for name, counted in (("coders", size), ("labels", labels)):
+        columns[name] = pd.array([*counted.tolist(), *[None] * len(pairs)], dtype="Int64")
+    for name, x in values.items():
+        each = np.column_stack([x, *(x[:, a] - x[:, b] for a, b in pairs)])
+        above = (each > 0).mean(axis=0)
+        above[: len(named) if len(x) > 1 else None] = np.nan
+        columns |= {**estimated(name, each), f"{name}_p_above": above}
     kept = xr.Dataset(
         {name: (("sample", "group"), x) for name, x in values.items()}, coords={"group": texts}
     )
-    table = pd.DataFrame(rows).astype({"coders": "Int64", "labels": "Int64"})
     left = data.n_coders - int(size.sum())
     notes = (f"Left out, having no group: {left:,} of {data.n_coders:,} coders.",) if left else ()
-    return Summary("Groups of coders", table, kept, notes)
-
-
-def _columns(draws: dict[str, Floats], *, pair: bool) -> dict[str, object]:
-    out: dict[str, Any] = {}
-    for name, values in draws.items():
-        low, high = interval(values)
-        out |= {name: float(values.mean()), f"{name}_low": float(low), f"{name}_high": float(high)}
-        if len(values) < 2:
-            above = float("nan")
-        else:
-            above = float((values > 0).mean()) if pair else float("nan")
-        out[f"{name}_p_above"] = above
-    return out
+    return Summary("Groups of coders", pd.DataFrame(columns), kept, notes)

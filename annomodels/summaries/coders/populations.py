@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.summaries.draws import interval, model_of
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 
 def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
@@ -22,12 +20,7 @@ def group_of_coders(tree: xr.DataTree, data: Annotations) -> dict[str, str]:
 
 
 def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
-    r"""Accuracy of the mean of each group's population, by group, shape [sample].
-
-    .. math:: a_g = \sum_k \pi_k m_{g,k,k}
-
-    It is what a new coder of the group is expected to have. Empty under models without groups.
-    """
+    """Accuracy of the mean of each group's population, sum_k pi_k m_gkk, by group, [sample]."""
     posterior = tree["posterior"].to_dataset()
     values = {str(name): drawn.values for name, drawn in posterior.data_vars.items()}
     found = model_of(tree).population_accuracy(values)
@@ -60,11 +53,7 @@ class Newcomers(NamedTuple):
 
 
 def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None:
-    """Draw two new coders from the population on every draw; None without a population.
-
-    Dirichlet populations give rows ~ Dir(concentration_k population_k), logit-normal ones rows =
-    softmax(location_k + scale_k z) with standard normal z less its mean over the labels.
-    """
+    """Draw two new coders from the population on every draw; None without a population."""
     posterior = tree["posterior"].to_dataset()
     total = int(posterior.sizes["chain"] * posterior.sizes["draw"])
     count = min(n_max, total)

@@ -8,6 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
@@ -19,8 +21,6 @@ from annomodels.summaries.foretold.shares import leaning, smoothed
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.models.mixtures.stack import Stack
 
 By = Literal["item", "coder"]
@@ -39,25 +39,16 @@ def p_next(
     items: Hashable | Iterable[Hashable] | None = None,
     coders: Hashable | Iterable[Hashable] | None = None,
 ) -> Summary:
-    r"""Probability of each label to be the next that an item gets.
+    r"""Tabulate the probability of each label to be the next that an item gets.
 
     .. math::
 
         p(y \mid i, j) = w_0\, S_{ijy} + \sum_m w_m\, E\Big[\sum_s P_m(s_i = s \mid y_{1:N}, \theta)
         \, \theta_{j,s,y}\Big]
 
-    S are the shares of the labels of the item, smoothed by a mixture of Dirichlet distributions
-    that is learnt from all items, and leaning as the coder leans. Of a model, states are the
-    classes, or what else it knows an item by, and E is the mean over its draws; a stack has
-    several models. The weights make the mixture foretell labels that are held out in turn best.
-
-    "A coder at random" is the coder of one more label like those of these data: each coder counts
-    by their number of labels. There the rows are means over the coders, S leans nowhere, and the
-    weights are those that foretell held-out labels best where the coder is not told.
+    with the smoothed shares S of the item's labels, leaning as the coder leans, and weights that
+    predict held-out labels best. A coder at random is each coder by their number of labels.
     """
-    import pandas as pd
-    import xarray as xr
-
     if by not in ("item", "coder"):
         raise NotApplicable(f"{Option('by', by)} is unknown: give 'item' or 'coder'.")
     if coders is not None and by == "item":
@@ -213,12 +204,9 @@ class _Drawn(Source):
 
 
 def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Source:
-    r"""Foretell from draws; labels are held out by importance weights.
-
-    On each draw, P(label n | the others of its item) = 1 / r with
-    :math:`r = \sum_s P(s \mid y) / \theta_{j,s,y}`, and draws count by r, none more than the root
-    of their number times the mean.
-    """
+    """Predict from draws; labels are held out by importance weights."""
+    # On each draw 1 / P(label n | the others of its item) = sum_s P(s | y) / theta_jsy; draws count
+    # by it, none more than the root of their number times the mean.
     volume = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     item, coder, label = (part[points] for part in (data.item, data.coder, data.label))
     anyone = np.zeros((data.n_items, data.n_labels))

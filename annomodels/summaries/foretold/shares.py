@@ -72,10 +72,7 @@ def _start(pooled: Floats, levels: tuple[float, ...]) -> Mixture:
 
 
 def _climb(mixture: Mixture, patterns: Floats, weight: Floats) -> Mixture:
-    """Climb the likelihood: EM over components, fixed points of their pseudo-counts.
-
-    Source: T. P. Minka (2000), Estimating a Dirichlet distribution.
-    """
+    """Climb the likelihood: EM over components, fixed points of pseudo-counts (Minka 2000)."""
     from scipy.special import digamma
 
     total = patterns.sum(axis=1)[:, None]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -17,9 +19,6 @@ from annomodels.limits import SETTLED
 from annomodels.summaries.draws import choices, interval
 from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 LIMITS = (0.0, 0.5, 0.8, 0.9, SETTLED, 0.99)
 _DRAWS = 400
@@ -68,11 +67,7 @@ class Wrong(Html):
 
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
-    """Expect so many wrong labels: of the most probable label, and of the majority vote.
-
-    A tied vote counts as a choice at random among the labels that tie. Items of known gold are
-    left out.
-    """
+    """Expect wrong labels of gold and of the majority vote, ties at random, on open items."""
     unknown = open_items(data)
     p = p_truth[unknown]
     by_vote = (p * _by_vote(data)[unknown]).sum(axis=1)
@@ -82,13 +77,10 @@ def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
 def wrong_labels(
     tree: xr.DataTree, data: Annotations, known: Mapping[Any, Any] | None = None
 ) -> Wrong:
-    """Count wrong labels on replicated truths, one for each posterior draw.
-
-    Everything that says how many gold labels are wrong reads it. Of a stack the engine counted them
-    on every draw, and after an audit the number is that of the estimate: replicated truths then
-    only say how these spread over the items. Labels are compared with `known` truth, by name of
-    item, where the fit was not told it.
-    """
+    """Count wrong labels on replicated truths, one for each posterior draw."""
+    # All numbers of wrong labels come from here. Of a stack the engine counted on every draw; after
+    # an audit the number is that of the estimate. Labels are compared with `known` truth if it is
+    # given.
     p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
     truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_gold(known).gold)
     at, unknown = np.flatnonzero(open_items(data) & (truth >= 0)), open_items(data)
@@ -169,19 +161,13 @@ def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
 def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -> Summary:
     r"""Trade the share of items that are kept for the expected accuracy of their gold labels.
 
-    Items are sorted by :math:`p_i = \max_k P(t_i = k \mid y)`, largest first. Of the n first ones,
+    Of the n items with the largest :math:`p_i = \max_k P(t_i = k \mid y)`,
 
     .. math:: E[\text{accuracy}] = 1 - \frac{W}{\sum_i (1 - p_i)} \,
         \frac{1}{n} \sum_{i \le n} (1 - p_i)
 
-    with :math:`W` the expected number of wrong labels among all, which is
-    :math:`\sum_i (1 - p_i)` unless an audit says otherwise. Intervals are of the number of wrong
-    labels among replicated truths, one set of truths for each posterior draw, scaled so that among
-    all items it has the interval of W. Items of known gold are left out.
+    with :math:`W` the expected number of wrong labels among all; intervals are scaled to that of W.
     """
-    import pandas as pd
-    import xarray as xr
-
     found = wrong_labels(tree, data) if wrong is None else wrong
     first, errors, cut = found.first, found.errors, len(LIMITS)
     fewest, most = _ends(found)

@@ -32,12 +32,8 @@ def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
 
 
 def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) -> Evidence:
-    """Posterior-mean log-odds of one label against another, coder by coder.
-
-    For annotation n of item i: E[log confusion[coder_n, first_i, y_n]
-    - log confusion[coder_n, second_i, y_n]]. Where items have states, labels are not independent
-    given the truth: there it is by how much the log-odds would fall without the coder.
-    """
+    """Compute posterior-mean log-odds of one label against another, coder by coder."""
+    # Where items have states, it is by how much the log-odds would fall without the coder.
     begins = _runs(data)
     at = np.flatnonzero(begins)
     item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
@@ -61,10 +57,7 @@ def _runs(data: Annotations) -> Bools:
 def _left_out(
     draws: Draws, data: Annotations, first: Ints, second: Ints, part: Ints
 ) -> tuple[Floats, Floats]:
-    """Mean fall of the log-odds when a coder is left out, and the log-odds without labels.
-
-    `part` numbers the coders of all items, shape [annotation].
-    """
+    """Mean fall of the log-odds without each coder, and the log-odds without labels."""
     n = int(part[-1]) + 1 if len(part) else 0
     value, prior = np.zeros(n), np.zeros(data.n_items)
     owner = np.zeros(n, dtype=np.int64)

@@ -6,10 +6,12 @@ import json
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import columns
+from annomodels.data.columns import columns, percent
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
@@ -22,8 +24,6 @@ from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from annomodels.models.mixtures.stack import Stack
 
 # R-hat of a member of a stack from which its chains are said to be apart
@@ -39,15 +39,7 @@ def gold(
     wrong: Wrong | None = None,
     threshold: float | None = None,
 ) -> Summary:
-    """Most probable label of every item, how sure it is, and why.
-
-    The label is argmax_k P(truth = k | labels), averaged over the draws. `why` lists what each
-    coder contributed to the log-odds of the label against the runner-up,
-    E[log confusion[coder, label, y] - log confusion[coder, runner-up, y]], largest first, and
-    the part of the prevalence where it counts.
-    """
-    import pandas as pd
-
+    """Tabulate the most probable label of every item with its probability and reasons."""
     limit = SETTLED if threshold is None else threshold
     if not 0 <= limit <= 1:
         raise NotApplicable(f"The threshold is {limit}. Give a probability between 0 and 1.")
@@ -128,7 +120,7 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
         f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
         f"err independently with probability {independent:.2f}. The crowd is assumed to know "
-        f"nothing about {100 * float(stack.unknown.mean()):.1f} % of the items."
+        f"nothing about {percent(float(stack.unknown.mean()), 1)} of the items."
     ]
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):

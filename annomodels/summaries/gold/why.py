@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -16,15 +17,14 @@ from annomodels.data.summary import Summary
 from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned
 from annomodels.summaries.gold.evidence import majority
 from annomodels.summaries.stacked import stacked
-from annomodels.types import AnyArray, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
+from annomodels.types import AnyArray, Floats
 
 PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
 BUDGET = 256 * 2**20
+PARTS = [
+    *("item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"),
+]
 NODES = 32  # of the Gauss-Legendre rule
 
 
@@ -47,28 +47,24 @@ def why(
 ) -> Summary:
     r"""Take the log-odds of gold labels apart: prevalence, and each coder.
 
-    For the label a, the runner-up b and the labels y that the coders gave, on each draw
+    For the label a, the runner-up b and the labels y, on each draw
 
     .. math:: \log \frac{P(a \mid y)}{P(b \mid y)} = \log \frac{\pi_a}{\pi_b}
               + \sum_n \log \frac{\theta_{j_n, a, y_n}}{\theta_{j_n, b, y_n}} .
 
-    A row is the mean of one term over the draws, in natural logarithms: +2.1 multiplies the odds
-    of the gold label by exp(2.1), about 8. The last row of an item is the sum, which on every draw
-    is the posterior log-odds. In models whose items have states besides their truth the odds are
-    shared out by :func:`annomodels.summaries.gold.why.along_the_path`.
-
-    Shapes: result [sample, part].
+    Rows are means over the draws; the last row of an item is the sum.
     """
     p = tree["truth"].to_dataset()["p_truth"].values
     order = np.argsort(-p, axis=1, kind="stable")
     known = np.full(data.n_items, -1) if data.gold is None else data.gold
-    overturned = _overturned(data, order[:, 0])
+    vote = majority(data.votes)
+    overturned = np.flatnonzero((vote >= 0) & (vote != order[:, 0]))
     chosen = overturned if items is None else places_of(data.items, items, "item")
     size = sum(int(data.starts[i + 1] - data.starts[i]) + 2 for i in chosen)
     draws = thinned(tree, data, max(1, min(MOST_DRAWS, BUDGET // (8 * max(size, 1)))))
     rows: list[dict[str, object]] = []
     held = []
-    for i in chosen:
+    for i in map(int, chosen):
         first, second = int(order[i, 0]), int(order[i, 1])
         if known[i] >= 0:
             second = _rival(draws.of_item(data, i), data, i, first)
@@ -89,16 +85,11 @@ def why(
     given = [data.items[i] for i in chosen if known[i] >= 0]
     return Summary(
         "Why: log-odds of the gold label against the runner-up",
-        _table(rows),
+        pd.DataFrame(rows, columns=PARTS),
         _draws(rows, held, len(draws)),
         (*_notes(items is None, len(overturned), data.n_items, given), *_of_stack(tree)),
         COLUMNS,
     )
-
-
-def _overturned(data: Annotations, best: AnyArray) -> Ints:
-    vote = majority(data.votes)
-    return np.flatnonzero((vote >= 0) & (vote != best))
 
 
 def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArray, Floats]:
@@ -137,16 +128,7 @@ def _rival(draws: Draws, data: Annotations, i: int, known: int) -> int:
     return int(score.argmax())
 
 
-def _table(rows: list[dict[str, object]]) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = ["item", "label", "runner_up", "probability", "source", "said"]
-    return pd.DataFrame(rows, columns=[*columns, "log_odds", "low", "high"])
-
-
 def _draws(rows: list[dict[str, object]], held: list[Floats], n: int) -> xr.Dataset:
-    import xarray as xr
-
     values = np.concatenate(held, axis=1) if held else np.empty((n, 0))
     texts = {
         word: ("part", np.array([label_text(row[word]) for row in rows], dtype=object))
@@ -184,18 +166,12 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
 
 
 def along_the_path(draws: Draws, logp: Floats, first: int, second: int) -> Floats:
-    r"""Part of each label in the log-odds where an item has states besides its truth.
+    r"""Share out the log-odds of an item with states besides its truth, [sample, label].
 
-    The odds are then sums over states and no product over labels. Let all labels count with a
-    weight t that goes from 0 to 1; the log-odds move from those of the prevalence to those of the
-    posterior, and label n moves them by
+    Labels count with a weight t from 0 to 1, and label n moves the log-odds by (Aumann & Shapley)
 
     .. math:: \int_0^1 E_{q_a(t)}[\log \theta_{j_n, s, y_n}]
-              - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt,
-
-    with q_a(t) the probabilities of the states given truth a and labels of weight t (Aumann and
-    Shapley's way to share a joint effect). With one state for each truth this is the plain
-    log-ratio.
+              - E_{q_b(t)}[\log \theta_{j_n, s, y_n}] \, dt.
     """
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     truth = np.stack([draws.truth(sample) for sample in range(len(draws))])

@@ -100,13 +100,8 @@ def contested(data: Annotations) -> Floats:
 
 
 def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
-    r"""Which items to call contested, so that a given share of them is expected not to be.
-
-    The longest list, from the largest P down, of which the mean of 1 - P is at most `false`.
-
-    P. Mueller, G. Parmigiani and K. Rice (2006). FDR and Bayesian multiple comparisons rules.
-    Bayesian Statistics 8, 349-370.
-    """
+    """Return the longest list by P of which at most the share `false` is expected to be wrong."""
+    # P. Mueller, G. Parmigiani and K. Rice (2006), Bayesian Statistics 8, 349-370.
     order = np.arange(len(p)) if able is None else np.flatnonzero(able)
     order = order[np.argsort(-p[order], kind="stable")]
     mean = np.cumsum(1.0 - p[order]) / np.arange(1, len(order) + 1)
@@ -116,13 +111,10 @@ def listed(p: Floats, able: Bools | None = None, false: float = FALSE) -> Bools:
 
 
 def sides(data: Annotations, items: Bools) -> float:
-    r"""Measure how much more than by chance the same coders take the same side of divided items.
-
-    The mean of :math:`z_{jk}^2` over pairs of coders, with z the standardised sum of
-    :math:`c_{ij} c_{ik}` over the items, c the side of a coder (the commonest label of the item or
-    the next one) less the mean of its coders. Moments are those of sides that are permuted within
-    items, so the mean is 1 if each coder takes a side for themselves. 0 of fewer than two items.
-    """
+    """Measure how much more than by chance the same coders take the same side of divided items."""
+    # The mean of z_jk^2 over pairs of coders, z the standardised sum of c_ij c_ik, c the side of a
+    # coder less the mean of its item: 1 if sides are permuted within items. 0 of fewer than two
+    # items.
     votes = data.votes
     order = np.argsort(-votes, axis=1, kind="stable")
     place = np.cumsum(items) - 1

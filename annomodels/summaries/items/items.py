@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
-from annomodels.data.columns import columns
+from annomodels.data.columns import columns, percent
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
@@ -28,9 +29,6 @@ from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.types import Bools, Floats, Ints
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 WORK = 4_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 100, 500
 WORTH_NAMING = 0.15
@@ -43,39 +41,13 @@ COLUMNS = columns(
 
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Uncertainty of every item, taken apart, with a reason for every item that stands out.
+    """Tabulate the uncertainty of every item, taken apart, with a reason for items that stand out.
 
-    entropy = reducible + irreducible, in bits. entropy is that of P(truth | labels);
-    irreducible = E[entropy of P(truth | labels, parameters)] stays even if all coders were known
-    exactly, so that only further labels of the item help; reducible = mutual information of the
-    truth and the parameters, which more labels of the same coders on other items would remove.
-
-    p_contested (:func:`~annomodels.summaries.items.contested.contested`) comes from the labels
-    alone and is the same for every model and seed.
-
-    surprise is a posterior predictive p-value: how often would the same coders, given the truth
-    of the item, label it in a way that speaks at least as strongly for two readings (each coder
-    sees one or the other) against one truth? Small values are surprising. In simulations with
-    15 % of items of two readings, this quantity ranks them better than the entropy of the truth or
-    of the votes, and careless coders do not set it off.
-
-    quadrant is
-
-    * "contested": an expert should decide it, as its coders disagree more than their errors and
-      its difficulty explain; the item may be ambiguous. The list of these is the longest of which
-      30 % are expected to have one reading after all, by p_contested, of items with at least 8
-      labels, of which two or more differ from the rest. With two classes labels cannot tell a hard
-      item from a contested one, and notes and page call the list "hard or contested"; the value in
-      the column is the same. With more classes the list is empty if the same coders side together
-      on these items (:func:`~annomodels.summaries.items.contested.sides` above 2): groups of coders
-      share errors. Items of known truth are not contested.
-      Under a model with ambiguous items: P(ambiguous) > .5;
-    * "needs more labels": not contested, and no label has probability .95;
-    * "hard but settled": probability at least .95 although a quarter of the labels or more differ;
-    * "easy": the rest.
+    entropy = reducible + irreducible, in bits, with irreducible = E[entropy of P(truth | labels,
+    parameters)]: only further labels of the item lower it. p_contested comes from the labels alone,
+    surprise is a posterior predictive p-value (:func:`surprise`); :func:`quadrants` has the rules.
+    With two classes labels cannot tell a hard item from a contested one.
     """
-    import pandas as pd
-
     truth = tree["truth"].to_dataset()
     p = truth["p_truth"].values
     best = p.argmax(axis=1)
@@ -137,11 +109,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
 
 
 def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bools]:
-    """Return P(contested) of each item, and which ones an expert should decide.
-
-    Both come from the labels alone (or from a model with ambiguous items), so that known truth and
-    audits call no further item contested; items of known truth are decided already.
-    """
+    """Return P(contested) of each item, and which ones an expert should decide."""
     p = contested(without_copies(data))
     if p_ambiguous is None:
         chosen, groups = _divided(p, data)
@@ -177,11 +145,8 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
 
 
 def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = SETTLED) -> Bools:
-    """Return which items have a label that needs no more work.
-
-    If all labels look alike, a prevalence near 1 is no knowledge of an item: then only known truth
-    settles one.
-    """
+    """Return which items have a label that needs no more work."""
+    # If all labels look alike, a prevalence near 1 is no knowledge of an item.
     known = ~open_items(data)
     return np.asarray((p.max(axis=1) >= threshold) & (known | (not skills.doubtful(strength))))
 
@@ -201,13 +166,7 @@ def disagreement(data: Annotations) -> Floats:
 
 
 def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | list[str]]:
-    r"""Columns of the items' table that only models with states fill; empty for the others.
-
-    ``p_ambiguous`` and ``p_easy`` are posterior probabilities; other values of the states, such as
-    ``difficulty`` or ``guess_level``, come as posterior mean and ``_sd``. ``readings`` names the
-    readings of an item and their shares,
-    :math:`\sum_s P(s \mid y) T_{s,k}` over the states with more than one reading.
-    """
+    """Columns of the items' table that only models with states fill; empty for the others."""
     if "items" not in tree.children:
         return {}
     found = tree["items"].to_dataset()
@@ -226,10 +185,7 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
 
 
 def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
-    """Shares of the readings of each item, given that it has several, shape [item, truth].
-
-    None where no state has more than one reading, or P(state) was not kept.
-    """
+    """Shares of the readings of each item with several, [item, truth]; None without any."""
     truth = model_of(tree).state_truth(data.n_labels)
     found = tree["items"].to_dataset()
     if truth is None or "p_state" not in found:
@@ -244,7 +200,7 @@ def readings(tree: xr.DataTree, data: Annotations) -> Floats | None:
 
 def _in_words(row: Floats, names: list[str]) -> str:
     order = np.argsort(-row, kind="stable")
-    return ", ".join(f"{names[k]} {100 * row[k]:.0f} %" for k in order if row[k] >= WORTH_NAMING)
+    return ", ".join(f"{names[k]} {percent(row[k], 0)}" for k in order if row[k] >= WORTH_NAMING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,8 +251,7 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             out[i] = (
                 f"It is ambiguous with probability {facts.ambiguous[i]:.2f}{read}: {dissent} of "
                 f"{n[i]} labels are not {label!r}, from coders who are right "
-                f"{100 * acc_all[i]:.0f} % of "
-                "the time."
+                f"{percent(acc_all[i], 0)} of the time."
             )
         elif word == "contested":
             two = data.n_labels == 2
@@ -304,21 +259,24 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
             it = "It may be hard, or have two readings" if two else "It may have two readings"
             out[i] = (
                 f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
-                f"{100 * acc_all[i]:.0f} % of the time; with probability {facts.contested[i]:.2f} "
-                "that is "
-                f"more than {more}. {it}."
+                f"{percent(acc_all[i], 0)} of the time; with probability {facts.contested[i]:.2f} "
+                f"that is more than {more}. {it}."
             )
         elif word == "needs more labels":
             out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
             if p >= SETTLED:
                 out[i] = "The labels may depend on no truth, so that no probability settles it."
         elif word == "hard but settled":
-            sure = "is known" if known[i] else f"has probability {_sure(p)}"
+            sure = (
+                "is known"
+                if known[i]
+                else f"has probability {'above .999' if p > 0.999 else f'{p:.3f}'}"
+            )
             start = f"{dissent} of {n[i]} labels are not {label!r}, which {sure}"
             if acc_for[i] - acc_against[i] > CARELESS:
                 out[i] = (
                     f"{start}; they come from less reliable coders "
-                    f"({100 * acc_against[i]:.0f} % right against {100 * acc_for[i]:.0f} %)."
+                    f"({percent(acc_against[i], 0)} right against {percent(acc_for[i], 0)})."
                 )
             else:
                 out[i] = f"{start}; the coders differ no more than their errors explain."
@@ -333,7 +291,3 @@ def _needs_more(label: str, p: float, n: int, dissent: int, bits: float) -> str:
     if dissent == 0:
         return f"{weak} make {label!r} only {p:.2f} probable, though all agree."
     return f"{weak}, {dissent} of them not {label!r}, leave it at probability {p:.2f}."
-
-
-def _sure(p: float) -> str:
-    return "above .999" if p > 0.999 else f"{p:.3f}"

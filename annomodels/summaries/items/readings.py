@@ -61,14 +61,9 @@ class TwoReadings:
 def surprise(
     draws: Draws, data: Annotations, rng: np.random.Generator, tie: float = 1e-9
 ) -> tuple[Floats, Floats]:
-    """Posterior predictive p-value of the two-readings quantity of every item, and the quantity.
-
-    On each draw the state (the truth, for most models) is drawn given the labels, the same coders
-    label the item anew, and T(replicated) is compared with T(observed). This asks whether the
-    item, whatever its truth, splits its coders more than their errors do. Items with the same
-    labels of the same coders share their replicates. After the first draws only items with a
-    small p-value go on.
-    """
+    """Posterior predictive p-value of two readings of every item, and the quantity."""
+    # Items with the same labels of the same coders share replicates; after the first draws only
+    # items with a small p-value go on.
     evidence = TwoReadings(draws)
     n = np.diff(data.starts)
     observed = evidence(data.coder, data.label, data.starts)

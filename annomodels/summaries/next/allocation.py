@@ -23,12 +23,9 @@ class Steps:
 
 
 def steps(gains: Floats, room: Ints) -> Steps:
-    """Cut the labels of each item into portions of decreasing gain per label.
-
-    The next portion of an item is the number of labels with the largest gain per label; later
-    portions never gain more per label than earlier ones (they are the edges of the concave hull).
-    If one label gains nothing and three gain .3, these are one portion.
-    """
+    """Cut the labels of each item into portions of decreasing gain per label."""
+    # These are the edges of the concave hull: if one label gains nothing and three .3, three are
+    # one.
     n_items, most = gains.shape
     total = np.concatenate([np.zeros((n_items, 1)), gains], axis=1)
     number = np.arange(most + 1)
@@ -90,10 +87,7 @@ def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
 def choose_coders(
     wanted: Ints, bits: Floats, done: Bools, limit: Ints, most: int | None = None
 ) -> list[list[int]]:
-    """Choose for each item the coders whose labels tell most, as long as they have time.
-
-    Nobody gives more than `most` labels in all while others are left who can.
-    """
+    """Choose for each item the coders whose labels tell most, those below `most` labels first."""
     given = np.zeros_like(limit)
     out = []
     for i, n in enumerate(wanted.tolist()):

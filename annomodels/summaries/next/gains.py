@@ -13,17 +13,14 @@ anything is made of the table, uncertainty about the coders lessens what a label
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from annomodels.data.annotations import Annotations
-from annomodels.models.states import Kinds
-from annomodels.summaries.draws import SMALLEST, Draws, evenly, truth_probabilities
+from annomodels.summaries.draws import SMALLEST, Draws, evenly, state_probabilities
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -36,60 +33,22 @@ MOST_OUTCOMES = 2000
 BUDGET = 128 * 2**20
 
 
-@dataclass(frozen=True, eq=False)
-class StateDraws:
-    """Draws of what items can be and what coders then say."""
-
-    share: Floats
-    emission: Floats
-    truth: Floats | None = None
-    kinds: Kinds | None = None
-
-    @property
-    def n_truths(self) -> int:
-        """Number of classes."""
-        return int(self.share.shape[1] if self.truth is None else self.truth.shape[2])
-
-    def parts(self, state: Floats) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-        """For each truth the states that may stand for it, and P(truth, state), [item, -].
-
-        The last axis of the second goes over samples and these states, state fastest.
-        """
-        for k in range(self.n_truths):
-            if self.truth is None:
-                yield np.array([k]), np.ascontiguousarray(state[:, :, k])
-                continue
-            some = np.flatnonzero(self.truth[:, :, k].max(axis=0) > 0)
-            joint = state[:, :, some] * self.truth[None, :, some, k]
-            yield some, joint.reshape(len(state), -1)
-
-
-def state_draws(draws: Draws) -> StateDraws:
-    """Read draws of any model as draws of item states."""
-    truth = None if draws.states is None else draws.states.truth
-    return StateDraws(draws.share, draws.emission, truth, draws.kinds)
-
-
 def beliefs(
-    draws: StateDraws, data: Annotations, items: Ints, budget: int = BUDGET
+    draws: Draws, data: Annotations, items: Ints, budget: int = BUDGET
 ) -> Iterator[tuple[slice, Floats]]:
     """P(state | labels of the item, draw) of some items, a block at a time."""
-    plain = Draws(draws.share, draws.emission, kinds=draws.kinds)
     n_samples, n_states = draws.share.shape
     size = max(1, budget // (8 * n_samples * n_states))
     for first in range(0, len(items), size):
         block = only(data, items[first : first + size])
         out = np.empty((block.n_items, n_samples, n_states))
-        for step, p in truth_probabilities(plain, block):
+        for step, p in state_probabilities(draws, block):
             out[:, step] = p
         yield slice(first, first + block.n_items), out
 
 
 def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
-    """Return what a stack says of items, as :func:`beliefs` gives it of a single model.
-
-    Draws of how sure it may be are paired with coders' as if the two were independent.
-    """
+    """Return what a stack says of items, as :func:`beliefs` of a single model."""
     some = stack.at(evenly(len(stack), count))
 
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
@@ -138,17 +97,10 @@ def most_labels(n_labels: int, wanted: int) -> int:
     return wanted
 
 
-def gains(draws: StateDraws, state: Floats, typical: Floats, most: int, by: By = "gold") -> Floats:
-    r"""Give the expected gain from 1, 2, ..., `most` further labels of each item, [item, number].
-
-    "gold": how much less probable it becomes that the most probable label is wrong,
-    :math:`\sum_y \max_k P(k, y) - \max_k P(k)`. It is zero where no outcome changes the label,
-    which is why several labels must be looked at together: one alone often cannot overturn
-    anything (Frazier & Powell 2010). "bits": mutual information of the truth and the labels.
-
-    Howard (1966), Information value theory, doi:10.1109/TSSC.1966.300074; Frazier & Powell (2010),
-    Paradoxes in learning and the marginal value of information, doi:10.1287/deca.1100.0190.
-    """
+def gains(draws: Draws, state: Floats, typical: Floats, most: int, by: By = "gold") -> Floats:
+    """Compute the expected gain from 1, 2, ..., `most` further labels, [item, number]."""
+    # "gold": sum_y max_k P(k, y) - max_k P(k), zero where no outcome changes the label (Howard
+    # 1966, doi:10.1109/TSSC.1966.300074). "bits": mutual information of the truth and the labels.
     log_typical = np.log(np.maximum(typical, SMALLEST))
     n_samples = len(log_typical)
     now = np.stack([joint.sum(axis=1) for _, joint in draws.parts(state)], axis=1) / n_samples
@@ -164,11 +116,8 @@ def gains(draws: StateDraws, state: Floats, typical: Floats, most: int, by: By =
     return out
 
 
-def coder_bits(draws: StateDraws, state: Floats, coders: Ints) -> Floats:
-    """Mutual information of the truth of an item and the next label of a coder, [item, coder].
-
-    In bits, given all labels so far, with the parameters averaged out.
-    """
+def coder_bits(draws: Draws, state: Floats, coders: Ints) -> Floats:
+    """Mutual information of an item's truth and a coder's next label in bits, [item, coder]."""
     n_samples, _, _, n_labels = draws.emission.shape
     some_coders = draws.emission[:, coders]
     step = max(1, BUDGET // (16 * draws.n_truths * n_labels * max(len(coders), 1)))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
@@ -18,10 +20,10 @@ from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.draws import SMALLEST, evenly, thinned
+from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors, open_items
 from annomodels.summaries.gold.gold import TOO_SURE
-from annomodels.summaries.items.items import state_columns, to_decide
+from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
     Steps,
@@ -34,21 +36,15 @@ from annomodels.summaries.next.allocation import (
 from annomodels.summaries.next.gains import (
     Beliefs,
     By,
-    StateDraws,
     beliefs,
     coder_bits,
     gains,
     most_labels,
     stack_beliefs,
-    state_draws,
 )
-from annomodels.summaries.skills import entropy_bits
+from annomodels.summaries.skills import entropy_bits, signal
 from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 DRAWS = 200
 STOP, PER_ITEM = 0.01, 5
@@ -113,6 +109,9 @@ def next_labels(
     Each label is then given to the coder whose label tells most about this item, who has not
     labelled it and still has time.
 
+    Contested items get none, and settled ones only with ``stop=0``, see
+    :func:`annomodels.Fit.items`.
+
     A single label often cannot overturn anything, and its gain is then zero. So portions of up to
     `per_item` labels are looked at, and the portion with the largest gain per label counts
     (Frazier & Powell 2010, doi:10.1287/deca.1100.0190). Labels are taken to be independent given
@@ -120,7 +119,7 @@ def next_labels(
     """
     _check(budget, by, per_item, per_coder, stop)
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
-    draws = state_draws(thinned(tree, data, DRAWS))
+    draws = thinned(tree, data, DRAWS)
     quality = coders_of(tree, data, target) if quality is None else quality
     bits = quality.draws["bits"].values.mean(axis=0)
     worth = bits >= NEXT_WORTH * (bits @ data.per_coder) / data.per_coder.sum()
@@ -131,6 +130,8 @@ def next_labels(
     if undecided is None:
         undecided = to_decide(data, state_columns(tree, data).get("p_ambiguous"))[1]
     wanted = open_items(data) & ~undecided
+    if stop:
+        wanted &= ~settled(p, data, signal(tree, data))
     # labels remove no more than there is, so that most items of a large set need no closer look
     items = np.flatnonzero(wanted & (spread >= max(stop, SMALLEST)))
     most = most_labels(data.n_labels, min(per_item, budget))
@@ -138,7 +139,7 @@ def next_labels(
     typical = _typical(draws, data, pool)
     stack = stacked(tree)
     plain = partial(beliefs, draws, data)
-    believe = plain if stack is None else stack_beliefs(stack, len(draws.share))
+    believe = plain if stack is None else stack_beliefs(stack, len(draws))
     for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
@@ -186,11 +187,9 @@ def next_labels(
 def _after(
     tree: xr.DataTree, data: Annotations, best: Ints, known: Bools, removed: Floats
 ) -> tuple[float, float]:
-    """Compute the 95 % interval of the number of wrong labels, from draws, with further labels.
-
-    `removed` is the share of the risk of each item that they are expected to remove. Coders who err
-    together repeat errors: a random part of it then stays.
-    """
+    """Compute the 95 % interval of the number of wrong labels with further labels."""
+    # Coders who err together repeat errors: a random part of the risk that labels remove then
+    # stays.
     count, drawn = truth_draws(tree, data, DRAWS)
     if count < 2:
         return np.nan, np.nan
@@ -218,7 +217,7 @@ class Request(NamedTuple):
 
 
 def _requests(
-    draws: StateDraws,
+    draws: Draws,
     believe: Beliefs,
     data: Annotations,
     pool: Pool,
@@ -263,7 +262,7 @@ def _whom(table: pd.DataFrame, asked: Ints) -> pd.DataFrame:
     return out.sort_values("bits", ascending=False, kind="stable", ignore_index=True)
 
 
-def _typical(draws: StateDraws, data: Annotations, pool: Pool) -> Floats:
+def _typical(draws: Draws, data: Annotations, pool: Pool) -> Floats:
     """Say what a coder picked at random from those to be asked would, [sample, state, label]."""
     weight = np.bincount(data.coder, minlength=data.n_coders).astype(np.float64)
     if pool.weight.sum() > 0:
@@ -281,8 +280,6 @@ def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
 
 
 def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFrame:
-    import pandas as pd
-
     item = np.array([request.item for request in requests], dtype=np.int64)
     best = p.argmax(axis=1)
     return pd.DataFrame(
@@ -302,8 +299,6 @@ def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFram
 
 def _draws(data: Annotations, items: Ints, gained: Floats, chosen: Ints) -> xr.Dataset:
     """Gain of 1, 2, ... labels of every item in the table."""
-    import xarray as xr
-
     some = np.unique(chosen)
     return xr.Dataset(
         {"gain": (("item", "labels"), gained[some])},
@@ -347,10 +342,11 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     optimistic = " On public data sets such forecasts were too optimistic."
     of_stack = optimistic if n and found.by == "gold" else ""
     caution = of_stack if found.pooled else f" {TOO_SURE}"
+    open_item = " of an item that is not settled" if found.stop else ""
     if not n:
         return (
-            f"Stop here: no further label is expected to remove {found.stop:g} {word} or more "
-            f"({found.before:.1f} are expected).{caution}",
+            f"Stop here: no further label{open_item} is expected to remove {found.stop:g} {word} "
+            f"or more ({found.before:.1f} are expected).{caution}",
         )
     least = f"removes {found.stop:g} {word} or more" if found.stop else f"removes any {word}"
     each = (found.before - found.after) / n
@@ -360,7 +356,7 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     notes = [
         f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f}{ends} of "
         f"{found.before:,.1f} {word}: {each:.2g} fewer for each label.{caution}",
-        f"Stop after these labels, and fit again: no other {least}."
+        f"Stop after these labels, and fit again: no other{open_item} {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
         "would pay.",

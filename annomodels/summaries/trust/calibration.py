@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
+from annomodels.summaries.draws import SMALLEST
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 EDGES = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -31,15 +30,7 @@ COLUMNS = columns(
 def calibration(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Summary:
-    r"""Compare the probabilities of gold labels with how often these labels are right.
-
-    Only a truth that the fit was not told can test it. Gold labels are sorted by their probability
-    :math:`p_i` into bins; in each, the mean probability stands beside the share of right labels,
-    with the 95 % interval of that share under Jeffreys' prior.
-    """
-    import pandas as pd
-    import xarray as xr
-
+    """Compare probabilities of gold labels with how often these are right (Jeffreys' prior)."""
     truth = np.asarray(data.with_gold(known).gold)
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
     tested = np.flatnonzero((truth >= 0) & ~told)
@@ -62,8 +53,8 @@ def calibration(
     notes = (
         f"Of {len(tested):,} items whose truth was held back, {right.sum():,} gold labels are "
         f"right; {sure.sum():,.1f} are expected to be.",
-        f"Log loss of the truth: {_loss(p, at):.3f} nats for each item; shares of the votes give "
-        f"{_loss(_shares(data)[tested], at):.3f}.",
+        f"Log loss of the truth: {log_loss(p, at):.3f} nats for each item; shares of the votes "
+        f"give {log_loss(_shares(data)[tested], at):.3f}.",
     )
     kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})
     return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes, COLUMNS)
@@ -90,6 +81,9 @@ def _shares(data: Annotations) -> Floats:
     return shares
 
 
-def _loss(p: Floats, truth: Ints) -> float:
+def log_loss(p: Floats, truth: Ints) -> float:
+    """Mean log loss of the true labels; NaN without any."""
+    if not len(truth):
+        return float("nan")
     chosen = p[np.arange(len(p)), truth]
-    return float(-np.log(np.maximum(chosen, 1e-12)).mean())
+    return float(-np.log(np.maximum(chosen, SMALLEST)).mean())

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from html import escape
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
 from annomodels.summaries.trust.convergence import fit_findings
+from annomodels.summaries.trust.effects import effects_finding
 from annomodels.summaries.trust.findings import (
     CHECK,
     COMPUTED,
@@ -23,15 +26,12 @@ from annomodels.summaries.trust.findings import (
     data_findings,
 )
 from annomodels.summaries.trust.item_terms import item_terms_finding
+from annomodels.summaries.trust.known_truth import held_back_finding, known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.patterns import patterns
 from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 VERDICTS = ("trust", "no problem found", "check", "do not use")
 # what is said where all is well but known truth tested nothing
@@ -72,49 +72,24 @@ class Check:
         return "\n".join([self.verdict, *([self.lit] if self.lamps else []), *self.sentences])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences)
         lamps = f"<p>{escape(self.lit)}</p>" if self.lamps else ""
         return f"<p><strong>{escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
 
 
-def check(tree: xr.DataTree, data: Annotations, aspects: Sequence[Aspect] | None = None) -> Check:
-    """Look at the chains, the data and the fit, and say what stands against the results.
-
-    Limits: R-hat below 1.01 (1.05: do not use); 400 effective draws (100); no divergences; no
-    swapped classes; one mode; run to the end; items with two labels or more; 20 labels per coder
-    for the model dawid-skene; coders better than chance; posterior predictive p-values between
-    .01 and .99; no copies, families of coders, repeats, coders of one label, gold labels that
-    nobody gave, or majorities overturned by coders who are flagged; no class read in two ways, no
-    coder who swaps classes or gets worse, no items under two names, no known labels that contradict
-    their coders; three coders or more, most with more than a label; labels given often enough; no
-    class on which coders contradict the prior; and enough points to sum effects of items out.
-
-    Symptoms that follow from a cause that was found, such as copies, stay in the table; no sentence
-    repeats them.
-    """
+def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None) -> Check:
+    """Check the chains, the data and the fit."""
+    # Symptoms that follow from a cause that was found stay in the table; no sentence repeats them.
     findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
-    findings += [*patterns(data), *model_findings(tree, data, aspects)]
-    for seen in (prior_finding(tree, data), item_terms_finding(tree, data)):
-        findings += [] if seen is None else [seen]
-    if model_of(tree).item_effects_summed:
-        from annomodels.summaries.trust.effects import effects_finding
-
-        effects = effects_finding(tree, data)
-        findings += [] if effects is None else [effects]
-    if data.gold is not None:
-        from annomodels.summaries.trust.known_truth import known_truth_finding
-
-        tested = known_truth_finding(tree, data)
-        findings += [] if tested is None else [tested]
+    findings += [*patterns(data), signal_finding(tree, data)]
+    findings += _predictive(tree, data, aspects(tree, data)[1] if seen is None else seen)
+    some = (prior_finding, item_terms_finding, effects_finding, known_truth_finding)
+    findings += [found for look in some if (found := look(tree, data)) is not None]
     return judged(findings, _all_well(findings))
 
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
     """Return the verdict that findings lead to; `well` is the sentence where none is bad."""
-    import pandas as pd
-
     bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
     causes = {finding.code for finding in bad} & CAUSES
     columns = ["name", "value", "limit", "ok", "sentence"]
@@ -135,8 +110,6 @@ def tested_on(
     found: Check, tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Check:
     """Judge a check again, with what truth that the fit was not told says about it."""
-    from annomodels.summaries.trust.known_truth import held_back_finding
-
     seen = held_back_finding(tree, data, known)
     if seen is None:
         return found
@@ -154,14 +127,6 @@ def _all_well(findings: list[Finding]) -> str:
         f"{said['effective_draws']:,.0f} effective draws)"
         f"{' and the model reproduces the labels' if looked else ''}."
     )
-
-
-def model_findings(
-    tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None
-) -> list[Finding]:
-    """Look whether there is a signal, and whether the model reproduces the labels."""
-    seen = aspects(tree, data)[1] if seen is None else seen
-    return [signal_finding(tree, data), *_predictive(tree, data, seen)]
 
 
 def signal_finding(tree: xr.DataTree, data: Annotations) -> Finding:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
+from annomodels.data.columns import percent
 from annomodels.data.mixing import mixing
 from annomodels.data.schema import Data
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, FORBIDS, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 FEWEST_DRAWS = 8
 RHAT, RHAT_WORST = 1.01, 1.05
@@ -26,13 +25,8 @@ LONGER = "Run longer chains (more draws)."
 
 
 def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Floats]:
-    """Rank-normalised split R-hat and bulk effective sample size of what is watched.
-
-    Watched is what the model declares (:meth:`annomodels.models.base.Model.parameters`), the
-    parameters of single coders by the accuracy of the hundred busiest. One chain is cut in two.
-
-    Source: Vehtari et al. 2021, doi:10.1214/20-BA1221.
-    """
+    """Return R-hat and bulk effective sample size of what is watched; one chain is cut in two."""
+    # Coders are watched by the accuracy of the hundred busiest.
     posterior = tree["posterior"].to_dataset()
     draws = {str(name): values.values for name, values in posterior.data_vars.items()}
     coords = {str(dim): values.values.tolist() for dim, values in posterior.coords.items()}
@@ -105,9 +99,8 @@ def _divergences(tree: xr.DataTree) -> Finding:
         return Finding("divergences", 0, 0, "No draw diverged.")
     share = count / stats["diverging"].size
     text = (
-        f"{count} draws ({100 * share:.1f} %) diverged: parts of the posterior may be missing. "
-        "Run a "
-        "longer warmup, or the engine gibbs where the model allows it."
+        f"{count} draws ({percent(share, 1)}) diverged: parts of the posterior may be missing. Run "
+        "a longer warmup, or the engine gibbs where the model allows it."
     )
     return Finding("divergences", count, 0, text, FORBIDS if share > 0.1 else CHECK)
 
@@ -119,9 +112,8 @@ def _swapped(tree: xr.DataTree) -> Finding:
         return Finding("swapped classes", share, RELABELLED, "No chain swapped the classes.")
     where = f"in chain {', '.join(str(int(n) + 1) for n in chains)}" if chains else "now and then"
     text = (
-        f"The classes were swapped {where} ({100 * share:.0f} % of the draws) and were put back "
-        "in order. "
-        "The data hardly tell which class is which: a few items of known gold would."
+        f"The classes were swapped {where} ({percent(share, 0)} of the draws) and were put back in "
+        "order. The data hardly tell which class is which: a few items of known gold would."
     )
     return Finding("swapped classes", share, RELABELLED, text, CHECK)
 
@@ -131,7 +123,7 @@ def _modes(tree: xr.DataTree, em: bool) -> Finding:
     if len(modes) < 2:
         return Finding("modes", len(modes), 1, "All chains found the same solution.")
     parts = "starts" if em else "chains"
-    shares = ", ".join(f"{100 * mode['share']:.0f} %" for mode in modes[:5])
+    shares = ", ".join(f"{percent(mode['share'], 0)}" for mode in modes[:5])
     gap = modes[0]["lp"] - modes[1]["lp"]
     text = (
         f"There are {len(modes)} different solutions (found by {shares} of the {parts}; the log "

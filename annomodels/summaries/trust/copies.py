@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.copying import ALARM, Copies, Pairs
 from annomodels.data.validation import some
 from annomodels.summaries.trust.findings import CHECK, Finding
@@ -34,9 +35,8 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
         names = [str(data.coders[j]) for j in group]
         said = "the same label to all" if not apart else f"different labels to {apart:,.0f} of"
         told.append(
-            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {100 * rate:.0f} % of the "
-            "labels "
-            f"copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
+            f"{names[0]} and {some(names[1:], str, NAMED - 1)} (about {percent(rate, 0)} of the "
+            f"labels copied; {names[0]} and {names[1]} gave {said} {n:,.0f})"
         )
     more = f"; and {len(found.coders) - NAMED:,} more groups" if len(found.coders) > NAMED else ""
     text = (
@@ -61,11 +61,7 @@ class Families:
     typical: float  # median correlation of errors of all pairs
 
     def effective(self, n_coders: int) -> float:
-        """Return the number of independent coders that tell as much of the truth as all of them.
-
-        A group of m counts as m / (1 + (m - 1) rho), with rho by how much its errors correlate
-        beyond those of all pairs.
-        """
+        """Return the number of independent coders: a group of m counts as m / (1 + (m - 1) rho)."""
         out = float(n_coders)
         for group, inside in zip(self.groups, self.inside, strict=True):
             m, rho = len(group), max(inside - max(self.typical, 0.0), 0.0)
@@ -74,12 +70,9 @@ class Families:
 
 
 def families(pairs: Pairs, p_truth: Floats, data: Annotations) -> Families:
-    r"""Find groups of coders whose errors agree with each other more than with those of others.
-
-    The error of a label is 1 - P(truth is this label), less the mean error of the coder on items
-    of this truth, so that coders who prefer the same label are not alike by that. Groups are those
-    of average linkage of the correlations of these, on items that two coders share.
-    """
+    """Find groups of coders whose errors agree with each other more than with those of others."""
+    # An error is 1 - P(truth is this label), less the coder's mean on items of this truth; groups
+    # are those of average linkage of correlations on items that two coders share.
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
     from scipy.special import pdtrc

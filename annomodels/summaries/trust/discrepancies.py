@@ -147,22 +147,10 @@ class Design:
 def error_dispersion(
     draws: Draws, data: Annotations, rng: np.random.Generator, repeats: int = 1
 ) -> tuple[Floats, Floats]:
-    r"""Compare how unevenly errors fall on items with what the model expects.
-
-    With the truth c drawn from P(truth | labels, parameters), item i has e_i errors where
-    m_i = sum_n (1 - a_n) are expected, a_n = confusion[coder_n, c_i, c_i] (where items have states,
-    the probability of c_i under the state that is drawn with it). The discrepancy
-
-    D = sum_i (e_i - m_i)^2 / sum_n a_n (1 - a_n)
-
-    is 1 when errors are independent given the truth, and larger when some items draw more
-    errors than others. It is computed for the observed labels and for labels replicated on the
-    same truth.
-
-    Source: realised discrepancies of Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
-
-    Shapes: result [repeats * sample].
-    """
+    """Compare how unevenly errors fall on items with what the model expects, [repeats * sample]."""
+    # D = sum_i (e_i - m_i)^2 / sum_n a_n (1 - a_n), with e_i errors where m_i are expected under a
+    # drawn truth: 1 if errors are independent given it. Realised discrepancies: Gelman, Meng &
+    # Stern 1996.
     observed: list[float] = []
     replicated: list[float] = []
     for _ in range(repeats):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.continuous.laplace import log_marginal
 from annomodels.summaries.draws import evenly, model_of, n_samples
 from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 DRAWS, ITEMS = 3, 24
 # error of the log probability of an item's labels, and of P(truth), from which the check says so
@@ -32,12 +29,10 @@ class SummedOut:
 
 
 def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
-    """Compare the points of a fit with an adapted rule, on some draws and items.
-
-    Items are those of every rank by number of labels, with the largest; None for models without
-    effects of items that are summed out.
-    """
+    """Compare the points of a fit with an adapted rule, on some draws and items, if it has any."""
     model = model_of(tree)
+    if not model.item_effects_summed:
+        return None
     posterior = tree["posterior"].to_dataset()
     total = n_samples(tree)
     n = np.diff(data.starts)

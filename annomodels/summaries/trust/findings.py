@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.validation import some
 from annomodels.errors import Option, Verb
 from annomodels.limits import CODER_MATRIX
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Severity = Literal[0, 1, 2]
 FINE: Severity = 0
@@ -63,7 +62,8 @@ class Finding:
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     """Look at what the design of the data says about the results."""
-    found = [_overlap(data), _groups(data)]
+    groups = len(np.unique(components(data.item, data.coder)[data.coder]))
+    found = [_overlap(data), group_finding(groups)]
     if data.gold is not None:
         seen = against_gold(
             data.starts, data.coder, data.label, data.gold, data.n_coders, data.n_labels
@@ -143,7 +143,7 @@ def overlap_finding(share: float) -> Finding:
     """Judge the share of the items that have two labels or more, or known gold."""
     if share >= OVERLAP:
         return Finding(
-            "overlap", share, OVERLAP, f"{100 * share:.0f} % of the items have two labels or more."
+            "overlap", share, OVERLAP, f"{percent(share, 0)} of the items have two labels or more."
         )
     if share == 0:
         text = (
@@ -152,14 +152,10 @@ def overlap_finding(share: float) -> Finding:
         )
         return Finding("overlap", share, OVERLAP, text, FORBIDS)
     text = (
-        f"Only {100 * share:.1f} % of the items have two labels or more: coders are hardly "
+        f"Only {percent(share, 1)} of the items have two labels or more: coders are hardly "
         "compared."
     )
     return Finding("overlap", share, OVERLAP, text, CHECK)
-
-
-def _groups(data: Annotations) -> Finding:
-    return group_finding(len(np.unique(components(data.item, data.coder)[data.coder])))
 
 
 def group_finding(count: int) -> Finding:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import Column, columns
@@ -15,9 +16,6 @@ from annomodels.models.encoded import Encoded, encode
 from annomodels.summaries.draws import SMALLEST, Draws, thinned
 from annomodels.summaries.trust.smoothing import smoothed
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 By = Literal["item", "label"]
 
@@ -65,17 +63,9 @@ def held_out(
     draws: Draws | None = None,
     r_eff: float = 1.0,
 ) -> HeldOut:
-    r"""Leave out one item, or one label, at a time by Pareto-smoothed importance sampling.
-
-    For items the density of a draw is :math:`p(y_i \mid \pi, \theta)` with the truth (and what
-    else is discrete) summed out. For labels it is
-    :math:`p(y_n \mid y_{i \setminus n}, \pi, \theta)`, the ratio of two such sums:
-    the truth of the item is known as well as its other labels tell. `r_eff` is the number of
-    effective draws per draw.
-
-    A. Vehtari, A. Gelman and J. Gabry (2017), doi:10.1007/s11222-016-9696-4; A. Vehtari et al.
-    (2024), Pareto smoothed importance sampling, JMLR 25(72).
-    """
+    """Leave out one item, or one label, at a time by Pareto-smoothed importance sampling."""
+    # Discrete truth is summed out. A label's density is the ratio of two such sums. Vehtari, Gelman
+    # & Gabry 2017, doi:10.1007/s11222-016-9696-4. `r_eff`: effective draws per draw.
     draws = draws or whole_chains(tree, data)
     codes = encode(data, kind=draws.kinds_of(data))
     n_points = codes.n_patterns if by == "item" else len(codes.row)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 # items of one value below which a coefficient is mostly its prior, share of the variance of a term
 # that the class explains from which the two cannot be told apart, and reach of a column, in its
@@ -22,13 +18,7 @@ NAMED = 5
 
 
 def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Look for terms of items whose coefficient rests on the prior, or on a few items.
-
-    These are values that fewer than ten items have (or lack), values on whose items coders never
-    disagree (or disagree only there), numbers a few of which lie far out, and terms that nearly
-    say the class, or the label that most coders gave: difficulty is then what coders make of that
-    class. None without terms of items.
-    """
+    """Find terms of items whose coefficient rests on the prior, on few items, or on the class."""
     model = model_of(tree)
     declared = model.parameters(data.n_labels)
     terms = [t for each in declared if each.dims == ("item_term",) for t in model.terms(each.name)]

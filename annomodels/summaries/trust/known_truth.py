@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.limits import KNOWN_TESTED
@@ -14,23 +14,14 @@ from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
 from annomodels.types import Floats, Ints
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 # draws of P(truth) that known items are compared with
 TESTS = 400
 
 
 def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Test what a fit says of items of known truth as if it were not known.
-
-    After an audit these are the items that were drawn, whatever the model: what the fit said of
-    them before is in the tree. Chances of being drawn do not matter, as each item is compared with
-    what was said of it. Else they are those that a stack was told.
-
-    None where nothing tests it: few known items, a model that says nothing of them but that they
-    are known, or items that were not drawn at random.
-    """
+    """Test what a fit says of items of known truth as if it were not known."""
+    # After an audit these are the drawn items, by what the fit said before, which is in the tree;
+    # else those that a stack was told. None where nothing tests it.
     if data.gold is None:
         return None
     audit = tree["audit"].to_dataset() if "audit" in tree.children else None

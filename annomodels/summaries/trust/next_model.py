@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import xarray as xr
 
 from annomodels.errors import Verb
 from annomodels.models import MODELS
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 # aspects of the data by the names that the table of checks gives them
 OF_ITEMS = frozenset(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.summaries.draws import per_item
@@ -58,11 +59,7 @@ def patterns(data: Annotations) -> list[Finding]:
 
 
 def split_finding(found: Consensus) -> Finding:
-    """Judge whether coders read a class in two ways.
-
-    Two groups with a rate each are compared with coders whose rates of one confusion differ by
-    degrees: a beta distribution with one mode.
-    """
+    """Judge whether coders read a class in two ways, rather than differ by degrees."""
     name, data = "split guideline", found.data
     counts = found.counts
     n = counts.sum(axis=2)
@@ -92,12 +89,10 @@ def split_finding(found: Consensus) -> Finding:
     _, k, other, one, two, rates = splits[0]
     a, b = label_text(data.labels[k]), label_text(data.labels[other])
     text = (
-        f"Split guideline: {_names(data.coders, two)} call {100 * rates[1]:.0f} % of the items of "
-        "class "
-        f"{a} {b}; {_names(data.coders, one)} do so with {100 * rates[0]:.0f} %. Coders in two "
-        "groups "
-        "explain this better than coders who differ by degrees. Decide which reading is meant, and "
-        "have these items labeled again."
+        f"Split guideline: {_names(data.coders, two)} call {percent(rates[1], 0)} of the items of "
+        f"class {a} {b}; {_names(data.coders, one)} do so with {percent(rates[0], 0)}. Coders in "
+        "two groups explain this better than coders who differ by degrees. Decide which reading is "
+        "meant, and have these items labeled again."
     )
     values = {
         "classes": [a, b],
@@ -187,11 +182,9 @@ def swapped_finding(found: Consensus) -> Finding:
 
 
 def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
-    """Judge whether more known labels contradict their coders than such coders leave wrong.
-
-    It is not said of a crowd whose errors gather on some items: there, the coders may be the ones
-    who are wrong, and how many of these to expect is not known.
-    """
+    """Judge whether more known labels contradict their coders than such coders leave wrong."""
+    # Not of a crowd whose errors gather on some items: there the coders may be the ones who are
+    # wrong.
     from scipy.special import pdtrc
 
     name, data, p = "known labels against the coders", found.data, found.p
@@ -227,12 +220,9 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
 
 
 def twice_finding(found: Consensus) -> Finding:
-    """Judge whether more items than by chance have the same labels by the same coders.
-
-    What is expected is that of coders who err independently, times what pairs of items show of it
-    that differ in one label: coders who share errors make both more frequent, an item under two
-    names only the first. Patterns that are rare say most, so several bounds are tried.
-    """
+    """Judge whether more items than by chance have the same labels by the same coders."""
+    # Chance is that of coders who err independently, times what pairs of items that differ in one
+    # label show: shared errors make both more frequent, an item under two names only the first.
     from scipy.special import pdtrc
 
     name, data = "items twice", found.data
@@ -292,12 +282,9 @@ def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
 
 
 def drift_finding(found: Consensus) -> Finding:
-    """Judge whether coders get worse in the second half of their items, more than others there.
-
-    A label counts as right if the other coders settle the item that way; the coder's usual share on
-    items of this class, and what the others lose on the same item, are taken off. So later items
-    that are harder for all do not count. Items are in the order of their names.
-    """
+    """Judge whether coders get worse in the second half of their items, more than others there."""
+    # Compared with the coder's usual share on the class and what others lose on the item; by name
+    # order.
     from scipy.special import ndtr
 
     name, data = "falling accuracy", found.data
@@ -335,7 +322,7 @@ def drift_finding(found: Consensus) -> Finding:
     if not len(who):
         return Finding(name, 0, 0, "No coder gets worse in the second half of the items.")
     told = (
-        f"{data.coders[j]} ({100 * shares[0, j]:.0f} %, then {100 * shares[1, j]:.0f} %)"
+        f"{data.coders[j]} ({percent(shares[0, j], 0)}, then {percent(shares[1, j], 0)})"
         for j in who
     )
     text = (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import Column, columns
@@ -15,10 +16,6 @@ from annomodels.summaries.draws import Draws, choices, draw_labels, thinned
 from annomodels.summaries.trust.discrepancies import Design, error_dispersion
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
@@ -41,28 +38,15 @@ COLUMNS = columns(
 
 
 def predictive(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Compare the labels with labels replicated from the model.
-
-    On each draw a new truth (or state, where items have more) is drawn for every item from the
-    prevalence (known gold stays), and the same coders label it anew; for "errors on the same
-    items" the truth is drawn from P(truth | labels) instead, see
-    :func:`annomodels.summaries.trust.discrepancies.error_dispersion`.
-
-    p_value is the share of replicates with at least the observed value (ties count half), so below
-    .01 or above .99 the model does not reproduce it. The chi-square row sums
-    (observed - expected)^2 / expected over the distribution of votes. For it, for the errors and
-    for the rows of single coders and pairs only small values speak against the model; p of a coder
-    or pair allows for how many were looked at.
-
-    Source: Gelman, Meng & Stern 1996, Statistica Sinica 6, 733-807.
-    """
+    """Compare the labels with labels replicated from the model by the same coders."""
+    # p_value: share of replicates with at least the observed value, ties half; for chi-square,
+    # errors and rows of coders only small values count. Gelman, Meng & Stern 1996, Statistica
+    # Sinica 6, 733-807.
     return aspects(tree, data, seed)[0]
 
 
 def aspects(tree: xr.DataTree, data: Annotations, seed: int = 0) -> tuple[Summary, list[Aspect]]:
     """Return the summary of :func:`predictive`, and the aspects of the data it rests on."""
-    import xarray as xr
-
     design = Design(data)
     rng = np.random.default_rng(seed)
     draws = thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
@@ -193,8 +177,6 @@ class Rows:
 
     def table(self) -> pd.DataFrame:
         """Return the rows as a table."""
-        import pandas as pd
-
         columns = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
         return pd.DataFrame(self.rows, columns=columns)
 
@@ -221,11 +203,7 @@ class Rows:
         return Aspect(name, p, fits)
 
     def worst(self, name: str, names: list[str], observed: Floats, seen: Floats) -> Aspect:
-        """Add rows for the entries farthest from what is expected.
-
-        p compares the standardised distance of each with the largest of all entries in every
-        replicate, so that many coders do not raise false alarms.
-        """
+        """Add rows for the entries farthest from what is expected; p allows for their number."""
         mean = seen.mean(axis=0)
         sd = np.maximum(seen.std(axis=0), SMALLEST_SD)
         far = np.abs(observed - mean) / sd

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.models.base import Model
@@ -28,10 +29,6 @@ from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
 
 # standard deviations below what is expected, on average over the posterior, from which the coders
 # contradict their prior
@@ -52,13 +49,9 @@ _STACK = "Gold labels come from a stack of models; the priors changed are those 
 
 
 def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Judge whether a class is mostly taken for another, against what the prior of coders expects.
-
-    Labels count for each class by what coders agree on, and known truth: in P(truth) of a stack the
-    doubts about many items of a common class would outweigh the items of a rare one.
-
-    None where the model expects nothing of a class from the others.
-    """
+    """Judge whether a class is mostly taken for another, against the prior of coders."""
+    # Labels count by what coders agree on: in P(truth) doubts about a common class outweigh a rare
+    # one.
     posterior = tree["posterior"].to_dataset()
 
     def draws_of(name: str) -> Floats:
@@ -109,11 +102,9 @@ def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> s
     mean, spread = found.mean[:, k].mean(), found.spread[:, k].mean()
     low, high = (min(max(mean + z * spread, 0.0), 1.0) for z in (-2.0, 2.0))
     return (
-        f"coders are right on {100 * found.seen[:, k].mean():.0f} % of the items of {name}, and "
-        "the prior "
-        f"allows {100 * low:.0f} % to {100 * high:.0f} %; of the labels of these items "
-        f"{100 * share[k]:.0f} % are {name} "
-        f"and {100 * share[other]:.0f} % {instead}"
+        f"coders are right on {percent(found.seen[:, k].mean(), 0)} of the items of {name}, and "
+        f"the prior allows {percent(low, 0)} to {percent(high, 0)}; of the labels of these items "
+        f"{percent(share[k], 0)} are {name} and {percent(share[other], 0)} {instead}"
     )
 
 
@@ -142,20 +133,9 @@ COLUMNS = columns(
 
 
 def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
-    r"""Prevalence, accuracy and gold labels if the priors counted a fifth less or a quarter more.
-
-    The density of the priors is raised to a power :math:`\alpha` (that of coders around a
-    population which is learnt is left as it is), and the draws are weighed by
-    :math:`p(\theta)^{\alpha - 1}`, smoothed (PSIS), so nothing is fitted again. Where few draws
-    would carry the weight, the change to first order is taken,
-    :math:`(\alpha - 1) \, cov(x, \log p(\theta))`.
-
-    N. Kallioinen, T. Paananen, P.-C. Buerkner and A. Vehtari (2024), Detecting and diagnosing prior
-    and likelihood sensitivity with power-scaling, Statistics and Computing 34, 57,
-    doi:10.1007/s11222-023-10366-5.
-    """
-    import xarray as xr
-
+    """Compute what changes if the priors counted a fifth less or a quarter more (power scaling)."""
+    # Draws are weighted by p(theta)^(alpha - 1), smoothed; to first order where few would carry the
+    # weight. Kallioinen et al. 2024, doi:10.1007/s11222-023-10366-5.
     title = "What other priors would change"
     model = model_of(tree)
     cells = data.n_items * max(model.n_states(data.n_labels), data.n_labels)
@@ -189,15 +169,8 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
 def log_chosen_priors(
     model: Model, data: Annotations, values: dict[str, Floats]
 ) -> tuple[Floats, list[str]]:
-    """Log density of the priors that somebody chose, on every draw.
-
-    These are all but those of coders that depend on other parameters: how coders spread around
-    their population is learnt. A variable whose draws are not kept, such as the standard normal
-    numbers of a population that is not centred, is left out. A model that knows these densities
-    says them (:meth:`Model.log_priors`), else they are taken from its definition in PyMC.
-
-    Shapes: result [sample].
-    """
+    """Log density of the priors that somebody chose, on every draw, [sample]."""
+    # Left out: coders around a population that is learned, and variables whose draws are not kept.
     model = model.reported
     known = model.prior_values(values)
     said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
@@ -227,8 +200,6 @@ def _table(
     labels: Sequence[str], coders: Sequence[str], values: Floats, weights: _Weights | None
 ) -> pd.DataFrame:
     """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
-    import pandas as pd
-
     table = pd.DataFrame(
         {
             "what": ["prevalence"] * len(labels) + ["accuracy"] * len(coders),

@@ -17,15 +17,8 @@ SHAPE, WEIGHT = 0.5, 10
 
 
 def smoothed(log_ratios: Floats, r_eff: float = 1.0) -> tuple[Floats, float]:
-    r"""Pareto-smooth importance ratios of draws, and tell how heavy their tail is.
-
-    The largest ratios are replaced by the quantiles of a generalised Pareto distribution that is
-    fitted to them, :math:`3 \sqrt{S / r}` of `S` draws with `r_eff` effective draws per draw.
-
-    Shapes: `log_ratios` [draw]; result [draw].
-
-    A. Vehtari et al. (2024), Pareto smoothed importance sampling, JMLR 25(72).
-    """
+    """Pareto-smooth log importance ratios [draw]; return them and the shape of the tail."""
+    # Vehtari et al. (2024), Pareto smoothed importance sampling, JMLR 25(72).
     n = len(log_ratios)
     n_tail = min(int(3 * (n / r_eff) ** 0.5 if n * r_eff > FEW else n / 5), n - 1)
     if n_tail < FEWEST:
@@ -47,11 +40,7 @@ def smoothed(log_ratios: Floats, r_eff: float = 1.0) -> tuple[Floats, float]:
 
 
 def _pareto(excess: Floats) -> tuple[float, float]:
-    """Shape and scale of a generalised Pareto distribution, from sorted draws.
-
-    J. Zhang and M. A. Stephens (2009), A new and efficient estimation method for the generalized
-    Pareto distribution, Technometrics 51(3), 316-325, doi:10.1198/tech.2009.08017.
-    """
+    """Fit a generalized Pareto distribution (Zhang & Stephens, doi:10.1198/tech.2009.08017)."""
     n = len(excess)
     quartile = excess[int(n / 4 + 0.5) - 1]
     if quartile <= excess[0]:  # far from any Pareto distribution
@@ -90,15 +79,9 @@ def _log_sum_exp(values: Floats) -> float:
 def power_sensitivity(
     values: Floats, weights: tuple[Floats, Floats], powers: tuple[float, float]
 ) -> float:
-    r"""How far draws move when a part of the density is raised to a power, in bits a doubling.
-
-    The distance is the cumulative Jensen-Shannon distance between the draws and the weighted draws,
-    of the values or of their negatives, whichever is larger.
-
-    Shapes: `values` [draw]; `weights` [draw].
-
-    N. Kallioinen et al. (2024), doi:10.1007/s11222-023-10366-5.
-    """
+    """Measure how far draws move when a density is raised to a power, in bits per doubling."""
+    # The larger cumulative Jensen-Shannon distance of the values or their negatives (Kallioinen
+    # 2024).
     slopes = [
         max(_distance(values, weight), _distance(-values, weight)) / abs(np.log2(power))
         for weight, power in zip(weights, powers, strict=True)

@@ -5,12 +5,12 @@ And what is too little to learn from: coders of a single label, labels that were
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import xarray as xr
 
 from annomodels.data.alike import MOSTLY, single_labels
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN, some
@@ -26,9 +26,6 @@ from annomodels.summaries.trust.copies import (
 )
 from annomodels.summaries.trust.findings import CHECK, FORBIDS, Finding
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 # share of the labels from which repeats of a coder count, and share of equal ones among them from
 # which rows were given twice
@@ -81,10 +78,9 @@ def repeats_finding(data: Annotations) -> Finding:
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
     once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
-        f"Repeats: {where}, {100 * same:.0f} % of them the same label. The model counts each as "
-        "one more "
-        "independent opinion, so P(truth) is too high. Keep only the first of each; repeats tell "
-        "how steady a coder is, not what the truth is."
+        f"Repeats: {where}, {percent(same, 0)} of them the same label. The model counts each as "
+        "one more independent opinion, so P(truth) is too high. Keep only the first of each; "
+        "repeats tell how steady a coder is, not what the truth is."
     )
     if same >= TWICE:
         text = (
@@ -126,9 +122,8 @@ def one_label_finding(data: Annotations) -> Finding:
         (f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named), str, NAMED, 99
     )
     who = (
-        f"Coders of one label: {names} only ever give one label, and gave {100 * share:.0f} % of "
-        "all "
-        "labels."
+        f"Coders of one label: {names} only ever give one label, and gave {percent(share, 0)} of "
+        "all labels."
     )
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
         text = f"{who} Their labels tell of an item only by being there."
@@ -237,11 +232,11 @@ def single_labels_finding(data: Annotations) -> Finding:
     share, name = single_labels(data), "single labels"
     if share < MOSTLY or data.n_coders < 3:
         return Finding(
-            name, share, MOSTLY, f"{100 * share:.0f} % of the labels are all that a coder gave."
+            name, share, MOSTLY, f"{percent(share, 0)} of the labels are all that a coder gave."
         )
     column = Option("coder")
     text = (
-        f"Single labels: {100 * share:.0f} % of the labels are the only one of their coder "
+        f"Single labels: {percent(share, 0)} of the labels are the only one of their coder "
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
         "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
         "do on average, and numbers of one of them are those of all. See that the coder column "

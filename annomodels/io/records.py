@@ -1,16 +1,17 @@
-"""What the readers of tool exports gather: judgements, and the traps of exports dealt with."""
+"""The long table that readers fill: a row for each judgement, and marks in texts beside it."""
 
 from __future__ import annotations
 
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from annomodels.data.validation import at_rows, counted, is_blank, some
-from annomodels.errors import Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
-from annomodels.io.span_builder import SpanBuilder
+from annomodels.io.span_builder import GOLD, Span, Spans
 from annomodels.io.tables.columns import Columns, choose, named_column
 from annomodels.io.tables.questions import unsuitable
 from annomodels.io.tables.table import Table
@@ -42,33 +43,46 @@ def values_of(label: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in map(name_of_value, parts) if name))
 
 
-class Judgements:
-    """Judgements of one export."""
+class Records:
+    """Judgements and marks of one export."""
 
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
         self.options = options
-        self.marks = SpanBuilder(source.name)
         self.notes: list[str] = []
         self.problems: list[Problem] = []
-        self._kept: list[_Row] = []
         self.skips: Counter[str] = Counter()
+        self.stretches: dict[str, None] = {}  # questions that mark text
+        self._kept: list[_Row] = []
         self._unsaid: dict[str, None] = {}
         self._left_out: Counter[str] = Counter()
         self._unreadable: dict[str, list[int]] = {}
         self._gold: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._texts: dict[str, str] = {}
         self._groups: dict[str, str] = {}
+        self._of_labels: list[Problem] = []
+        self._spans: dict[Span, None] = {}
+        self._seen: dict[str, dict[str, None]] = {}
+        self._documents: dict[str, str] = {}
+        self._tokens: dict[str, Sequence[tuple[int, int]]] = {}
+        self._of_spans: list[str] = []  # notes
+        self._reversed: list[str] = []
 
     # -- gathering ------------------------------------------------------------------------------
 
     def objects(self, pairs: Iterable[tuple[int, Any]] | None = None) -> Iterator[tuple[int, Any]]:
         """Rows and records that are objects; others become a problem."""
         for row, value in self.source.objects if pairs is None else pairs:
+            for record in self.members([value], "a record", row):
+                yield row, record
+
+    def members(self, values: Any, word: str, row: int) -> Iterator[dict[str, Any]]:
+        """Objects in a list (or the list of nothing); what is none becomes a problem."""
+        for value in values if isinstance(values, list) else [values] if values else ():
             if isinstance(value, dict):
-                yield row, value
+                yield value
             else:
-                self._unreadable.setdefault("a record", []).append(row)
+                self.unreadable(word, row)
 
     @property
     def table(self) -> Table:
@@ -140,27 +154,54 @@ class Judgements:
         if isinstance(name, str) and name:
             self._groups.setdefault(item, name)
 
+    def document(
+        self, item: Any, coder: Any, text: Any = "", tokens: Sequence[tuple[int, int]] = ()
+    ) -> None:
+        """Note that a coder looked for marks in a text; the coder of the final version is GOLD."""
+        with suppress(Unreadable):
+            name, who = name_of_value(item), name_of_value(coder)
+            if not who and coder != GOLD:
+                self._of_spans.append("Annotations without a coder are left out.")
+                return
+            self._seen.setdefault(name, {})[who] = None
+            if isinstance(text, str) and text and self._documents.setdefault(name, text) != text:
+                self._of_spans.append(f"The coders saw different texts of the document {name!r}.")
+            if tokens:
+                self._tokens.setdefault(name, tuple(tokens))
+
+    def mark(
+        self, item: Any, coder: Any, question: str, place: Any, label: Any, chain: str = ""
+    ) -> None:
+        """Take a mark: `place` holds its start and end."""
+        self.stretches[question] = None
+        try:
+            start, end = map(int, place)
+            span = Span(
+                name_of_value(item), name_of_value(coder), question, start, end,
+                name_of_value(label), chain,
+            )  # fmt: skip
+        except (TypeError, ValueError):
+            self._of_spans.append("Marks without a place are left out.")
+            return
+        if not 0 <= start <= end:
+            self._reversed.append(f"{span.document} {start}-{end}")
+        elif span.coder or coder == GOLD:
+            self._spans[span] = None
+
     @property
     def empty(self) -> bool:
-        """Whether no judgement was taken yet."""
-        return not self._kept
-
-    def marked(self, names: Iterable[str] = ()) -> None:
-        """Report marks in a text, which are no items yet."""
-        which = f" ({', '.join(sorted(names))})" if names else ""
-        self.problem(
-            f"It holds marked stretches of text{which}, not labels of items.",
-            f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'.",
-        )
+        """Whether neither a judgement nor a mark was taken yet."""
+        return not self._kept and not self.stretches
 
     def note(self, text: str) -> None:
         """Say something once."""
         if text not in self.notes:
             self.notes.append(text)
 
-    def problem(self, what: str, remedy: str, where: str = "") -> None:
-        """Report something that must be fixed."""
-        self.problems.append(Problem(what, where or self.source.name, remedy))
+    def problem(self, what: str, remedy: str, where: str = "", *, of_labels: bool = False) -> None:
+        """Report something that must be fixed, perhaps only before labels are read."""
+        found = Problem(what, where or self.source.name, remedy)
+        (self._of_labels if of_labels else self.problems).append(found)
 
     def require(self, header: Sequence[str], name: str | None, role: str) -> None:
         """Report a column or key that was named but is not there."""
@@ -171,14 +212,20 @@ class Judgements:
 
     def columns(self) -> Columns:
         """Columns of the question that was asked for, with notes and problems."""
-        problems = [*self.problems, *self.wrong_types()]
+        problems = [*self.problems, *self._of_labels, *self._wrong_types()]
         by_question: dict[str, list[_Row]] = {}
         for row in self._kept:
             by_question.setdefault(row[2], []).append(row)
+        named = ", ".join(sorted(self.stretches))
         if not self._kept and not problems:
-            problems.append(self._nothing())
+            what = f"It holds marked stretches of text ({named}), not labels of items."
+            remedy = f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'."
+            marked = Problem(what, self.source.name, remedy)
+            problems.append(marked if self.stretches else self._nothing())
         if problems:
             return Columns(problems=list(dict.fromkeys(problems)))
+        if self.stretches:
+            self.note(f"Not read, because they mark stretches of text: {named}.")
         left_out = {}
         if self.options.question is None and len(by_question) > 1:
             for name, rows in by_question.items():
@@ -189,6 +236,25 @@ class Judgements:
         parts = {q: functools.partial(self._one, q, by_question[q]) for q in counts}
         where = self.source.name
         return choose(parts, counts, left_out, self.options, where, "judgement")
+
+    def spans(self) -> Spans:
+        """Give the marks of all questions."""
+        problems = list(self.problems)
+        if self._reversed:
+            what = f"{counted(len(self._reversed), 'span')} that end before they begin."
+            where = f"{self.source.name}, {', '.join(self._reversed[:5])}"
+            problems.append(Problem(what, where, "Export the annotations again."))
+        if not self._spans and not problems:
+            remedy = "Export the annotations of all coders, in a format with spans."
+            problems.append(Problem("It contains no spans.", self.source.name, remedy))
+        if problems:
+            raise AnnotationError(problems)
+        ordered = sorted(
+            self._spans, key=lambda s: (s.document, s.coder, s.question, s.start, s.end)
+        )
+        seen = {name: tuple(sorted(coders)) for name, coders in sorted(self._seen.items())}
+        notes = tuple(dict.fromkeys([*self._of_spans, *self.notes]))
+        return Spans(tuple(ordered), seen, self._documents, self._tokens, self.source.name, notes)
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
         """Columns of one question."""
@@ -213,7 +279,7 @@ class Judgements:
         self.notes = notes
         return columns
 
-    def wrong_types(self) -> list[Problem]:
+    def _wrong_types(self) -> list[Problem]:
         """Problems of records that are not what they should be."""
         return [
             Problem(

@@ -1,0 +1,600 @@
+"""Plain tables: one row for each label (long), or one column for each coder (wide)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations, islice
+from typing import Any
+
+from annomodels.data.validation import (
+    LONGEST_LABEL,
+    MANY_LABELS,
+    all_numbers,
+    check_hashable,
+    counted,
+    some,
+)
+from annomodels.errors import Option, Problem
+from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import (
+    Columns,
+    Part,
+    assemble,
+    choose,
+    find_roles,
+    matched,
+    named_column,
+)
+from annomodels.io.tables.matrix import counts_in, counts_problem
+from annomodels.io.tables.questions import (
+    Unsuitable,
+    are_times,
+    question_column,
+    suitable,
+    unsuitable,
+)
+from annomodels.io.tables.table import Table
+
+GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
+
+
+def is_long(source: Source, options: Options) -> bool:
+    """Whether item, coder and label were named or have columns with known names."""
+    if options.coder_columns is not None:
+        return False
+    if options.coder is not None or options.label is not None:
+        return True
+    free = [name for name in source.table.header if name not in options.taken]
+    found = matched(free)
+    if options.item is not None:
+        found["item"] = [options.item]
+    return sum(bool(hits) for hits in found.values()) == 3
+
+
+def read_long(source: Source, options: Options) -> Columns:
+    """Columns of a long table, with notes on what was left out."""
+    table = source.table
+    taken = tuple(name for name in options.taken if name != options.item)
+    asked, problems = question_column(
+        table.header,
+        (options.item, options.coder, options.label),
+        options.question,
+        table.source,
+        options.question_column,
+    )
+    taken += () if asked is None else (asked,)
+    roles, found, left_out, said = _variables(table, options, taken)
+    given = {**roles, "label": next(iter(found))} if found else roles
+    names, wrong = find_roles(table.header, given, table.source, taken)
+    for role, name in options.extra.items():
+        wrong += named_column(table.header, name, role, table.source)
+        names[role] = name
+    if wrong or table.problems:
+        wrong = wrong if table.header else []
+        return Columns(problems=[*table.problems, *wrong, *_no_header(table)])
+    by_column = given["label"] == options.question is not None
+    if found:
+        parts = {
+            name: partial(_assembled, table, options, {**names, "label": name}) for name in found
+        }
+        columns = choose(parts, found, left_out, options, table.source, "label", by="label")
+        asked = None
+    elif asked is not None and not by_column:
+        columns = by_value(table, asked, options, lambda own: _assembled(own, options, names))
+    elif problems and not by_column:
+        return Columns(problems=problems)
+    else:
+        columns = _assembled(table, options, names)
+        columns.question = str(names["label"] if said or by_column else options.question or "")
+    if columns.parts or columns.problems:
+        return columns
+    used = (*names.values(), *options.taken, asked or "", *columns.names.values())
+    columns.notes += unused_columns(table.header, used, "gold" in names)
+    columns.notes = [*said, *columns.notes]
+    return columns
+
+
+def _assembled(table: Table, options: Options, names: dict[str, str]) -> Columns:
+    """Columns of the rows of one question."""
+    table = _without_repeats(table, names)
+    return melted(table, names, {names["label"]: names["coder"]}, options, named=True)
+
+
+def melted(
+    table: Table,
+    names: Mapping[str, str],
+    labels: Mapping[str, str],
+    options: Options,
+    *,
+    named: bool = False,
+) -> Columns:
+    """One row for each cell of the columns of labels, with the coder of each, or the column of it.
+
+    All tables are read by it: a long one has one column of labels, a wide one that of each coder.
+    """
+    repeat = len(labels)
+
+    def repeated[T](cells: Sequence[T]) -> Sequence[T]:
+        return cells if repeat == 1 else [cell for cell in cells for _ in range(repeat)]
+
+    def row_by_row(columns: Iterable[str]) -> Sequence[object]:
+        every = [table.columns[name] for name in columns]
+        return every[0] if repeat == 1 else [c for row in zip(*every, strict=True) for c in row]
+
+    cells = {role: repeated(table.columns[name]) for role, name in names.items()}
+    cells["coder"] = row_by_row(labels.values()) if named else [*labels.values()] * len(table)
+    cells["label"] = row_by_row(labels)
+    columns = assemble(cells, repeated(table.rows), table.source, names, options.is_skip)
+    columns.notes = [*table.notes, *columns.notes]
+    columns.skips -= sum(table.absent.get(name, 0) for name in labels)
+    return columns
+
+
+def by_value(
+    table: Table, name: str, options: Options, read: Callable[[Table], Columns]
+) -> Columns:
+    """Columns of the rows in which a column names the question that was asked for, or of each."""
+    if wrong := check_hashable(table.columns[name], "question", table.source, table.rows):
+        return Columns(problems=wrong)
+    rows: dict[Any, list[int]] = {}
+    for n, cell in enumerate(table.columns[name]):
+        rows.setdefault(cell, []).append(n)
+    counts = {question: len(own) for question, own in rows.items()}
+    parts: dict[Any, Part] = {
+        question: lambda own=rows[question]: read(table.take(own))  # type: ignore[misc]
+        for question in sorted(rows, key=str)
+    }
+    left_out = unfit(parts, by_name=False) if options.every else {}
+    return choose(parts, counts, left_out, options, f"{table.source}, column {name!r}")
+
+
+def unfit(parts: Mapping[Any, Part], *, by_name: bool = True) -> dict[str, Unsuitable]:
+    """Questions that hold no labels, with the reason."""
+    found = {}
+    for name, part in parts.items():
+        made = part()
+        word = str(name) if by_name else ""
+        why = unsuitable(word, made.items, made.coders, made.labels)
+        if why is not None and not made.problems:
+            found[str(name)] = why
+    return found
+
+
+Found = tuple[dict[str, str | None], dict[str, int], dict[str, Unsuitable], list[str]]
+
+
+def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
+    """Roles as named; where several columns may hold the labels, each is a question of its own."""
+    roles = dict(options.roles)
+    header = [name for name in table.header if name not in taken]
+    known = matched(header)
+    named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
+    free = [name for name in header if name not in named]
+    is_one = (
+        roles["label"] is not None
+        or (known["label"] and not options.every and options.question not in header)
+        or options.question_column
+        or any(name.strip().casefold() == "question" for name in table.header)
+        or not all(name in table.header for name in named)
+        or table.problems
+    )
+    if not is_one and options.question in free:
+        roles["label"] = options.question
+    if is_one or roles["label"] is not None or len(free) < 2:
+        return roles, {}, {}, []
+    found, left_out = variables_beside(table, named[0], named[1], free, options.is_skip)
+    fit, said, wrong = suitable(found, left_out, options.question, table.source)
+    if len(fit) < 2 and not wrong and not options.every:
+        return ({**roles, "label": next(iter(fit))} if said else roles), {}, {}, said
+    return roles, found, left_out, []
+
+
+def _without_repeats(table: Table, names: dict[str, str]) -> Table:
+    """Drop rows with an annotation id that has been seen with the same item, coder and label."""
+    ids = ids_column(table.header, names.values())
+    if ids is None:
+        return table
+    columns = [table.columns[ids], *(table.columns[names[role]] for role in ("item", "coder"))]
+    seen: set[tuple[Any, ...]] = set()
+    seen_ids: dict[Any, int] = {}
+    keep: list[int] = []
+    changed = 0
+    for n, row in enumerate(zip(*columns, table.columns[names["label"]], strict=True)):
+        key = tuple(map(repr, row))
+        if not row[0] or key not in seen:
+            keep.append(n)
+            changed += bool(row[0]) and key[0] in seen_ids
+        seen.add(key)
+        seen_ids[key[0]] = n
+    notes = list(table.notes)
+    dropped = len(table) - len(keep)
+    if dropped:
+        notes.append(
+            f"{counted(dropped, 'row')} dropped because they repeat an annotation id with the same "
+            "item, coder and label."
+        )
+    if changed:
+        notes.append(
+            f"{counted(changed, 'row')} with an annotation id already used for another item, "
+            "coder or label; all are kept."
+        )
+    return replace(table.take(keep) if dropped else table, notes=notes)
+
+
+def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
+    """Column that holds annotation ids; None where there is none, or it holds something else."""
+    ids = next((name for name in header if name.strip().casefold() == "annotation_id"), None)
+    return None if ids in used else ids
+
+
+def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> list[str]:
+    """Say which columns are not used, and which of them may hold known gold."""
+    known = {*used, ids_column(header, ())}
+    left = [name for name in header if name not in known]
+    notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
+    if not gold:
+        notes += [
+            f"Column {name!r} may contain known gold: use {Option('gold', name)} to use it."
+            for name in left
+            if name.strip().casefold() in GOLD_WORDS
+        ]
+    return notes
+
+
+def no_header(table: Table) -> bool:
+    """Whether the first row looks like the others: its cells but the first occur below."""
+    rest = list(table.columns.items())[1:]
+    return bool(rest) and len(table) > 0 and all(name and name in cells for name, cells in rest)
+
+
+def _no_header(table: Table) -> list[Problem]:
+    """Say that a file has no header, when the first row looks like the others."""
+    if not no_header(table):
+        return []
+    what = "The first row looks like data, not like names of columns."
+    remedy = (
+        f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; "
+        "or put such a row above it."
+    )
+    return [Problem(what, f"{table.source}, row 1", remedy)]
+
+
+# -- wide tables -----------------------------------------------------------------------------------
+
+
+# columns that are made of the labels of coders
+DERIVED_WORDS = (
+    *("consensus", "final", "final_label", "final label", "majority", "majority_label"),
+    *("majority label", "majority_vote", "adjudicated", "adjudication", "aggregated", "mode"),
+)
+BOXES = {"0", "1", "true", "false", "yes", "no", "x"}
+# what columns with a box for each question are called after, and no coder is
+_ASKED = re.compile(
+    r"(is|has|label|class)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
+    r"hate(ful|_speech)?|identity_(hate|attack)|offen[sc]ive(ness)?|profan(e|ity)|abus(e|ive)|"
+    r"sexual(ly)?(_explicit)?|violen(t|ce)|spam|sarcas(m|tic)|iron(y|ic)|humou?r(ous)?|"
+    r"anger|angry|disgust(ed)?|fear|joy|sad(ness)?|surprise|trust|anticipation|love|optimism|"
+    r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
+    r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
+    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous))",
+    re.IGNORECASE,
+)
+TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
+
+
+def is_wide(source: Source, options: Options) -> bool:
+    """Whether the first column names each item once and the other columns share their labels."""
+    if options.coder_columns is not None:
+        return True
+    if options.coder is not None or options.label is not None:
+        return False
+    table = source.table
+    hits = matched(table.header)
+    if hits["coder"] or hits["label"] or len(table.header) < 3 or not len(table):
+        return False
+    if any(isinstance(cell, (list, dict)) for cells in table.columns.values() for cell in cells):
+        return False
+    items = table.columns[options.item if options.item in table.columns else table.header[0]]
+    return len(set(map(repr, items))) == len(items)
+
+
+def read_wide(source: Source, options: Options) -> Columns:
+    """Columns of a wide table; a cell without a label is a skip."""
+    table, asked = source.table, options.question_column
+    if not table.columns:
+        return Columns(problems=table.problems)
+    item = options.item if options.item is not None else table.header[0]
+    columns = {"item": item, **options.extra} if asked is None else {"question_column": asked}
+    problems = list(table.problems)
+    for role, name in columns.items():
+        problems += named_column(table.header, name, role, table.source)
+    if asked is not None:
+        rest = replace(options, question=None, question_column=None, every=False, aside=(asked,))
+        return Columns(problems=problems) if problems else by_value(
+            table, asked, options, lambda own: read_wide(Source.of_table(own), rest)
+        )  # fmt: skip
+    free = [name for name in table.header if name != item and name not in options.taken]
+    coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
+    grid = None if options.coder_columns is not None else grid_of(
+        {name: {repr(c) for c in table.columns[name] if not _skip(c, options)} for name in coders}
+    )  # fmt: skip
+    for role in ("coder", "label", "question"):
+        if getattr(options, role) is not None and not (role == "question" and grid):
+            what = f"A wide table has no {role} column: each further column is a coder."
+            remedy = f"Leave out {Option(role)}, or say {Option('format', 'long')}."
+            problems.append(Problem(what, table.source, remedy))
+    names = {} if grid is None else _named_beside(table, grid)
+    by_variable = grid is not None and bool(names or options.every or options.question is not None)
+    if grid is not None and grid.apart and not by_variable and not options.forced:
+        problems.append(several(grid, table.source))
+    for name in (name for name in coders if name not in table.columns):
+        problems += named_column(table.header, name, "coder", table.source)
+    if not coders:
+        what = "There is no column for a coder."
+        problems.append(Problem(what, table.source, "Give one column for each coder."))
+    if not problems and options.coder_columns is None and not by_variable:
+        problems = _other_shape(table, item, coders, options)
+    if problems:
+        return Columns(problems=list(dict.fromkeys(problems)))
+    if grid is None or not by_variable:
+        found = _melted(table, item, {name: name for name in coders}, options)
+        if grid is not None:
+            first = next(iter(grid.columns))
+            found.notes.append(
+                f"Every column is read as a coder. Are they {grid}? Then choose one with "
+                f"{Option('question', first)}."
+            )
+        return found
+    parts = {
+        name: partial(
+            _melted, table, item, {column: names.get(who, who) for who, column in row.items()},
+            options, named=bool(names),
+        )
+        for name, row in grid.columns.items()
+        if not names or names != row
+    }  # fmt: skip
+    left_out = unfit(parts) if options.every else {}
+    return choose(parts, dict.fromkeys(parts, 1), left_out, options, table.source)
+
+
+def _other_shape(table: Table, item: str, coders: Sequence[str], options: Options) -> list[Problem]:
+    """Say what a table may be whose columns nobody named: a survey, counts, boxes of questions."""
+    if options.item is None and are_times(table.columns[item]):
+        return [_survey(table, item)]
+    counts = None if options.forced else counts_in(table, coders)
+    if counts is not None:
+        return [counts_problem(counts, table.source, form="wide")]
+    return _questions(table, coders, options) or _not_coders(table, coders, options)
+
+
+def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
+    """Column that names the coder of each place, where columns such as rater1 stand by label1."""
+    known = [name for name in grid.columns if matched([name])["coder"]]
+    if len(known) != 1 or len(grid.columns) < 2:
+        return {}
+    names = dict(grid.columns[known[0]])
+    cells = [set(map(str, table.columns[column])) - {""} for column in names.values()]
+    others = [row for name, row in grid.columns.items() if name != known[0]]
+    labels = {str(cell) for row in others for name in row.values() for cell in table.columns[name]}
+    return names if all(cells) and labels.isdisjoint(set().union(*cells)) else {}
+
+
+def _melted(
+    table: Table, item: str, coders: dict[str, str], options: Options, *, named: bool = False
+) -> Columns:
+    """One row for each cell; `coders` names the coder of each column, or the column of names."""
+    columns = melted(table, {"item": item, **options.extra}, coders, options, named=named)
+    used = {item, *coders, *(coders.values() if named else ()), *options.taken}
+    columns.notes += [] if options.every else unused_columns(table.header, used, gold=True)
+    return columns
+
+
+def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
+    """Columns of boxes that are called after what was asked: not coders, but questions."""
+    asked = [name for name in coders if _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip()))]
+    cells = {str(cell).casefold() for name in asked for cell in table.columns[name]}
+    if options.forced or len(asked) < 2 or not cells - {""} <= BOXES:
+        return []
+    what = (
+        f"The columns {some(asked)} hold yes or no and are called after what was asked: they are "
+        "questions, and no column names the coders."
+    )
+    remedy = (
+        f"Add a column that names the coders, then choose the question: {Option('coder', ...)}, "
+        f"{Option('question', asked[0])}. If these columns are coders: {Option('format', 'wide')}."
+    )
+    return [Problem(what, f"{table.source}, columns {some(asked)}", remedy)]
+
+
+def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
+    """Columns that are no coder by their name, their texts or because they share no label."""
+    problems = []
+    labels = {name: {c for c in table.columns[name] if not _skip(c, options)} for name in coders}
+    times = Counter(label for given in labels.values() for label in given)
+    filled = sum(bool(given) for given in labels.values())
+    for name in coders:
+        plain = name.strip().casefold()
+        shares = any(times[label] > 1 for label in labels[name])
+        why = ""
+        if plain in (*GOLD_WORDS, *DERIVED_WORDS):
+            why = f"Is column {name!r} a coder or the known truth?"
+        elif plain in TEXT_WORDS and not shares:
+            why = f"Column {name!r} looks like information about the items, not a coder."
+        elif not options.forced and _is_text(labels[name], len(table)):
+            why = f"Column {name!r} looks like texts, not a coder's labels."
+        elif not options.forced and labels[name] and filled > 1 and not shares:
+            why = f"Column {name!r} shares no label with the other columns; is it a coder?"
+        if why:
+            remedy = (
+                f"Say {Option('gold', name)}, {Option('text', name)} or {Option('group', name)} if "
+                f"it is that; else list the coders with {Option('coder_columns', [...])} or say "
+                f"{Option('format', 'wide')}; or name {Option('item')}, {Option('coder')} and "
+                f"{Option('label')} if the table has one row for each label."
+            )
+            problems.append(Problem(why, f"{table.source}, column {name!r}", remedy))
+    if len(problems) > 2:  # the columns do not look like coders at all
+        what = (
+            "This is neither a table with columns item, coder, label nor one with a column for "
+            "each coder."
+        )
+        where = f"{table.source}, columns {some(table.header)}"
+        remedy = (
+            f"Name the columns with {Option('item', ...)}, {Option('coder', ...)}, "
+            f"{Option('label', ...)}, or say {Option('format', 'wide')}."
+        )
+        return [Problem(what, where, remedy)]
+    return problems
+
+
+def _survey(table: Table, item: str) -> Problem:
+    what = (
+        f"Every row begins with a time ({item!r}), so this looks like a survey with a row for each "
+        "respondent, and not like a table with a row for each item."
+    )
+    remedy = (
+        "A survey of opinions has no agreement of coders. If its columns are items, give a table "
+        "with item (the column), coder (the respondent), label; if its rows are, name the column "
+        f"of the items with {Option('item', ...)} and those of the coders with "
+        f"{Option('coder_columns', [...])}."
+    )
+    return Problem(what, table.source, remedy)
+
+
+def _is_text(labels: set[Any], size: int) -> bool:
+    if any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels):
+        return True
+    return len(labels) > MANY_LABELS and len(labels) > size / 2 and not all_numbers(labels)
+
+
+def _skip(cell: Any, options: Options) -> bool:
+    return isinstance(cell, (list, dict)) or options.is_skip(cell)
+
+
+# -- several variables in one table, as coding sheets of content analyses have them ----------------
+
+
+# Where a name such as frame_anna or tone2 is cut in two.
+_CUTS = (
+    re.compile(r"(.+)[_. -]([^_. -]+)"),
+    re.compile(r"([^_. -]+)[_. -](.+)"),
+    re.compile(r"(.*\D)(\d+)"),
+)
+_LOOKED_AT = 50  # columns that are compared, each with each
+_ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Columns whose names are pairs of a variable and a coder."""
+
+    columns: Mapping[str, Mapping[str, str]]
+    apart: bool
+
+    def __str__(self) -> str:
+        coders = list(next(iter(self.columns.values())))
+        return (
+            f"{len(self.columns)} variables ({some(list(self.columns))}) of "
+            f"{len(coders)} coders ({some(coders)})"
+        )
+
+
+def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
+    """Variables and coders, if all names of columns are made of two parts, in all combinations."""
+    for cut in _CUTS:
+        found = {name: cut.fullmatch(name) for name in columns}
+        pairs = {name: match.groups() for name, match in found.items() if match}
+        first, second = (list(dict.fromkeys(pair[n] for pair in pairs.values())) for n in (0, 1))
+        full = len(pairs) == len(columns) == len(first) * len(second) == len(set(pairs.values()))
+        if not full or min(len(first), len(second)) < 2:
+            continue
+        named = {pair: name for name, pair in pairs.items()}
+        forward = {a: {b: named[a, b] for b in second} for a in first}
+        backward = {b: {a: named[a, b] for a in first} for b in second}
+        chosen = max((forward, backward), key=lambda rows: _within(rows, columns))
+        unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
+        few = unions[:_LOOKED_AT]
+        apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
+        return Grid(chosen, apart)
+    return None
+
+
+def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """Document and coder of files such as news1_ana, told by the texts that they share."""
+    for cut in _CUTS[:2]:
+        found = {name: cut.fullmatch(name) for name in texts}
+        pairs = {name: match.groups() for name, match in found.items() if match}
+        for document, coder in ((0, 1), (1, 0)) if len(pairs) == len(texts) else ():
+            files: dict[str, dict[str, str]] = {}
+            for name, pair in pairs.items():
+                files.setdefault(pair[document], {})[pair[coder]] = texts[name]
+            coders = {frozenset(row) for row in files.values()}
+            same = all(len(set(row.values())) == 1 for row in files.values())
+            if same and len(coders) == 1 and len(next(iter(coders))) > 1:
+                return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
+    return {}
+
+
+def several(grid: Grid, source: str) -> Problem:
+    """Ask which variable is meant."""
+    first = next(iter(grid.columns))
+    remedy = (
+        f"Choose one with {Option('question', first)}; annomodels run and agree "
+        "analyse each separately with --every-question. If all columns are coders, name them with "
+        f"{Option('coder_columns', [...])}."
+    )
+    return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))
+
+
+def variables_beside(
+    table: Table, item: str, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
+) -> tuple[dict[str, int], dict[str, Unsuitable]]:
+    """Columns beside item and coder with their numbers of labels, and those that hold none."""
+    found: dict[str, int] = {}
+    left_out: dict[str, Unsuitable] = {}
+    coders, items = table.columns[coder], table.columns[item]
+    many = len(set(map(repr, coders))) < len(table)
+    for name in free:
+        rows = [n for n, cell in enumerate(table.columns[name]) if _filled(cell, is_skip)]
+        cells = [table.columns[name][n] for n in rows]
+        if not name.strip() or not cells:
+            continue
+        whose = [coders[n] for n in rows]
+        why = unsuitable(name, [items[n] for n in rows], whose, cells)
+        if why is None and many and _one_each(whose, cells):
+            why = Unsuitable("it is the same in all rows of each coder, so it is about coders")
+        found[name] = len(cells)
+        if why is not None:
+            left_out[name] = why
+    return found, left_out
+
+
+def _filled(cell: Any, is_skip: Callable[[Any], bool]) -> bool:
+    return isinstance(cell, (list, dict)) or not is_skip(cell)
+
+
+def _one_each(coders: Sequence[Any], cells: Sequence[Any]) -> bool:
+    """Whether each coder has one value, and not all have the same."""
+    given: dict[str, Any] = {}
+    same = all(
+        given.setdefault(str(c), cell) == cell for c, cell in zip(coders, cells, strict=True)
+    )
+    return same and len(set(map(repr, given.values()))) > 1
+
+
+def _overlap(one: set[Any], other: set[Any]) -> float:
+    union = one | other
+    return len(one & other) / len(union) if union else 1.0
+
+
+def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[Any]]) -> float:
+    """How alike the labels are of columns in the same row."""
+    pairs = [
+        _overlap(labels[a], labels[b])
+        for row in islice(rows.values(), _LOOKED_AT)
+        for a, b in combinations(islice(row.values(), _LOOKED_AT), 2)
+    ]
+    return sum(pairs) / len(pairs)
