@@ -21,9 +21,9 @@ from annomodels.fitting.earlier import prior_from as prior_from
 from annomodels.fitting.fit import Fit as Fit
 from annomodels.fitting.load import load as load
 from annomodels.fitting.run import fit as fit
-from annomodels.io.questions import Questions as Questions
-from annomodels.io.questions import read_questions as read_questions
+from annomodels.io.reading import Questions as Questions
 from annomodels.io.reading import read as read
+from annomodels.io.reading import read_questions as read_questions
 from annomodels.io.reading import read_spans as read_spans
 from annomodels.io.writers.catalog import write as write
 from annomodels.io.writers.catalog import write_gold as write_gold

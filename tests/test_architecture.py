@@ -30,7 +30,7 @@ HEAVY = {"pymc", "pytensor", "nutpie", "numba", "matplotlib", "dask", "jax", "nu
 # The one arrow that points upward, inside a function: a constructor that reads a data frame.
 EXCEPTIONS = {
     ("annomodels.data.annotations", "annomodels.io.reading"),
-    ("annomodels.data.annotations", "annomodels.io.tables.decisions"),
+    ("annomodels.data.annotations", "annomodels.io.mappings"),
 }
 
 

@@ -13,7 +13,7 @@ from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
 from annomodels.cli.session import current, note, warn
 from annomodels.data.columns import COLUMNS, columns
-from annomodels.reporting.words import count
+from annomodels.data.validation import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,14 +134,14 @@ def say(documents: Sequence[Document]) -> None:
     """Print on stderr what was read, with the notes of the reader."""
     coders = {coder for document in documents for coder in document.layers}
     mentions = sum(len(document.keys) for document in documents)
-    sizes = count(len(documents), "text"), count(len(coders), "coder")
-    note(f"{', '.join(sizes)}, {count(mentions, 'mention')}")
+    sizes = counted(len(documents), "text"), counted(len(coders), "coder")
+    note(f"{', '.join(sizes)}, {counted(mentions, 'mention')}")
     alike: dict[str, list[str]] = {}
     for document in documents:
         for text in document.notes:
             alike.setdefault(getattr(text, "code", text), []).append(f"{document.id}: {text}")
     for texts in list(alike.values())[:8]:
-        more = f" The same, with other numbers, of {count(len(texts) - 1, 'more text')}."
+        more = f" The same, with other numbers, of {counted(len(texts) - 1, 'more text')}."
         note(f"note: {texts[0]}{more if len(texts) > 1 else ''}")
     if len(alike) > 8:
         note(f"note: {len(alike) - 8:,} more of other kinds.")

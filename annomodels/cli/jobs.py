@@ -49,8 +49,7 @@ from annomodels.cli.tables import (
 from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
-from annomodels.io.mappings import truths_of
-from annomodels.io.tables.decisions import decisions_of, entries_of
+from annomodels.io.mappings import decisions_of, entries_of, truths_of
 from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown

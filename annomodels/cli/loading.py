@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.annotations import Annotations
     from annomodels.fitting.fit import Fit
-    from annomodels.io.questions import Questions
+    from annomodels.io.reading import Questions
 
 PREFIX = "dataset:"
 # how the audited items of a fit were drawn is kept in its folder
@@ -137,7 +137,7 @@ def several(reading: Reading, every_question: bool) -> bool:
 
 def load_each(data: str, reading: Reading) -> Questions:
     """Read all questions, or those asked for, and say which are left out."""
-    from annomodels.io.questions import read_questions
+    from annomodels.io.reading import read_questions
 
     alone = "The data have only one question: leave out --every-question."
     if data.startswith(PREFIX):

@@ -21,8 +21,8 @@ from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
 from annomodels.data.columns import COLUMNS, Column, explained, present
 from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.io.tables.delimited import text_of
-from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,11 +94,11 @@ def _draw(
     if hidden and writing.wide:  # no room beside the names
         note(f"No room for {', '.join(hidden)}: make the terminal wider.")
     elif hidden:
-        more = count(len(hidden), "more column")
+        more = counted(len(hidden), "more column")
         note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
     if cut:
         note(
-            f"{count(cut, 'name')} cut in the middle (…), being longer than the terminal is "
+            f"{counted(cut, 'name')} cut in the middle (…), being longer than the terminal is "
             "wide: --json or -o FILE writes names whole."
         )
     if any(one.interval and name in done for name, one in declared.items()):
@@ -222,7 +222,7 @@ def guarded_tables(tables: Sequence[pd.DataFrame], spreadsheet: bool) -> list[pd
         return [table.map(guarded) for table in tables]
     if found := formulas(cell for table in tables for name in table for cell in table[name]):
         warn(
-            f"{count(found, 'cell')} would be read as a formula by a spreadsheet; "
+            f"{counted(found, 'cell')} would be read as a formula by a spreadsheet; "
             "add --spreadsheet if people will open the file in one."
         )
     return list(tables)

@@ -285,7 +285,7 @@ class Annotations(Coded):
             decided twice with different labels, or if the file is about other labels.
         """
         if isinstance(gold, (str, os.PathLike)) or hasattr(gold, "columns"):
-            from annomodels.io.tables.decisions import decisions_of
+            from annomodels.io.mappings import decisions_of
 
             gold = decisions_of(gold, self)
         known = plain_mapping(gold, "item", "label")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
@@ -179,9 +180,13 @@ def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
 def _codes(names: Cells) -> tuple[Names, Ints]:
     if isinstance(names, np.ndarray):
         names = names.tolist()
-    unique = natural_sorted(dict.fromkeys(names))
-    lookup = {name: code for code, name in enumerate(unique)}
-    return tuple(unique), np.array([lookup[name] for name in names], dtype=np.int32)
+    places: defaultdict[Any, int] = defaultdict()
+    places.default_factory = places.__len__  # a name gets its number where it is first met
+    first = np.fromiter(map(places.__getitem__, names), np.int32, len(names))
+    unique = natural_sorted(places)
+    order = np.empty(len(unique), np.int32)
+    order[[places[name] for name in unique]] = np.arange(len(unique))
+    return tuple(unique), order[first]
 
 
 def _declared_codes(

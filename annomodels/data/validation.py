@@ -105,13 +105,13 @@ def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
     return f"{source}, {text}" if source else text
 
 
-def counted(number: int, word: str) -> str:
+def counted(number: int, word: str, plural: str = "") -> str:
     """Write a number and its word, in the plural where it must be.
 
     >>> counted(1, "row"), counted(2000, "row")
     ('1 row', '2,000 rows')
     """
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+    return f"{number:,} {word if number == 1 else plural or word + 's'}"
 
 
 def per_item(least: int, most: int) -> str:

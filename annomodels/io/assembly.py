@@ -19,7 +19,7 @@ from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.keys import parts_of, said_key
-from annomodels.io.tables.options import meant
+from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
 
@@ -51,7 +51,7 @@ def read_columns(source: Source, options: Options) -> tuple[Source, Columns]:
         found.problems = [*without_labels(found, files, said_options), *found.problems]
     else:
         parts = [
-            form.columns(file.source, _whose(file, form, _own(file, options)))
+            form.columns(file.source, _own(file, options, form.name))
             for file, form in zip(files, forms, strict=True)
         ]
         found = _joined_each(files, parts) if options.every else joined(files, parts)
@@ -141,25 +141,22 @@ def _forms(files: Sequence[File], options: Options) -> list[Format]:
     return forms
 
 
-def _own(file: File, options: Options) -> Options:
-    """Options for one of several files: of the columns of coders those that it has."""
-    own = dataclasses.replace(options, item=file.source.with_key(options.names))
-    if options.coder_columns is None or options.label is None:
-        return own
-    has = tuple(name for name in options.coder_columns if name in file.source.header)
-    if has:
+def _own(file: File, options: Options, form: str = "") -> Options:
+    """Options for one of several files: the columns of coders that it has; its coder for a table.
+
+    A table that names no coder is the work of the one whom the file is called after.
+    """
+    source, columns = file.source, options.coder_columns
+    own = dataclasses.replace(options, item=source.with_key(options.names))
+    has = tuple(name for name in columns or () if name in source.header)
+    if columns is not None and options.label is not None and has:
         return dataclasses.replace(own, coder_columns=has, label=None)
-    column = file.source.with_coder(file.who)
-    return dataclasses.replace(own, coder_columns=None, coder=options.coder or column)
-
-
-def _whose(file: File, form: Format, own: Options) -> Options:
-    """Options with the coder of a table that names none, beside exports of tools."""
-    if form.name != "long" or own.coder is not None or own.coder_columns is not None:
-        return own
-    if matched(file.source.header)["coder"]:
-        return own
-    return dataclasses.replace(own, coder=file.source.with_coder(file.who))
+    mixed = columns is not None and options.label is not None
+    unnamed = form == "long" and columns is None and not matched(source.header)["coder"]
+    if mixed or unnamed:
+        coder = options.coder or source.with_coder(file.who)
+        own = dataclasses.replace(own, coder_columns=None, coder=coder)
+    return own
 
 
 def _marks(files: Sequence[File], options: Options) -> Spans:
@@ -222,11 +219,7 @@ class UnknownFolder(AnnotationError):
 def chosen(name: str, source: Source, options: Options) -> Format:
     """Format by name, or the first that matches; the long table when none does."""
     if name != "auto":
-        found = {form.name: form for form in FORMATS}.get(name)
-        if found is None:
-            names = ["auto", *(form.name for form in FORMATS)]
-            remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
-            raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
+        found = named(name, {form.name: form for form in FORMATS})
         if found.name not in PLAIN and not found.fits(source, options):
             refuse(source, options)
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."

@@ -118,7 +118,7 @@ langfuse | tools.logs | labels | json table
 qualtrics | tools.qualtrics | labels | table
     Qualtrics, CSV with three header rows
     the cells of the third row begin with {"ImportId":
-inception | tools.inception | labels | json table
+inception | tools.projects | labels | json table
     INCEpTION, the diagnosis table of the agreement page
     the header begins Type,Collection,Document,Layer,Feature,Position,Flags
 mturk | tools.mturk | labels | json table

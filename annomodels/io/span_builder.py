@@ -6,14 +6,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.tables.columns import Columns, finished
+from annomodels.io.tables.columns import Columns, choose, finished
 from annomodels.io.tables.options import Options
 from annomodels.io.tables.questions import choose_question
 
@@ -239,26 +239,16 @@ def columns_of_spans(spans: Spans, by: str, options: Options) -> Columns:
     if by not in UNITS:
         what = f"There is no unit {by!r}."
         return Columns(problems=[Problem(what, spans.source, described())])
-    if options.every:
-        each = {
-            name: partial(columns_of_spans, spans, by, replace(options, question=name, every=False))
-            for name in spans.questions
-        }
-        return Columns(parts=each)
-    try:
-        chosen = spans.of(options.question)
-        if by == "chain":
-            chosen = tuple(span for span in chosen if span.chain)
-            if not chosen:
-                what = "The spans belong to no chains."
-                problem = Problem(what, spans.source, "Choose another unit or question.")
-                raise AnnotationError(problem)
-        return _columns(spans, chosen, by, options)
-    except AnnotationError as error:
-        return Columns(problems=list(error.problems))
+    questions = spans.questions
+    parts = {name: partial(_columns, spans, name, by, options) for name in questions}
+    return choose(parts, questions, {}, options, spans.source, "span") if parts else Columns()
 
 
-def _columns(spans: Spans, chosen: Sequence[Span], by: str, options: Options) -> Columns:
+def _columns(spans: Spans, question: str, by: str, options: Options) -> Columns:
+    chosen = [s for s in spans.spans if s.question == question and (by != "chain" or s.chain)]
+    if not chosen:
+        what = "The spans belong to no chains."
+        return Columns(problems=[Problem(what, spans.source, "Choose another unit or question.")])
     places_of, matches, words = UNITS[by]
     in_document: dict[str, list[Span]] = {name: [] for name in spans.seen}
     for span in chosen:

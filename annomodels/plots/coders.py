@@ -42,6 +42,10 @@ _RANK = {
     **{"biased": 2, "good": 3, "not enough evidence": 4},
 }
 _THRESHOLDS = ((0.667, ".667"), (0.8, ".8"))
+_SEEN = (
+    (-1, ("value", "low", "high"), (style.BLUE, "o", "observed")),
+    (1, ("model", "model_low", "model_high"), (style.PURPLE, "s", "implied by the model")),
+)
 
 
 def coder_forest(
@@ -77,8 +81,12 @@ def coder_forest(
     half = _half(summary, measure, chosen)
     for kind, (colour, marker) in style.KINDS.items():
         at = np.flatnonzero((table["kind"] == kind).to_numpy())
-        if len(at):
-            _kind(ax, table, at, half, measure, colour, marker, kind)
+        if not len(at):
+            continue
+        if half is not None:
+            ax.hlines(at, half[0, at], half[1, at], color=colour, linewidth=3.0, zorder=2)
+        ends = [table.iloc[at][f"{measure}{end}"].to_numpy(float) for end in ("", "_low", "_high")]
+        style.intervals(ax, at, ends, colour, marker, kind, width=1.1, size=5.2)
     ax.set_yticks(np.arange(n), [style.mathless(short(c)) for c in table["coder"]])
     ax.set_ylim(n - 0.4, -1.0 if target is not None else -0.6)
     _limits(ax, table, measure)
@@ -111,26 +119,6 @@ def _half(summary: Summary, measure: str, chosen: NDArray[np.intp]) -> Floats | 
     """50 % intervals of the chosen coders, shape [2, coder]."""
     draws = draws_of(summary, measure)
     return None if draws is None else np.quantile(draws[:, chosen], [0.25, 0.75], axis=0)
-
-
-def _kind(
-    ax: Axes,
-    table: pd.DataFrame,
-    at: NDArray[np.intp],
-    half: Floats | None,
-    measure: str,
-    colour: str,
-    marker: str,
-    label: str,
-) -> None:
-    part = table.iloc[at]
-    low, high = (part[f"{measure}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
-    known = np.isfinite(low) & np.isfinite(high)
-    ax.hlines(at[known], low[known], high[known], color=colour, linewidth=1.1, zorder=2)
-    if half is not None:
-        ax.hlines(at, half[0, at], half[1, at], color=colour, linewidth=3.0, zorder=2)
-    value = part[measure].to_numpy(dtype=float)
-    ax.plot(value, at, marker, color=colour, markersize=5.2, label=label, zorder=3)
 
 
 def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
@@ -253,10 +241,9 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     rows = np.arange(n, dtype=float)
     implied = "model" in table and bool(np.isfinite(table["model"].astype(float)).any())
     shift = 0.14 if implied else 0.0
-    _row(ax, table, rows - shift, ("value", "low", "high"), style.BLUE, "o", "observed")
-    if implied:
-        columns = ("model", "model_low", "model_high")
-        _row(ax, table, rows + shift, columns, style.PURPLE, "s", "implied by the model")
+    for sign, names, look in _SEEN[: 1 + implied]:
+        ends = [table[name].to_numpy(dtype=float) for name in names]
+        style.intervals(ax, rows + sign * shift, ends, *look)
     for at, value in enumerate(table["value"].astype(float)):
         if not np.isfinite(value):
             ax.text(0.02, at - shift, "not defined", va="center", color=style.MUTED, fontsize=8)
@@ -281,18 +268,3 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     style.axes_style(ax)
     style.legend(ax)
     return made
-
-
-def _row(
-    ax: Axes,
-    table: Any,
-    rows: Any,
-    columns: tuple[str, str, str],
-    colour: str,
-    marker: str,
-    label: str,
-) -> None:
-    middle, low, high = (table[name].to_numpy(dtype=float) for name in columns)
-    known = np.isfinite(low) & np.isfinite(high)
-    ax.hlines(rows[known], low[known], high[known], color=colour, linewidth=1.6, zorder=2)
-    ax.plot(middle, rows, marker, color=colour, markersize=5, label=label, zorder=3)

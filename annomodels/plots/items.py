@@ -48,19 +48,11 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     )
     made, ax = style.canvas(0.85 + 0.26 * len(shown), ax)
     if len(draws) > 1:
-        ax.hlines(rows, low, high, color=style.BLUE, linewidth=1.1, zorder=2)
         ax.hlines(rows, q1, q3, color=style.BLUE, linewidth=3.0, zorder=2)
-    ax.plot(middle, rows, "o", color=style.BLUE, markersize=5, label="corrected", zorder=3)
-    ax.plot(
-        raw[shown],
-        rows,
-        "D",
-        markerfacecolor="none",
-        markeredgecolor=style.MUTED,
-        markersize=5.5,
-        label="as labelled",
-        zorder=3,
-    )
+    ends = (middle, low, high)
+    style.intervals(ax, rows, ends, style.BLUE, "o", "corrected", width=1.1)
+    look: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.MUTED}
+    ax.plot(raw[shown], rows, "D", markersize=5.5, label="as labelled", zorder=3, **look)
     ax.set_yticks(rows, [style.mathless(short(labels[k])) for k in shown])
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.set_xlim(-0.01, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
@@ -90,11 +82,7 @@ def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
     x = np.nan_to_num(table["disagreement"].to_numpy(dtype=float))
     y = np.nan_to_num(table["entropy"].to_numpy(dtype=float))
     made, ax = style.canvas(3.5, ax)
-    for name, (colour, marker) in style.QUADRANTS.items():
-        at = (table["quadrant"] == name).to_numpy()
-        if at.any():
-            label = f"{name} ({int(at.sum()):,})"
-            draw_bubbles(ax, x[at], y[at], step=0.02, colour=colour, marker=marker, label=label)
+    _by_quadrant(ax, table, x, y)
     ax.set_xlim(-0.04, max(1.0, float(x.max(initial=0.0))) * 1.04)
     ax.set_ylim(-0.05, max(1.0, float(y.max(initial=0.0))) * 1.06)
     ax.set_xlabel("disagreement of the coders (share of pairs of labels)")
@@ -118,10 +106,16 @@ def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
     return points[:, 0] * step, points[:, 1] * step, count
 
 
-def draw_bubbles(
-    ax: Axes, x: Floats, y: Floats, *, step: float, colour: str, marker: str, label: str
-) -> None:
+def _by_quadrant(ax: Axes, table: pd.DataFrame, x: Floats, y: Floats) -> None:
+    for name, (colour, marker) in style.QUADRANTS.items():
+        at = (table["quadrant"] == name).to_numpy()
+        if at.any():
+            draw_bubbles(ax, x[at], y[at], colour, marker, f"{name} ({int(at.sum()):,})")
+
+
+def draw_bubbles(ax: Axes, x: Floats, y: Floats, colour: str, marker: str, label: str) -> None:
     """Draw points as bubbles whose area grows with the number of points."""
+    step = 0.02
     px, py, count = bubbles(x, y, step)
     while len(px) > _MOST_BUBBLES:
         step *= 1.5
@@ -160,18 +154,7 @@ def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
     at = p @ _CORNERS
     made, ax = style.canvas(3.7, ax)
     _triangle(ax, names)
-    for name, (colour, marker) in style.QUADRANTS.items():
-        part = (summary.table["quadrant"] == name).to_numpy()
-        if part.any():
-            draw_bubbles(
-                ax,
-                at[part, 0],
-                at[part, 1],
-                step=0.02,
-                colour=colour,
-                marker=marker,
-                label=f"{name} ({int(part.sum()):,})",
-            )
+    _by_quadrant(ax, summary.table, *at.T)
     ax.set_aspect("equal")
     ax.set_xlim(-0.15, 1.15)
     ax.set_ylim(-0.14, _HEIGHT + 0.12)
@@ -218,11 +201,8 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
     for name, (colour, marker) in style.QUADRANTS.items():
         at = np.flatnonzero((table["quadrant"] == name).to_numpy())
         if len(at):
-            low, high = mean[at] - spread[at], mean[at] + spread[at]
-            width = 1.1 if named else 0.6
-            ax.hlines(rank[at], low, high, color=colour, linewidth=width, alpha=0.75, zorder=2)
-            look: dict[str, Any] = {"color": colour, "markersize": 5 if named else 2.6}
-            ax.plot(mean[at], rank[at], marker, label=name, zorder=3, **look)
+            ends = (mean[at], mean[at] - spread[at], mean[at] + spread[at])
+            style.intervals(ax, rank[at], ends, colour, marker, name, alpha=0.75, **_size(named))
     ax.set_xlabel("difficulty of the item (0 = as hard as most)")
     style.axes_style(ax)
     style.legend(ax)
@@ -244,22 +224,18 @@ def values(source: Any, *, ax: Axes | None = None) -> Figure:
     made, ax, table, rank, named = _ranked(table, "value", "the largest", ax)
     columns = ("value", "low", "high", "mean")
     middle, low, high, mean = (table[name].to_numpy(dtype=float) for name in columns)
-    size = 5.0 if named else 2.6
-    ax.plot(
-        mean,
-        rank,
-        "|",
-        color=style.GREY,
-        markersize=1.6 * size,
-        label="mean of the labels",
-        zorder=1,
-    )
-    ax.hlines(rank, low, high, color=style.BLUE, linewidth=1.1 if named else 0.6, zorder=2)
-    ax.plot(middle, rank, "o", color=style.BLUE, markersize=size, label="true value", zorder=3)
+    look: dict[str, Any] = {"color": style.GREY, "label": "mean of the labels", "zorder": 1}
+    ax.plot(mean, rank, "|", markersize=1.6 * _size(named)["size"], **look)
+    ends = (middle, low, high)
+    style.intervals(ax, rank, ends, style.BLUE, "o", "true value", **_size(named))
     ax.set_xlabel("true value, 95 % interval")
     style.axes_style(ax)
     style.legend(ax)
     return made
+
+
+def _size(named: bool) -> dict[str, float]:
+    return {"width": 1.1, "size": 5.0} if named else {"width": 0.6, "size": 2.6}
 
 
 def _ranked(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from annomodels.data.summary import Summary
-    from annomodels.types import Floats
+    from annomodels.types import AnyArray, Floats
 
 INK = "#1c2530"
 MUTED = "#566270"
@@ -162,6 +162,18 @@ def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
     for text in (ax.xaxis.label, ax.yaxis.label):
         text.set_color(MUTED)
         text.set_fontsize(_SIZE)
+
+
+def intervals(
+    ax: Axes, y: AnyArray, ends: Sequence[Floats], colour: str, marker: str,
+    label: str | None = None, *, width: float = 1.6, size: float = 5.0, alpha: float = 1.0,
+) -> None:  # fmt: skip
+    """Draw a mark per row at the value, and a line between the ends if they are known."""
+    middle, low, high = ends
+    known = np.isfinite(low) & np.isfinite(high)
+    look: dict[str, Any] = {"color": colour, "linewidth": width, "alpha": alpha, "zorder": 2}
+    ax.hlines(y[known], low[known], high[known], **look)
+    ax.plot(middle, y, marker, color=colour, markersize=size, label=label, zorder=3)
 
 
 def legend(ax: Axes, columns: int = 2) -> None:

@@ -186,9 +186,7 @@ def audited(found: Any, *, ax: Axes | None = None) -> Figure:
             continue
         if value == "value" and not found.by_design:
             name = "model, made cautious"
-        known = np.isfinite(left) & np.isfinite(right)
-        ax.hlines(y[known], left[known], right[known], color=colour, linewidth=1.6, zorder=2)
-        ax.plot(middle, y, marker, color=colour, markersize=4.5, label=name, zorder=3)
+        style.intervals(ax, y, (middle, left, right), colour, marker, name, size=4.5)
     names = [
         "gold labels right" if quantity == "accuracy" else short(label_text(label))
         for quantity, label in zip(table["quantity"], table["label"], strict=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.columns import percent
+from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.words import count, interval, number
+from annomodels.reporting.words import interval, number
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
@@ -60,7 +61,7 @@ def drawing(found: Estimate) -> str:
     """Say how many of how many items were judged, and how they were drawn."""
     n = judged(found)
     text = (
-        f"An expert judged {count(n, 'item')} of {found.n_items:,} whose truth the fit "
+        f"An expert judged {counted(n, 'item')} of {found.n_items:,} whose truth the fit "
         f"did not know. "
     )
     if found.by_design and len(found.answers.extra):
@@ -83,8 +84,8 @@ def errors(facts: Facts) -> str:
     n, known = facts.data.n_items - facts.known_items, judged(found)
     how = "by the audit" if found.by_design else "by the model"
     text = (
-        f"{count(known, 'item has', 'items have')} the truth that an expert gave them. "
-        f"Of the other {count(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
+        f"{counted(known, 'item has', 'items have')} the truth that an expert gave them. "
+        f"Of the other {counted(n, 'gold label')}, {number(wrong.gold)} are expected to be wrong "
         f"({interval(wrong.gold_low, wrong.gold_high)}), {how}"
     )
     if part := of_part(facts):
@@ -106,7 +107,8 @@ def off(found: Estimate) -> str:
     wrong = found.row("wrong")
     ends = f"{number(wrong['low'])} to {number(wrong['high'])}"
     text = (
-        f"Of {count(found.n_items, 'gold label')} the model said that {number(wrong['model'])} are "
+        f"Of {counted(found.n_items, 'gold label')} the model said that "
+        f"{number(wrong['model'])} are "
         f"wrong, and with the audit it is {number(wrong['value'])} ({ends})"
     )
     shift = _shift(found)
@@ -134,7 +136,7 @@ def panel(found: Estimate) -> list[str]:
         row = rows["effective_coders"]
         n = len(found.coders)
         out.append(
-            f"Your {count(n, 'coder')} are worth {_whole(row['value'])} independent ones (95 % "
+            f"Your {counted(n, 'coder')} are worth {_whole(row['value'])} independent ones (95 % "
             f"interval {number(row['low'])} to {number(row['high'])}): that is how much their "
             "errors on the audited items agree."
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from annomodels.data.columns import clean, short
+from annomodels.data.validation import counted
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Action, Head
-from annomodels.reporting.words import count, listed, number
+from annomodels.reporting.words import listed, number
 from annomodels.summaries.gold.coverage import wrong_interval
 from annomodels.summaries.items.items import quadrant_name
 
@@ -51,20 +52,20 @@ def about(value: float, n: int, low: float, high: float, what: str = "gold label
     much = f"About {value:,.0f}" if round(value) else "Probably fewer than 1"
     verb = "is" if round(value) <= 1 else "are"
     ends = f" ({math.floor(low):,} to {math.ceil(high):,})" if math.isfinite(low + high) else ""
-    return f"{much} of {count(n, what)} {verb} wrong{ends}."
+    return f"{much} of {counted(n, what)} {verb} wrong{ends}."
 
 
 def sentence(facts: Facts) -> str:
     """Return the sentence that a manager repeats."""
     open_items = facts.data.n_items - facts.known_items
     if not open_items:
-        return f"All {count(facts.data.n_items, 'label')} are decided."
+        return f"All {counted(facts.data.n_items, 'label')} are decided."
     if facts.has("gold"):
         of = facts.wrong
         if of.tested == open_items:
             verb = "is" if round(of.gold) == 1 else "are"
             return (
-                f"{of.gold:,.0f} of {count(open_items, 'gold label')} {verb} wrong, by the true "
+                f"{of.gold:,.0f} of {counted(open_items, 'gold label')} {verb} wrong, by the true "
                 "labels that were held back."
             )
         text = about(of.gold, open_items, of.gold_low, of.gold_high)
@@ -82,9 +83,9 @@ def _checked(facts: Facts) -> str:
     if facts.estimate is not None:
         found = facts.estimate
         how = "drawn at random" if found.by_design else "that were not drawn at random"
-        return f"An expert judged {count(audited.judged(found), 'item')} {how}."
+        return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
     if facts.known_items:
-        return f"{count(facts.known_items, 'item is', 'items are')} decided."
+        return f"{counted(facts.known_items, 'item is', 'items are')} decided."
     return "Not yet checked by an expert."
 
 
@@ -94,11 +95,11 @@ def _decide(facts: Facts) -> Action | None:
     if n := facts.states["contested"]:
         name = quadrant_name("contested", facts.data.n_labels)
         return Action(
-            "#decide", f"Decide {count(n, 'item')}", f"{name}: more labels would hardly help"
+            "#decide", f"Decide {counted(n, 'item')}", f"{name}: more labels would hardly help"
         )
     if facts.states["need labels"] and not len(facts.following.table):
         n = min(REVIEWED, facts.states["need labels"])
-        return Action("#decide", f"Decide {count(n, 'item')}", "the least certain gold labels")
+        return Action("#decide", f"Decide {counted(n, 'item')}", "the least certain gold labels")
     return None
 
 
@@ -109,17 +110,17 @@ def _buy(facts: Facts) -> Action | None:
             return None
         items, of = plan.table["item"].nunique(), facts.states["need labels"]
         removed = number(max(plan.before - plan.after, 0.0))
-        whose = f"{items:,} of the " * (items < of) + count(
+        whose = f"{items:,} of the " * (items < of) + counted(
             of, "item that needs", "items that need"
         )
         return Action(
             "#labels-to-buy",
-            f"Buy {count(len(plan.table), 'label')}",
+            f"Buy {counted(len(plan.table), 'label')}",
             f"for {whose} labels: about {removed} fewer wrong",
         )
     if rest := facts.states["need labels"]:
         return Action(
-            "#items-section", f"Buy {count(rest, 'label')}", "one for each item not settled"
+            "#items-section", f"Buy {counted(rest, 'label')}", "one for each item not settled"
         )
     return None
 
@@ -137,7 +138,7 @@ def _coders(facts: Facts) -> Action | None:
     return Action(
         "#coders-section",
         "; ".join(parts),
-        f"{int(named.sum()):,} of {count(len(table), 'coder')}, {100 * share:.0f} %"
+        f"{int(named.sum()):,} of {counted(len(table), 'coder')}, {100 * share:.0f} %"
         + " of the labels",
     )
 
@@ -148,7 +149,7 @@ def _check(facts: Facts) -> Action | None:
     if facts.lacks("gold") or audited_by_design or facts.wrong.tested or not rest:
         return None
     size, of = min(ADVISED, rest), facts.wrong
-    time = f"about {count(max(round(size / 60), 1), 'hour')}" if size >= 45 else "under an hour"
+    time = f"about {counted(max(round(size / 60), 1), 'hour')}" if size >= 45 else "under an hour"
     text = time
     width = audited.narrower(facts, size) * rest if rest > size else math.nan
     if math.isfinite(width + of.gold_low) and width < of.gold_high - of.gold_low:
@@ -158,4 +159,4 @@ def _check(facts: Facts) -> Action | None:
             f"{time}; “{math.floor(of.gold_low):,} to {math.ceil(of.gold_high):,}” becomes about "
             f"“{math.floor(low):,} to {math.ceil(high):,}”"
         )
-    return Action("#check-items", f"Check {count(size, 'random item')}", text)
+    return Action("#check-items", f"Check {counted(size, 'random item')}", text)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from annomodels.data.columns import decimal, percent, short
+from annomodels.data.validation import counted
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
-from annomodels.reporting.words import count, share_interval
+from annomodels.reporting.words import share_interval
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -25,9 +26,9 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
     )
     n, settled = data.n_items, int(fit.gold().table["settled"].sum())
     sizes = (
-        count(data.n_items, "item"),
-        count(data.n_coders, "coder"),
-        count(data.n_labels, "label"),
+        counted(data.n_items, "item"),
+        counted(data.n_coders, "coder"),
+        counted(data.n_labels, "label"),
     )
     return {
         "question": short(question, 120),

@@ -9,6 +9,7 @@ import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.data.columns import decimal
+from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts, facts_of
 from annomodels.reporting.outcome import labelled, results
 from annomodels.reporting.prose import (
@@ -23,7 +24,6 @@ from annomodels.reporting.prose import (
     markdown_table,
     sources_of,
 )
-from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -202,7 +202,7 @@ def _inference(facts: Facts) -> str:
         source = f" {cite('hoffman2014', 'abrilpla2023')}" if engine == "nuts" else ""
         how = (
             f"The posterior was sampled with {_SAMPLERS[engine]}{source}, "
-            f"{count(int(attrs['chains']), 'chain')} of "
+            f"{counted(int(attrs['chains']), 'chain')} of "
             f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
         )
         if np.isfinite(float(attrs["rhat_max"])):
@@ -243,8 +243,8 @@ def _latex_table(facts: Facts) -> str:
     return "\n".join(
         [
             r"\begin{table}",
-            rf"\caption{{Agreement of {count(facts.data.n_coders, 'coder')} on "
-            rf"{count(facts.data.n_items, 'item')}}}",
+            rf"\caption{{Agreement of {counted(facts.data.n_coders, 'coder')} on "
+            rf"{counted(facts.data.n_items, 'item')}}}",
             r"\begin{tabular}{lrrrrrr}",
             r"\toprule",
             " & ".join(map(latex, _COLUMNS)) + r" \\",

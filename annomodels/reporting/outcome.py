@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.columns import decimal, percent
+from annomodels.data.validation import counted
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
-from annomodels.reporting.words import count, interval, listed, number, share_interval
+from annomodels.reporting.words import interval, listed, number, share_interval
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.gold.coverage import wrong_interval
 
@@ -25,22 +26,22 @@ def labelled(facts: Facts) -> str:
     data, per_item = facts.data, facts.counts.per_item
     low, high = per_item.least, per_item.most
     each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
-    repeats = f", {count(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
+    repeats = f", {counted(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
     labels = ""
     if facts.truth == "class":
         names = listed([name(label) for label in data.labels], 12)
-        labels = f" with {count(data.n_labels, 'label')} ({names})"
+        labels = f" with {counted(data.n_labels, 'label')} ({names})"
     given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
     text = (
-        f"{count(data.n_items, 'item').capitalize()} were labelled by "
-        f"{count(data.n_coders, 'coder')}{labels}; {given}, {each} "
+        f"{counted(data.n_items, 'item').capitalize()} were labelled by "
+        f"{counted(data.n_coders, 'coder')}{labels}; {given}, {each} "
         f"(median {per_item.median:g}){repeats}."
     )
     if facts.on_disk and data.dont_know:
         kinds = listed([name(kind) for kind in data.dont_know], 12)
         text += f" {kinds} counted as no class: {int(data.unanswered.sum()):,} times."
     if facts.told_items:
-        text += f" The truth of {count(facts.told_items, 'item')} was known and held fixed."
+        text += f" The truth of {counted(facts.told_items, 'item')} was known and held fixed."
     return text
 
 
@@ -49,10 +50,10 @@ def _judged(facts: Facts) -> str:
     data, each = facts.data, facts.data.judged()
     low, high = int(each.min()), int(each.max())
     return (
-        f"{count(data.n_items, 'mention').capitalize()} were judged by "
-        f"{count(data.n_coders, 'coder')}, {low if low == high else f'{low} to {high}'} a mention. "
-        "The candidates of a mention are the readings that anyone gave it, "
-        f"{len(data.labels):,} in all, of {count(data.n_labels, 'class', 'classes')} "
+        f"{counted(data.n_items, 'mention').capitalize()} were judged by "
+        f"{counted(data.n_coders, 'coder')}, {low if low == high else f'{low} to {high}'} a "
+        "mention. The candidates of a mention are the readings that anyone gave it, "
+        f"{len(data.labels):,} in all, of {counted(data.n_labels, 'class', 'classes')} "
         f"({listed([*map(name, data.classes)], 12)})."
     )
 
@@ -65,9 +66,9 @@ def results(facts: Facts) -> str:
         return _results_of_links(facts)
     settled, n = facts.settled, facts.data.n_items
     if facts.estimate is not None:
-        overturned = count(int(facts.fit.gold().table["overturned"].sum()), "item")
+        overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
         return (
-            f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}) reached a "
+            f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}) reached a "
             f"probability of .95. {audited.results(facts)} {audited.errors(facts)} Where most "
             f"votes agree on a label, the gold label is another one for {overturned}. "
             f"{_coders(facts.accuracy)}"
@@ -79,7 +80,7 @@ def results(facts: Facts) -> str:
         )
     else:
         of = facts.wrong
-        overturned = count(int(facts.fit.gold().table["overturned"].sum()), "item")
+        overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
         wrong = (
             f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
             f"expected to be wrong, and {number(of.vote)} of the majority's "
@@ -87,7 +88,7 @@ def results(facts: Facts) -> str:
             f"on a label, the gold label is another one for {overturned}."
         )
     return (
-        f"{count(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
+        f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
         f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
         f"these probabilities {wrong} {_coders(facts.accuracy)}"
     )
@@ -96,10 +97,10 @@ def results(facts: Facts) -> str:
 def _results_of_numbers(facts: Facts) -> str:
     gold: Any = facts.fit.gold().table
     kinds = facts.coders.table["kind"].value_counts()
-    counted = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
+    coders = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
     return (
         f"The true value of the median item is known to within a standard deviation of "
-        f"{gold['sd'].median():.3g}. Of {count(facts.data.n_coders, 'coder')}: {counted}."
+        f"{gold['sd'].median():.3g}. Of {counted(facts.data.n_coders, 'coder')}: {coders}."
     )
 
 
@@ -109,9 +110,9 @@ def _results_of_links(facts: Facts) -> str:
     one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
     links = facts.fit.links(0.5).table
     return (
-        f"Most probably {one:,} of {count(facts.data.n_items, 'mention')} have one true reading, "
+        f"Most probably {one:,} of {counted(facts.data.n_items, 'mention')} have one true reading, "
         f"{several:,} have several, and {none:,} none of those given. Silver links with a "
-        f"probability of at least .5 go from {count(len(links), 'mention')} to an antecedent; "
+        f"probability of at least .5 go from {counted(len(links), 'mention')} to an antecedent; "
         "the mean probability that one more reader makes them is "
         f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
     )

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.columns import decimal
+from annomodels.data.validation import counted
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import document, paragraphs, references, source_key
 from annomodels.reporting.prose import as_markdown, cite, cited_in, markdown_table, name, sources_of
-from annomodels.reporting.words import count, listed
+from annomodels.reporting.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,8 +87,8 @@ def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
     items = [data.n_items for data in questions.values()]
     coders = [data.n_coders for data in questions.values()]
     text = (
-        f"{count(len(questions), 'question')} {'was' if len(questions) == 1 else 'were'} analysed, "
-        f"each by itself ({_named(list(questions))}): {_span(items, 'item')} and "
+        f"{counted(len(questions), 'question')} {'was' if len(questions) == 1 else 'were'} "
+        f"analysed, each by itself ({_named(list(questions))}): {_span(items, 'item')} and "
         f"{_span(coders, 'coder')} a question."
     )
     if left_out:
@@ -98,7 +99,7 @@ def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
 
 def _span(numbers: list[int], word: str) -> str:
     low, high = min(numbers), max(numbers)
-    return count(low, word) if low == high else f"{low:,} to {count(high, word)}"
+    return counted(low, word) if low == high else f"{low:,} to {counted(high, word)}"
 
 
 def _named(questions: list[str]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.data.columns import clean, short
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.writing import atomic_path
 from annomodels.reporting.anonymous import anonymised
@@ -21,7 +22,6 @@ from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Head, Part, Section
 from annomodels.reporting.sections import sections_of
-from annomodels.reporting.words import count
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -185,7 +185,7 @@ def page_of_links(
     names = [document.id for document in facts.documents]
     heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
     if facts.fit is not None and not names:
-        heading = count(facts.fit.data.n_items, "mention")
+        heading = counted(facts.fit.data.n_items, "mention")
     return html(
         facts,
         eyebrow="Coreference report",
@@ -251,7 +251,7 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
     from annomodels import __version__ as version
 
     fit, attrs = facts.fit, facts.tree.attrs
-    draws = count(int(attrs["draws"]), "draw")
+    draws = counted(int(attrs["draws"]), "draw")
     made = str(attrs.get("annomodels", version))
     versions = f"annomodels {made}, NumPy {np.__version__}, Python {platform.python_version()}"
     if made != version:
@@ -259,7 +259,7 @@ def _meta(facts: Facts) -> list[tuple[str, str]]:
     return [
         ("Data fingerprint", facts.fingerprint),
         ("Model", str(fit.model.title)),
-        ("Engine", f"{fit.engine}, {count(int(attrs['chains']), 'chain')} of {draws}"),
+        ("Engine", f"{fit.engine}, {counted(int(attrs['chains']), 'chain')} of {draws}"),
         ("Seed", str(fit.seed)),
         ("Versions", versions),
     ]

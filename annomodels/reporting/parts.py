@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from annomodels.data.columns import short
+from annomodels.data.validation import counted
 from annomodels.plots.svg import inline
 from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.words import advised, count
+from annomodels.reporting.words import advised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +152,7 @@ def cards(made: Sequence[Card]) -> list[Part]:
     """Show the first cards; the others are folded."""
     first = FIRST_CARDS if len(made) > FIRST_CARDS + 2 else len(made)
     shown, rest = made[:first], made[first:]
-    name = f"Cards of {count(len(rest), 'more coder')}"
+    name = f"Cards of {counted(len(rest), 'more coder')}"
     folded = [Part("more", (name, [Part("cards", rest)]))] * bool(rest)
     return [*[Part("cards", shown)] * bool(shown), *folded]
 

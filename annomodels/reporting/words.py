@@ -42,15 +42,6 @@ def number(value: float) -> str:
     return f"{near:.1f}" if 0 < near < 10 and near != int(near) else f"{value:,.0f}"
 
 
-def count(n: int, word: str, plural: str = "") -> str:
-    """Count with its noun.
-
-    >>> count(1, "coder"), count(8000, "label")
-    ('1 coder', '8,000 labels')
-    """
-    return f"{n:,} {word if n == 1 else plural or word + 's'}"
-
-
 def interval(low: float, high: float) -> str:
     """Interval of counts, in whole numbers that contain it; what to say when there is none.
 

@@ -184,7 +184,7 @@ def test_items_at_one_place_are_one_bubble():
     x, y = rng.random(100_000), rng.random(100_000)
     assert bubbles(x, y, 0.02)[2].sum() == 100_000
     ax = style.figure(3).add_subplot()
-    draw_bubbles(ax, x, y, step=0.02, colour="k", marker="o", label="all")
+    draw_bubbles(ax, x, y, "k", "o", "all")
     drawn = sum(len(points.get_offsets()) for points in ax.collections)
     assert 100 < drawn <= 400
 

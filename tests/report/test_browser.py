@@ -16,7 +16,7 @@ import pytest
 
 import annomodels as am
 from annomodels.coref import document
-from annomodels.io.tables.decisions import entries_of
+from annomodels.io.mappings import entries_of
 from annomodels.reporting.index import index_page, row_of
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.page import report_links

@@ -9,7 +9,7 @@ from annomodels.cli.options import Reading, Writing
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
-    from annomodels.io.questions import Questions
+    from annomodels.io.reading import Questions
     from annomodels.planning.rules import Use
     from annomodels.reporting.health import Counted
 

@@ -34,13 +34,13 @@ def command(writing: Writing) -> int:
     from annomodels.cli.exits import DONE, EXTRA
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
-    from annomodels.reporting.words import count
+    from annomodels.data.validation import counted
 
     found = facts()
     rows = [(fact.name, fact.value, fact.problem) for fact in found]
     emit(pd.DataFrame(rows, columns=["name", "value", "problem"]), writing, "annomodels doctor")
     wrong = [fact for fact in found if fact.problem]
-    note(f"{count(len(wrong), 'problem')} found." if wrong else "No problem found.")
+    note(f"{counted(len(wrong), 'problem')} found." if wrong else "No problem found.")
     return EXTRA if any(fact.needed for fact in wrong) else DONE
 
 

@@ -49,8 +49,7 @@ def command(
     from annomodels.cli.shown import again, kept
     from annomodels.cli.tables import to_json
     from annomodels.cli.terminal import Stages
-    from annomodels.io.mappings import truths_of
-    from annomodels.io.tables.decisions import decisions_of, entries_of
+    from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymised
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report

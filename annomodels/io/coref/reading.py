@@ -16,7 +16,7 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
-from annomodels.io.tables.options import meant
+from annomodels.io.tables.options import named
 from annomodels.io.tables.plain import by_document
 
 Paths = str | os.PathLike[str]
@@ -192,15 +192,21 @@ class _Unit:
 
 def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
     if isinstance(paths, Mapping):
-        out = []
-        for name, given in paths.items():
-            out += _units(given, format, str(name))
-        return out
-    several = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    if not isinstance(several, Iterable):
-        what = f"A file name was expected, but this is {type(paths).__name__!r}."
-        raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
-    units = [unit for path in several for unit in _of_path(path, format)]
+        pairs = paths.items()
+        return [unit for name, given in pairs for unit in _units(given, format, str(name))]
+    form = (
+        None
+        if format == "auto"
+        else named(format, {form.name: form for form in (*FORMATS, PROJECT)})
+    )
+    units: list[_Unit] = []
+    is_one = isinstance(paths, (str, os.PathLike))
+    for path in paths if isinstance(paths, Iterable) and not is_one else [paths]:
+        if not isinstance(path, (str, os.PathLike)):
+            what = f"A file name was expected, but this is {type(path).__name__!r}."
+            raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
+        with guarded(shown(path)):
+            units += _found(path, form)
     if not units:
         raise AnnotationError(Problem("There are no files to read.", remedy="Give at least one."))
     names = Counter(posixpath.basename(unit.name) for unit in units)
@@ -213,15 +219,12 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         if unit.form is PROJECT:
             unit.coder, unit.document = coder or "", ""
     if coder is None and not repeated and all(unit.form.name == "brat" for unit in units):
-        texts = {u.document: u.files.text(u.name[:-4] + ".txt") for u in units if _has_text(u)}
+        beside = {unit.document: (unit.files, unit.name[:-4] + ".txt") for unit in units}
+        texts = {name: files.text(text) for name, (files, text) in beside.items() if text in files}
         placed = by_document(texts) if len(texts) == len(units) > 1 else {}
         for unit in units if placed else ():
             unit.document, unit.coder = placed[unit.document]
     return units
-
-
-def _has_text(unit: _Unit) -> bool:
-    return unit.name[:-4] + ".txt" in unit.files
 
 
 def _folder(unit: _Unit) -> str:
@@ -233,15 +236,6 @@ def _folder(unit: _Unit) -> str:
     return (
         root.name if root.is_dir() or root.suffix == ".zip" else root.resolve().parent.name
     ) or "coder"
-
-
-def _of_path(path: object, format: str) -> list[_Unit]:
-    if not isinstance(path, (str, os.PathLike)):
-        what = f"A file name was expected, but this is {type(path).__name__!r}."
-        raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
-    form = _named(format)
-    with guarded(shown(path)):
-        return _found(path, form)
 
 
 def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
@@ -257,7 +251,9 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
     chosen = [form] if form is not None else FORMATS
     units = []
     for name in names:
-        found = next((f for f in chosen if _fits(f, files, name, len(names), form)), None)
+        # a single file is read as the format that was said
+        fits = (f for f in chosen if (form is f and len(names) == 1) or f.matches(files, name))
+        found = next(fits, None)
         if found is None and form is None:
             ending = next((known for end, known in ENDINGS.items() if name.endswith(end)), "")
             found = next((f for f in FORMATS if f.name == ending), None)
@@ -270,11 +266,6 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
     return units
 
 
-def _fits(form: Format, files: Members, name: str, n_names: int, said: Format | None) -> bool:
-    """Whether to read a file; a single file is read as the format that was said."""
-    return (said is form and n_names == 1) or form.matches(files, name)
-
-
 def _is_project(files: Members) -> bool:
     """Whether a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
     if not any(name.lower().endswith(PROJECT_ENDINGS) for name in files.names):
@@ -285,14 +276,3 @@ def _is_project(files: Members) -> bool:
 
     source = Source(files.name)
     return any(f.fits(source, Nothing()) for f in TOOLS if f.name in ("webanno", "cas"))
-
-
-def _named(format: str) -> Format | None:
-    if format == "auto":
-        return None
-    found = {form.name: form for form in (*FORMATS, PROJECT)}.get(format)
-    if found is None:
-        names = ["auto", *(form.name for form in (*FORMATS, PROJECT))]
-        remedy = f"{meant(format, names)}Use one of {', '.join(names)}."
-        raise AnnotationError(Problem(f"There is no format {format!r}.", remedy=remedy))
-    return found

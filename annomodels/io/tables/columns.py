@@ -222,12 +222,8 @@ def assemble(
         if role in cells:
             found, problems = _per_item(items, cells[role], rows, role, source, names, missing)
             out.problems += problems
-            if role == "gold":
-                out.gold = found
-            elif role == "group":
-                out.group = found
-            else:
-                out.texts = {name: str(text) for name, text in found.items()}
+            texts = {name: str(text) for name, text in found.items()} if role == "text" else found
+            setattr(out, "texts" if role == "text" else role, texts)
     return out
 
 

@@ -26,6 +26,15 @@ def meant(
     return f"Did you mean {' or '.join(map(show, found))}? " if found else ""
 
 
+def named[T](name: str, forms: Mapping[str, T]) -> T:
+    """Format of a name."""
+    if name not in forms:
+        names = ["auto", *forms]
+        remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
+        raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
+    return forms[name]
+
+
 def check_words(function: str, words: Iterable[str], known: Iterable[str]) -> None:
     """Refuse keywords that a function does not have, and name those that it has."""
     names = list(known)

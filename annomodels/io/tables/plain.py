@@ -34,7 +34,6 @@ from annomodels.io.tables.questions import (
     Unsuitable,
     are_times,
     question_column,
-    suitable,
     unsuitable,
 )
 from annomodels.io.tables.table import Table
@@ -67,7 +66,7 @@ def read_long(source: Source, options: Options) -> Columns:
         options.question_column,
     )
     taken += () if asked is None else (asked,)
-    roles, found, left_out, said = _variables(table, options, taken)
+    roles, found, left_out = _variables(table, options, taken)
     given = {**roles, "label": next(iter(found))} if found else roles
     names, wrong = find_roles(table.header, given, table.source, taken)
     for role, name in options.extra.items():
@@ -89,12 +88,11 @@ def read_long(source: Source, options: Options) -> Columns:
         return Columns(problems=problems)
     else:
         columns = _assembled(table, options, names)
-        columns.question = str(names["label"] if said or by_column else options.question or "")
+        columns.question = str(names["label"] if by_column else options.question or "")
     if columns.parts or columns.problems:
         return columns
     used = (*names.values(), *options.taken, asked or "", *columns.names.values())
     columns.notes += unused_columns(table.header, used, "gold" in names)
-    columns.notes = [*said, *columns.notes]
     return columns
 
 
@@ -164,7 +162,7 @@ def unfit(parts: Mapping[Any, Part], *, by_name: bool = True) -> dict[str, Unsui
     return found
 
 
-Found = tuple[dict[str, str | None], dict[str, int], dict[str, Unsuitable], list[str]]
+Found = tuple[dict[str, str | None], dict[str, int], dict[str, Unsuitable]]
 
 
 def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
@@ -185,12 +183,9 @@ def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
     if not is_one and options.question in free:
         roles["label"] = options.question
     if is_one or roles["label"] is not None or len(free) < 2:
-        return roles, {}, {}, []
+        return roles, {}, {}
     found, left_out = variables_beside(table, named[0], named[1], free, options.is_skip)
-    fit, said, wrong = suitable(found, left_out, options.question, table.source)
-    if len(fit) < 2 and not wrong and not options.every:
-        return ({**roles, "label": next(iter(fit))} if said else roles), {}, {}, said
-    return roles, found, left_out, []
+    return roles, found if len(found) > 1 or options.every else {}, left_out
 
 
 def _without_repeats(table: Table, names: dict[str, str]) -> Table:

@@ -113,4 +113,4 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
 def _text(source: Source, name: str) -> str:
     assert source.inside is not None
     beside = name.removesuffix(".ann") + ".txt"
-    return source.member(beside).text if source.inside.names.count(beside) else ""
+    return source.member(beside).text if beside in source.inside else ""

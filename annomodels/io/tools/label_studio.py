@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from annomodels.errors import Option
 from annomodels.io.objects import at, keys_of
@@ -46,6 +46,7 @@ def read_label_studio(found: Records) -> None:
         found.require(keys, options.text, "text")
     regions: Counter[str] = Counter()
     done: set[Any] = set()  # annotations whose marks were taken
+    seen: list[tuple[Any, Any, Any]] = []
     for row, task in found.objects():
         data = task.get("data")
         item = task.get("id") if options.item is None else at(data, options.item)
@@ -60,21 +61,24 @@ def read_label_studio(found: Records) -> None:
                 who = who.get("email") or who.get("username") or who.get("id")
             coder = GOLD if annotation.get("ground_truth") is True else who or None
             number = str(annotation.get("id") or "")
-            results = _results(annotation)
-            if results is None:
+            parts = _parts(annotation)
+            if parts is None:
                 found.unreadable("the result of an annotation", row)
                 continue
-            _add_answers(found, item, coder, results, row, number)
-            regions.update(tag for _, tag, _ in results if _is_region(tag))
-            if not number or number not in done:
+            _add_answers(found, item, coder, parts.answers, row, number)
+            regions.update(parts.regions)
+            seen.append((item, coder, text))
+            if parts.stretches and not (number and number in done):
                 done.add(number)
-                found.document(item, coder, text)
-                for question, tag, value in results:
+                for question, tag, value in parts.stretches:
                     _add_mark(found, item, coder, question, tag, value, text)
         for prediction in _predictions(task, found) if options.models else ():
             coder = f"model:{prediction.get('model_version') or 'unnamed'}"
-            for question, values in _answers(_results(prediction) or ()).items():
+            given = _parts(prediction)
+            for question, values in given.answers.items() if given else ():
                 found.add(item, coder, question, values[0], row)
+    for item, coder, text in seen if found.stretches else ():
+        found.document(item, coder, text)
     if regions:
         named = {tag: _REGIONS[tag.removesuffix("labels")] for tag in regions}
         drawn = ", ".join(f"{n:,} {named[t][n != 1]} ({t})" for t, n in regions.most_common())
@@ -88,49 +92,40 @@ def read_label_studio(found: Records) -> None:
         found.note(f"Not read, because they are no labels of items: {drawn}.")
 
 
-_Part = tuple[str, str, dict[str, Any]]
+class _Parts(NamedTuple):
+    """Answers by question, stretches of text, and regions of an image."""
+
+    answers: dict[str, list[Any]]
+    stretches: list[tuple[str, str, dict[str, Any]]]
+    regions: list[str]
 
 
-def _results(annotation: dict[str, Any]) -> list[_Part] | None:
-    """Question, tag and value of each part; None where one is not what it should be."""
+def _parts(annotation: dict[str, Any]) -> _Parts | None:
+    """Parts of an annotation; None where one is not what it should be."""
     results = annotation.get("result")
     if not isinstance(results, list) or not all(isinstance(part, dict) for part in results):
         return None
-    found: list[_Part] = []
+    found = _Parts({}, [], [])
     for part in results:
         question, tag, value = part.get("from_name"), part.get("type"), part.get("value")
-        if isinstance(question, str) and isinstance(tag, str) and isinstance(value, dict):
-            found.append((question, tag, value))
-        elif tag != "relation":
-            return None
+        if not (isinstance(question, str) and isinstance(tag, str) and isinstance(value, dict)):
+            if tag != "relation":
+                return None
+        elif tag.removesuffix("labels") in _REGIONS:
+            found.regions.append(tag)
+        elif "start" in value or "end" in value or "x" in value or "points" in value:
+            found.stretches.append((question, tag, value))
+        else:
+            answer = value.get("selected" if tag == "pairwise" else tag, value.get("choices"))
+            if tag == "taxonomy" and isinstance(answer, list):
+                answer = ["/".join(map(str, p)) if isinstance(p, list) else p for p in answer]
+            found.answers.setdefault(question, []).append(answer)
     return found
 
 
-def _is_region(tag: str) -> bool:
-    return tag.removesuffix("labels") in _REGIONS
-
-
-def _is_stretch(tag: str, value: dict[str, Any]) -> bool:
-    return not _is_region(tag) and not value.keys().isdisjoint(("start", "end", "x", "points"))
-
-
-def _answers(results: list[_Part] | tuple[()]) -> dict[str, list[Any]]:
-    """Answers by question, without what is about parts of an item."""
-    answers: dict[str, list[Any]] = {}
-    for question, tag, value in results:
-        if _is_region(tag) or _is_stretch(tag, value):
-            continue
-        answer = value.get("selected" if tag == "pairwise" else tag, value.get("choices"))
-        if tag == "taxonomy" and isinstance(answer, list):
-            answer = ["/".join(map(str, p)) if isinstance(p, list) else p for p in answer]
-        answers.setdefault(question, []).append(answer)
-    return answers
-
-
 def _add_answers(
-    found: Records, item: Any, coder: Any, results: list[_Part], row: int, number: str
+    found: Records, item: Any, coder: Any, answers: dict[str, list[Any]], row: int, number: str
 ) -> None:
-    answers = _answers(results)
     for question, values in answers.items():
         if len(values) > 1:
             found.problem(
@@ -160,8 +155,6 @@ def _add_mark(
     found: Records, item: Any, coder: Any, question: str, tag: str, value: dict[str, Any], text: Any
 ) -> None:
     """Take the labels of a stretch of text; a browser counts UTF-16 units."""
-    if not _is_stretch(tag, value):
-        return
     found.stretches[question] = None
     labels = value.get(tag) if tag in SPAN_TAGS else None
     try:

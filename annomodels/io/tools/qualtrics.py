@@ -54,7 +54,7 @@ def read_qualtrics(found: Records) -> None:
             found.leave_out("their respondent did not finish")
         else:
             body.append((row, cells))
-    texts, marks = (dict(zip(head[0], row, strict=True)) for row in head[1:])
+    texts, marks = (dict(zip(table.header, row, strict=False)) for row in head[1:])
     numbers = {name: _number(mark) for name, mark in marks.items()}
     columns = {name: [cells[name] for _, cells in body] for name in table.header}
     items = _items(columns, texts, numbers, asked)

@@ -9,13 +9,13 @@ import numpy as np
 from annomodels import plots
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.columns import decimal, percent, short
+from annomodels.data.validation import counted
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import told_apart
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, picture, table
 from annomodels.reporting.parts import cards as carded
-from annomodels.reporting.words import count
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
@@ -56,7 +56,7 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     best = int(right.argmax())
     right_of = _right(row)
     ends = f"{percent(row[f'{right_of}_low'])} to {percent(row[f'{right_of}_high'])}"
-    about = f"{count(int(row['n']), 'label')}, {percent(row[right_of])} right"
+    about = f"{counted(int(row['n']), 'label')}, {percent(row[right_of])} right"
     about += f" ({ends})" if np.isfinite(row[f"{right_of}_low"]) else ""
     confused = (
         f"says {names[said]} for {percent(confusion[k, said])} of the {names[k]} items"
@@ -79,13 +79,13 @@ def _right(row: Any) -> str:
 def _feedback(row: Any, true: str, said: str, share: float) -> str:
     """Return one sentence to send to a coder."""
     n, kind = int(row["n"]), row["kind"]
-    right = f"About {row[_right(row)] * n:.0f} of your {count(n, 'label')} are right"
+    right = f"About {row[_right(row)] * n:.0f} of your {counted(n, 'label')} are right"
     if kind == "spammer":
         return f"{right}, no more than by guessing: please stop, and go through ten items with us."
     if kind == "adversary":
         return f"{right}: please check whether you use {true} and {said} the other way round."
     if kind == "not enough evidence":
-        return f"{count(n, 'label')} of yours {'is' if n == 1 else 'are'} too few to judge."
+        return f"{counted(n, 'label')} of yours {'is' if n == 1 else 'are'} too few to judge."
     if kind == "biased":
         label = str(row["bias"]).removeprefix("says ").removesuffix(" too often")
         return f"{right}: you choose {short(label, 30)} too often, so use it only if it is clear."

@@ -8,6 +8,7 @@ from annomodels import plots
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
@@ -23,7 +24,7 @@ from annomodels.reporting.parts import (
     picture,
     summary,
 )
-from annomodels.reporting.words import count, listed
+from annomodels.reporting.words import listed
 
 
 def _data(facts: Facts) -> list[Part]:
@@ -54,7 +55,7 @@ def sizes(facts: Facts) -> Rows:
         (
             "Labels given",
             f"{len(data):,}",
-            f"{count(counts.repeats, 'repeat')}, {count(counts.skips, 'skipped cell')}",
+            f"{counted(counts.repeats, 'repeat')}, {counted(counts.skips, 'skipped cell')}",
         ),
     ]
 
@@ -81,11 +82,11 @@ def health_notes(facts: Facts) -> list[str]:
     if counts.few:
         verb = "has" if len(counts.few) == 1 else "have"
         out.append(
-            f"{count(len(counts.few), 'coder')} {verb} fewer than {CODER_THIN} labels, too few to "
-            f"judge them: {_names(counts.few)}."
+            f"{counted(len(counts.few), 'coder')} {verb} fewer than {CODER_THIN} labels, "
+            f"too few to judge them: {_names(counts.few)}."
         )
     if counts.single:
-        out.append(f"{count(counts.single, 'item has', 'items have')} one label only.")
+        out.append(f"{counted(counts.single, 'item has', 'items have')} one label only.")
     if not on_disk and facts.health.constant:
         names = _names(facts.health.constant)
         out.append(f"Always one and the same label, with {CODER_THIN} labels or more: {names}.")
@@ -95,7 +96,7 @@ def health_notes(facts: Facts) -> list[str]:
         kinds = short("/".join(data.dont_know), 60)
         out.append(f"No class, and set aside: {kinds}, {int(data.unanswered.sum()):,} times.")
     if facts.told_items:
-        out.append(f"The truth of {count(facts.told_items, 'item')} is known and was used.")
+        out.append(f"The truth of {counted(facts.told_items, 'item')} is known and was used.")
     said = "groups that share no item"  # in other words above
     return out + [short(note, 300) for note in data.notes[:12] if n_parts == 1 or said not in note]
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.columns import COLUMNS, Column, decimal, short
 from annomodels.data.columns import columns as columns_of
+from annomodels.data.validation import counted
 from annomodels.plots import style
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.head import warning
@@ -27,7 +28,7 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.sections.places import DIFFERS, TWO
-from annomodels.reporting.words import count, listed
+from annomodels.reporting.words import listed
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = (
@@ -105,7 +106,7 @@ def head(facts: LinkFacts) -> Head:
     else:
         ends = f" ({decimal(kappa.low)} to {decimal(kappa.high)})" * math.isfinite(kappa.low)
         sentence = (
-            f"Coders differ on {count(total - kinds.get('agreement', 0), 'place')} of {total:,}; "
+            f"Coders differ on {counted(total - kinds.get('agreement', 0), 'place')} of {total:,}; "
             f"their agreement beyond chance on what refers to the same thing is "
             f"{decimal(kappa.value)}{ends}."
         )
@@ -117,7 +118,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
     out = []
     if two:
         about = "two readings that several coders chose: fix the guideline"
-        out.append(Action("#places", f"Read {count(two, 'place')}", about, ",".join(TWO)))
+        out.append(Action("#places", f"Read {counted(two, 'place')}", about, ",".join(TWO)))
     below = facts.coders[facts.coders["p_below"] > DIFFERS]
     if len(below):
         names = listed([short(name, 24) for name in below["coder"]], 3)
@@ -125,7 +126,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
         out.append(Action("#coders-section", f"Talk to {names}", about))
     if outliers := kinds.get("outlier", 0):
         about = "one coder alone left what all others chose"
-        out.append(Action("#places", f"Correct {count(outliers, 'place')}", about, "outlier"))
+        out.append(Action("#places", f"Correct {counted(outliers, 'place')}", about, "outlier"))
     if facts.fit is not None:
         out.append(Action("#silver-section", "Check the silver chains", "weakest link first"))
     return out
@@ -150,7 +151,7 @@ def _head_of_fit(facts: LinkFacts) -> Head:
     bar = [("settled", one, "one reading"), ("contested", several, "several readings"),
            ("open", none, "none of those given")]  # fmt: skip
     sentence = (
-        f"Most probably {several:,} of {count(facts.fit.data.n_items, 'mention')} have several "
+        f"Most probably {several:,} of {counted(facts.fit.data.n_items, 'mention')} have several "
         "true readings."
     )
     actions = [Action("#silver-section", "Check the silver chains", "weakest link first")]
@@ -261,16 +262,15 @@ def forest(facts: LinkFacts) -> Part | None:
         (rows, shown, style.BLUE, "o"),
         (below, summary, style.PURPLE, "D"),
     ):
-        low, high, middle = (kappas[name].to_numpy(float) for name in ("low", "high", "kappa"))
-        ax.hlines(place, low, high, color=colour, linewidth=1.5, zorder=2)
-        ax.plot(middle, place, marker, color=colour, markersize=4.5, zorder=3)
+        ends = [kappas[name].to_numpy(float) for name in ("kappa", "low", "high")]
+        style.intervals(ax, place, ends, colour, marker, width=1.5, size=4.5)
     lowest = min(float(shown["low"].min()), float(summary["low"].min()), 0.0)
     ax.set_xlim(lowest - 0.03, 1.03)
     ax.set_ylim(below[-1] + 0.6, -0.6)
     ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "a further text"])
     ax.set_xlabel(f"kappa on coreferent pairs, {100 * facts.prob:.0f} % interval")
     style.axes_style(ax)
-    ends = decimal(float(frame["kappa"].iloc[0])), decimal(float(frame["kappa"].iloc[-1]))
+    lowest_one, highest = (decimal(float(frame["kappa"].iloc[n])) for n in (0, -1))
     some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
         n > MOST_TEXTS
     )
@@ -278,7 +278,8 @@ def forest(facts: LinkFacts) -> Part | None:
         made,
         "texts",
         "Kappa on coreferent pairs of each text",
-        f"Kappas of {n} texts go from {ends[0]} to {ends[1]}. The table of texts holds them all.",
+        f"Kappas of {n} texts go from {lowest_one} to {highest}. The table of texts holds "
+        "them all.",
         "Dots: kappa of a text, mean over pairs of coders. Diamonds: the mean over texts like "
         f"these, and what one further text would show.{some}",
     )
@@ -299,8 +300,9 @@ def methods(facts: LinkFacts) -> list[str]:
     ]
     share = f"{100 * facts.prob:.0f} %"
     out = [
-        f"{count(len(facts.documents), 'text')} were coded by {count(facts.n_coders, 'coder')}. "
-        "Mentions are the same if they have exactly the same words. Agreement on coreference was "
+        f"{counted(len(facts.documents), 'text')} were coded by "
+        f"{counted(facts.n_coders, 'coder')}. Mentions are the same if they have exactly "
+        "the same words. Agreement on coreference was "
         "measured by kappa over all pairs of mentions that two coders share, text by text, "
         "averaged over pairs of coders and texts (Kopeć and Ogrodniczuk 2014; the adjusted Rand "
         f"index of Hubert and Arabie 1985). {share} intervals are from a Bayesian bootstrap over "

@@ -6,6 +6,7 @@ from typing import Literal
 
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, columns, short
+from annomodels.data.validation import counted
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
@@ -23,7 +24,7 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.reporting.words import count, listed
+from annomodels.reporting.words import listed
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -65,10 +66,10 @@ def head(facts: Facts) -> Head:
     actions = []
     if contested:
         about = "coders differ more there than elsewhere"
-        actions.append(Action("#items-section", f"Read {count(contested, 'item')}", about))
+        actions.append(Action("#items-section", f"Read {counted(contested, 'item')}", about))
     if few:
         about = "one for each item with too few"
-        actions.append(Action("#items-section", f"Buy {count(few, 'label')}", about))
+        actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
     if names:
         about = "they reverse the scale, or their numbers tell hardly anything"
         actions.append(Action("#coders-section", f"Talk to {listed(names, 3)}", about))

@@ -11,11 +11,12 @@ from annomodels.coref import links as chains
 from annomodels.coref.readings import words_of
 from annomodels.data.columns import COLUMNS, Column, clean, decimal, short
 from annomodels.data.columns import columns as columns_of
+from annomodels.data.validation import counted
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, table
 from annomodels.reporting.parts import cards as carded
-from annomodels.reporting.words import count, listed
+from annomodels.reporting.words import listed
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -103,8 +104,8 @@ def _card(row: Any, alone: list[str]) -> Card:
     apart = f"{decimal(row.others)} among themselves" if math.isfinite(row.others) else "–"
     kind = "differs" if row.p_below > DIFFERS else "as the others"
     kind = kind if math.isfinite(row.p_below) else "not enough evidence"
-    left = f"at {row.alone:,} of {count(int(row.places), 'place')}" if row.alone else "nowhere"
-    about = f"{count(int(row.texts), 'text')}, {count(int(row.mentions), 'mention')}"
+    left = f"at {row.alone:,} of {counted(int(row.places), 'place')}" if row.alone else "nowhere"
+    about = f"{counted(int(row.texts), 'text')}, {counted(int(row.mentions), 'mention')}"
     return Card(
         short(row.coder, 40), kind, about,
         (("With the others", kappa), ("The others", apart), ("Alone", left)),
