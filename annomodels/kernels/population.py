@@ -70,7 +70,8 @@ def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> in
 @inlined
 def rising(a: float, above: Array, longest: int, high: Array, n_high: int) -> float:
     """Sum over coders of log Gamma(a + n) - log Gamma(a)."""
-    total, product, weight = 0.0, 1.0, above[0]
+    total: float = 0.0
+    product, weight = 1.0, above[0]
     for i in range(longest):
         # numbers that as many coders have are multiplied, which costs less than their logarithms
         if above[i] != weight or product > 1e280:
