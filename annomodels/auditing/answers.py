@@ -192,9 +192,7 @@ def apart(cluster: Ints) -> Ints:
     return np.unique(np.where(cluster >= 0, cluster, own), return_inverse=True)[1]
 
 
-def weights_of(
-    fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int, source: str = "weights"
-) -> Floats:
+def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int) -> Floats:
     """Return the sampling weight of each audited item, shape [audited]."""
     place = places(fit.data.items)
     by_code = {place[item]: value for item, value in given.items() if item in place}
@@ -203,7 +201,7 @@ def weights_of(
     if lacking:
         what = f"{counted(len(lacking), 'audited item')} without a weight: {some(lacking)}."
         remedy = "Give one over the chance that each judged item had to be drawn."
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(Problem(what, "weights", remedy))
     values = [by_code[int(n)] for n in answers.item]
     wrong = [
         name
@@ -213,7 +211,7 @@ def weights_of(
     if wrong:
         what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
         what += f"number above 0: of {some(wrong)}."
-        raise AnnotationError(Problem(what, source, "Give one over the chance to be drawn."))
+        raise AnnotationError(Problem(what, "weights", "Give one over the chance to be drawn."))
     weights = np.array([float(value) for value in values])
     if not 1 / MOST_OFF <= weights.sum() / total <= MOST_OFF:
         what = (
@@ -224,5 +222,5 @@ def weights_of(
             "A weight is one over the chance to be drawn: of 60 items drawn out of 600 alike, "
             "each has the weight 10."
         )
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(Problem(what, "weights", remedy))
     return weights

@@ -226,7 +226,7 @@ def beliefs(fit: Fit) -> Floats:
 def open_items(fit: Fit, among: tuple[Hashable, ...] | None = None) -> Bools:
     """Select items of unknown truth, and of these the items that could be drawn."""
     data: Any = fit.data
-    part = np.ones(data.n_items, bool) if data.gold is None else np.asarray(data.gold) < 0
+    part: Bools = data.known < 0
     if among is not None:
         chosen = set(among)
         part &= np.array([item in chosen for item in data.items])

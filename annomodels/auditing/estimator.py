@@ -248,12 +248,10 @@ def foreseen(
     return out
 
 
-def further(
-    estimator: Estimator, seen: Seen, drawn: Ints, sizes: tuple[int, ...] = LADDER
-) -> list[tuple[int, float, float]]:
+def further(estimator: Estimator, seen: Seen, drawn: Ints) -> list[tuple[int, float, float]]:
     """Predict both widths for further items; `drawn` are those drawn so far [stratum]."""
     out = []
-    for size in sizes:
+    for size in LADDER:
         if size >= estimator.strata.size.sum() - drawn.sum():
             break
         more = allocate(estimator.strata, size, drawn)

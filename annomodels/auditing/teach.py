@@ -58,9 +58,8 @@ def taught(fit: Fit, answers: Answers) -> Lesson:
         used = bool(after < before)
         if used:
             new = _layered(fit, stack, item, truth, np.arange(len(p)))
-    if fit.data.gold is not None:
-        told = np.flatnonzero(np.asarray(fit.data.gold) >= 0)
-        new[told] = p[told]
+    told = np.flatnonzero(fit.data.known >= 0)
+    new[told] = p[told]
     new[item] = np.eye(p.shape[1])[truth]
     return Lesson(new, before, float(after), used)
 
@@ -72,7 +71,7 @@ def _layered(fit: Fit, stack: Stacked, item: Ints, truth: Ints, of: Ints) -> Flo
     from annomodels.models.mixtures.stack import Dependence
 
     model, log_q = cast("Stack", model_of(fit.tree)), stack.log_q
-    gold = np.full(len(log_q), -1) if fit.data.gold is None else np.array(fit.data.gold)
+    gold = np.array(fit.data.known)
     gold[item] = truth
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
     layer = draw_layer(model, log_q, gold, dependence, fit.seed)
@@ -83,7 +82,7 @@ def after(fit: Fit, answers: Answers, lesson: Lesson, still_wrong: Floats) -> Fi
     """Return a fit with the gold labels after an audit, for tables and the page."""
     # Audited items are known, P(truth) of the others is as learned, and the number of labels still
     # wrong is that of the estimate. Coders and prevalence stay those of the fit.
-    gold = np.full(fit.data.n_items, -1) if fit.data.gold is None else np.array(fit.data.gold)
+    gold = np.array(fit.data.known)
     gold[answers.item], gold[answers.extra] = answers.truth, answers.extra_truth
     tree = fit.tree.copy(deep=False)
     truth = tree["truth"].to_dataset().copy()

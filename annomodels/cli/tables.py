@@ -336,10 +336,10 @@ def loaded(path: str) -> Fit:
     return fit
 
 
-def gold_of(fit: Fit, threshold: float | None, most: int = MOST_LABELS) -> Summary:
+def gold_of(fit: Fit, threshold: float | None) -> Summary:
     """Return the gold of a fit, with ``p_next_<label>`` if it has these and few labels."""
     summary = fit.gold(threshold)
-    if fit.lacks("p_next") or fit.data.n_labels > most:
+    if fit.lacks("p_next") or fit.data.n_labels > MOST_LABELS:
         return summary
     foretold = fit.p_next().table.drop(columns="item")
     # a label may be called next_a beside one that is called a

@@ -38,13 +38,14 @@ def implied_pair(
     confusion_a: ArrayLike,
     confusion_b: ArrayLike,
     name: str,
-    distance: DistanceLike = "nominal",
     values: ArrayLike | None = None,
 ) -> Floats:
     """Coefficient of two coders that a model implies; they need not share an item."""
     joint = pair_joint(prevalence, confusion_a, confusion_b)
     entry = _entry(name)
-    return _value(entry, from_joint(joint), _metric(entry, joint.shape[-1], distance, values)).value
+    return _value(
+        entry, from_joint(joint), _metric(entry, joint.shape[-1], "nominal", values)
+    ).value
 
 
 def implied(

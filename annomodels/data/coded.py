@@ -93,6 +93,11 @@ class Coded:
         return len(self.labels)
 
     @cached_property
+    def known(self) -> Ints:
+        """Code of the known true label of each item, -1 without one, shape [item]."""
+        return np.full(self.n_items, -1, np.int32) if self.gold is None else self.gold
+
+    @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where each item's rows begin, shape [item + 1]."""
         counts = np.bincount(self.item, minlength=self.n_items)

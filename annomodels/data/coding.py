@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
@@ -180,26 +179,17 @@ def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
 def _codes(names: Cells) -> tuple[Names, Ints]:
     if isinstance(names, np.ndarray):
         names = names.tolist()
-    places: defaultdict[Any, int] = defaultdict()
-    places.default_factory = places.__len__  # a name gets its number where it is first met
-    first = np.fromiter(map(places.__getitem__, names), np.int32, len(names))
-    unique = natural_sorted(places)
-    order = np.empty(len(unique), np.int32)
-    order[[places[name] for name in unique]] = np.arange(len(unique))
-    return tuple(unique), order[first]
+    unique = natural_sorted(dict.fromkeys(names))
+    lookup = {name: code for code, name in enumerate(unique)}
+    return tuple(unique), np.fromiter(map(lookup.__getitem__, names), np.int32, len(names))
 
 
 def _declared_codes(
     values: Cells, names: Names, source: str, rows: Sequence[int] | AnyArray | None
 ) -> tuple[Ints, list[Problem]]:
-    problems = [
-        *check_hashable(names, "label", "the declared label set"),
-        *(
-            []
-            if names
-            else [Problem("The declared label set is empty.", remedy="Name the labels.")]
-        ),
-    ]
+    problems = list(check_hashable(names, "label", "the declared label set"))
+    if not names:
+        problems.append(Problem("The declared label set is empty.", remedy="Name the labels."))
     if problems:
         return np.zeros(len(values), dtype=np.int32), problems
     if len(set(names)) < len(names):

@@ -155,6 +155,12 @@ def keys_of(records: Iterable[Any], depth: int = 2) -> list[str]:
     return list(found)
 
 
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """Objects in a list, or under names in an object."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [part for part in parts if isinstance(part, dict)]
+
+
 def is_list_of(value: Any, kind: type | tuple[type, ...]) -> bool:
     """Whether a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)

@@ -57,7 +57,7 @@ def facts_of(data: Annotations) -> Facts:
         per_coder=float(np.median(busy[busy > 0])),
         shared=float((n >= 2).mean()),
         scale=data.scale,
-        gold=0 if data.gold is None else int((data.gold >= 0).sum()),
+        gold=int((data.known >= 0).sum()),
         repeats=data.repeats,
         agreement=same / pairs if pairs else float("nan"),
         usual=default_model(data),

@@ -181,17 +181,20 @@ def _label_counts(data: Annotations) -> csr_array:
     return csr_array((np.ones(len(data)), data.label.astype(np.int64), data.starts), shape=shape)
 
 
+def as_known(p: Floats, data: Annotations) -> Floats:
+    """Make P(truth) [item, truth] certain where the truth is known, in place."""
+    known = np.flatnonzero(data.known >= 0)
+    p[known] = np.eye(p.shape[1])[data.known[known]]
+    return p
+
+
 def truth_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
     """Yield P(truth | labels, parameters) of every item on each draw; known gold is certain."""
     for step, p_state in state_probabilities(draws, data, budget):
         p = p_state if draws.states is None else p_state @ draws.truth(step)
-        if data.gold is not None:
-            known = np.flatnonzero(data.gold >= 0)
-            p[known] = 0.0
-            p[known, data.gold[known]] = 1.0
-        yield step, p
+        yield step, as_known(p, data)
 
 
 def state_probabilities(
@@ -204,8 +207,7 @@ def state_probabilities(
         n_coders, emitted, counts = 1, emitted[:, :1], _label_counts(data)
     widest = max(data.n_items, n_coders * data.n_labels)
     block = max(1, budget // (8 * n_states * widest))
-    gold = np.full(data.n_items, -1) if data.gold is None else data.gold
-    known, kinds = np.flatnonzero(gold >= 0), draws.kinds_of(data)
+    known, kinds = np.flatnonzero(data.known >= 0), draws.kinds_of(data)
     for first in range(0, len(draws), block):
         emission = np.log(np.maximum(emitted[first : first + block], SMALLEST))
         size = len(emission)
@@ -217,7 +219,7 @@ def state_probabilities(
             logp[:, offset] += draws.log_share(first + offset, kinds)
         for offset in range(size if len(known) else 0):
             given = np.maximum(draws.truth(first + offset), 1e-300)
-            logp[known, offset] += np.log(given).T[gold[known]]
+            logp[known, offset] += np.log(given).T[data.known[known]]
         logp -= _largest(logp)[:, :, None]
         np.exp(logp, out=logp)
         logp /= logp.sum(axis=2, keepdims=True)

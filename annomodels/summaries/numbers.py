@@ -55,7 +55,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
             "n": n,
             "mean": mean,
             "shift": value - mean,
-            "known": _known(data),
+            "known": np.where(data.known >= 0, data.values[data.known], np.nan),
         }
     )
     spread = float(_draws(tree).truth_spread.mean())
@@ -236,9 +236,3 @@ def _draws(tree: xr.DataTree) -> NumberValues:
 def _mean_labels(data: Annotations) -> Floats:
     total = np.bincount(data.item, data.values[data.label], minlength=data.n_items)
     return np.asarray(total / np.diff(data.starts))
-
-
-def _known(data: Annotations) -> Floats:
-    if data.gold is None:
-        return np.full(data.n_items, np.nan)
-    return np.where(data.gold >= 0, data.values[data.gold], np.nan)

@@ -11,7 +11,7 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.mixtures.stack import layered
-from annomodels.summaries.draws import evenly, model_of, thinned, truth_probabilities
+from annomodels.summaries.draws import as_known, evenly, model_of, thinned, truth_probabilities
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -102,13 +102,9 @@ def truth_draws(
         draws = thinned(tree, data, most)
         return len(draws), truth_probabilities(draws, data)
     some = stack.at(evenly(len(stack), min(most, len(stack))))
-    known = np.flatnonzero(data.gold >= 0) if data.gold is not None else np.zeros(0, dtype=int)
 
     def each() -> Iterator[tuple[int, Floats]]:
         for n in range(len(some)):
-            p = some.at(slice(n, n + 1)).p()[0]
-            if data.gold is not None:
-                p[known] = np.eye(p.shape[1])[data.gold[known]]
-            yield n, p
+            yield n, as_known(some.at(slice(n, n + 1)).p()[0], data)
 
     return len(some), each()

@@ -99,21 +99,6 @@ def test_gold_that_differs_between_files_is_refused(tmp_path, call) -> None:
     assert "fix:" in done.err
 
 
-def test_duplicates_are_kept_and_said(votes: Path, call) -> None:
-    votes.write_text(votes.read_text() + "t4,cem,neg,p2\n")
-    done = call("check", votes)
-    assert done.code == 0
-    assert "repeated labels\t1\t" in done.out
-    assert call("agree", votes).code == 0
-
-
-def test_spelling_variants_are_said(votes: Path, call) -> None:
-    votes.write_text(votes.read_text() + "t4,dan,Neg,p2\n")
-    done = call("check", votes)
-    assert "spelling variants\t1\t" in done.out
-    assert "'Neg' (1)" in done.out
-
-
 def test_all_problems_of_a_table_at_once(tmp_path: Path, call) -> None:
     path = tmp_path / "bad.csv"
     path.write_text("item,coder,label\n,ana,pos\nt1,,neg\nt1,ana,pos\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import annomodels as am
@@ -21,18 +19,6 @@ def fits(tmp_path_factory):
         am.datasets.load("boxcar"), "hierarchical", chains=2, draws=100, seed=1, extend=False
     ).save(folder / "other.nc")
     return folder
-
-
-@pytest.mark.parametrize("by", ["item", "label"])
-def test_the_models_are_ranked(fits, call, by):
-    done = call("compare", fits / "pooled.nc", fits / "dawid-skene.nc", "--by", by, "--json")
-    assert done.code == 0
-    rows = json.loads(done.out)
-    rows = rows["rows"] if isinstance(rows, dict) else rows
-    assert sorted(row["model"] for row in rows) == ["dawid-skene", "pooled"]
-    assert rows[0]["verdict"] == "best"
-    assert rows[0]["elpd"] > rows[1]["elpd"]
-    assert f"Scores are sums over {45 if by == 'item' else 315} {by}s" in done.err
 
 
 def test_what_does_not_work_is_said(fits, call):

@@ -47,17 +47,6 @@ def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_fit_of_numbers_is_saved_and_read(call, ratings: Path, tmp_path: Path) -> None:
-    saved = tmp_path / "fit.nc"
-    few = ("--draws", 100, "--allow-unconverged")
-    assert call("fit", ratings, "-o", saved, "--model", "interval", *few).code == 0
-    assert am.load(saved).data.scale == "interval"
-    done = call("gold", saved)
-    assert done.code == 0
-    assert "value" in done.out.splitlines()[0]
-
-
-@pytest.mark.slow
 def test_an_interrupted_fit_of_numbers_is_130(
     call, ratings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,9 +32,3 @@ def test_wrong_words_are_usage_errors(saved: Path, words: list[str], hint: str, 
     done = call("methods", saved, *words)
     assert done.code == 2
     assert hint in done.err
-
-
-def test_nothing_is_overwritten(saved: Path, tmp_path: Path, call) -> None:
-    (tmp_path / "m.md").write_text("mine")
-    assert call("methods", saved, "-o", tmp_path / "m.md").code == 2
-    assert (tmp_path / "m.md").read_text() == "mine"

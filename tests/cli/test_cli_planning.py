@@ -84,15 +84,6 @@ def test_simulate_refuses_in_words(words, call, tmp_path):
     assert not (tmp_path / "votes.csv").exists()
 
 
-def test_simulate_overwrites_nothing(call, tmp_path):
-    path = tmp_path / "truth.csv"
-    path.write_text("mine")
-    done = call("simulate", "--truth", path)
-    assert done.code == 2
-    assert not done.out
-    assert path.read_text() == "mine"
-
-
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_design_gives_what_the_package_gives(call):
@@ -126,12 +117,6 @@ def test_design_refuses_in_words(words, call):
     done = call("design", *words)
     assert done.code == 2
     assert done.err.startswith("error: ")
-
-
-def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
-    done = call("design", crowd, "--accuracy", 0.9, "--difficulty", 1)
-    assert done.code == 2
-    assert "The pilot already sets --accuracy, --difficulty" in done.err
 
 
 def test_advise_names_a_model_with_its_reasons(call):

@@ -93,17 +93,6 @@ def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
     assert "Yao" in methods
 
 
-def test_a_streamed_run_answers_in_json(labels: Path, call, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    words = ("run", labels, "--stream", "--json", "--no-report", *EM, "-o")
-    done = call(*words, out)
-    facts = json.loads(done.out)
-    assert (facts["items"], facts["seed"], facts["report"]) == (45, 3, None)
-    assert {Path(name).name for name in facts["files"]} == OUTPUTS - {"report.html"}
-    assert all(Path(name).exists() for name in facts["files"])
-    assert facts["verdict"] == json.loads((out / "about.json").read_text())["verdict"]
-
-
 def test_options_that_streams_do_not_take_are_refused_together(
     labels: Path, call, tmp_path: Path
 ) -> None:

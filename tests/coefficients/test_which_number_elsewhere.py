@@ -142,29 +142,3 @@ def test_every_case_with_a_package_is_claimed_by_a_row():
     }
     # The analytic errors of kappa stand with the coefficient, not in this table.
     assert unclaimed <= {("statsmodels", "cohen_kappa.se"), ("statsmodels", "cohen_kappa.var")}
-
-
-@pytest.mark.parametrize(
-    ("call", "name", "options"),
-    [
-        ("cohen_kappa_score(y1, y2)", "kappa", {}),
-        ("weights", "weighted_kappa", {"distance": "rank_linear"}),
-    ],
-)
-def test_scikit_learn_run_here(call, name, options, rng):
-    metrics = pytest.importorskip("sklearn.metrics")
-    first, second = rng.choice([1, 2, 5, 9], (2, 60))
-    second = following(rng, first, second)
-    rows = [(i, c, int(y[i])) for c, y in (("a", first), ("b", second)) for i in range(60)]
-    data = am.Annotations.from_records(rows)
-    weights = "linear" if call == "weights" else None
-    expected = metrics.cohen_kappa_score(first, second, weights=weights)
-    assert am.agreement(data, name, draws=0, **options).value == pytest.approx(expected)
-
-
-def following(rng, first, second):
-    """Let the second follow the first most of the time."""
-    follow = rng.random(len(first)) < 0.6
-    second = second.copy()
-    second[follow] = first[follow]
-    return second

@@ -9,8 +9,6 @@ from annomodels.coefficients.counts import few_nodes
 from annomodels.coefficients.distances import Squared
 from annomodels.coefficients.implied import (
     evaluate,
-    implied,
-    implied_pair,
     pair_joint,
 )
 from annomodels.coefficients.intervals import share_above
@@ -39,20 +37,6 @@ def test_joint_tables():
     assert found.value == pytest.approx(0.6471, abs=5e-5)
     assert 1 - found.expected == pytest.approx(0.66)
     assert evaluate("kappa", from_joint([[41, 3], [9, 47]])).value == pytest.approx(0.76, abs=5e-5)
-
-
-def test_coefficients_that_a_model_implies():
-    """The first is that of Carpenter & Poesio (2010): specificity .9, sensitivity .85."""
-    coder = [[0.9, 0.1], [0.15, 0.85]]
-    assert implied_pair([0.5, 0.5], coder, coder, "kappa") == pytest.approx(0.5639, abs=5e-5)
-    coder = [[0.8, 0.2], [0.2, 0.8]]
-    found = implied([[0.5, 0.5]], [[coder, coder, coder]], ["percent", "multi_kappa"])
-    assert {name: round(float(x[0]), 2) for name, x in found.items()} == {
-        "percent": 0.68,
-        "multi_kappa": 0.36,
-    }
-    part = evaluate("kappa", from_joint(pair_joint([0.5, 0.5], coder, coder)))
-    assert (1 - part.observed, 1 - part.expected) == (pytest.approx(0.68), pytest.approx(0.5))
 
 
 def test_margins_and_chance_levels():

@@ -26,7 +26,7 @@ from annomodels.data.validation import (
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.options import Options, meant
-from annomodels.io.tables.questions import Unsuitable, choose_question, suitable
+from annomodels.io.tables.questions import Unsuitable, choose_question, listed
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
 ROLES = ("item", "coder", "label")
@@ -77,17 +77,23 @@ def choose(
     """Columns of the question that was asked for, or the parts of all when each was asked for."""
     if options.every and parts:
         return Columns(parts={str(name): part for name, part in parts.items()}, left_out=left_out)
-    fit, said, problems = suitable(counts, left_out, options.question, where)
-    question, missed = (
-        (None, []) if problems else choose_question(fit, options.question, where, rows)
-    )
-    if problems or missed:
-        found = [*problems, *missed]
+    asked = options.question
+    sure = {name: why for name, why in left_out.items() if why.sure}
+    if asked is not None or len(counts) < 2:
+        sure = {}
+    fit = {name: n for name, n in counts.items() if name not in sure}
+    question, problems = choose_question(fit, asked, where, rows)
+    if sure and not fit:
+        what = f"None of {counted(len(counts), 'column')} holds labels to compare: {listed(sure)}."
+        remedy = f"If one of them is a question all the same, name it with {Option('question')}."
+        problems = [Problem(what, where, remedy)]
+    if problems:
         more = f" Or name it with {Option(by)}." if by else ""
-        return Columns(problems=[replace(one, remedy=one.remedy + more) for one in found])
+        return Columns(problems=[replace(one, remedy=one.remedy + more) for one in problems])
     columns = parts[question]()
     columns.question = str(question)
-    columns.notes = [*said, *columns.notes]
+    if sure:
+        columns.notes = [f"Taken for no questions: {listed(sure)}.", *columns.notes]
     return columns
 
 

@@ -186,21 +186,6 @@ def question_column(
     return None, [Problem(what, source, remedy)]
 
 
-def suitable(
-    counts: Mapping[Any, int], left_out: Mapping[Any, Unsuitable], asked: Any, where: str
-) -> tuple[dict[Any, int], list[str], list[Problem]]:
-    """Questions without columns that hold no labels, unless one of these was asked for."""
-    sure = {name: why for name, why in left_out.items() if why.sure}
-    if asked is not None or len(counts) < 2 or not sure:
-        return dict(counts), [], []
-    kept = {name: n for name, n in counts.items() if name not in sure}
-    if kept:
-        return kept, [f"Taken for no questions: {listed(sure)}."], []
-    what = f"None of {counted(len(counts), 'column')} holds labels to compare: {listed(sure)}."
-    remedy = f"If one of them is a question all the same, name it with {Option('question')}."
-    return {}, [], [Problem(what, where, remedy)]
-
-
 def choose_question(
     counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:

@@ -1,5 +1,5 @@
 """Readers of the exports of labelling tools: one file for each family of formats.
 
-Each has ``is_...(source, options)``, which looks, and ``read_...(source, options, found)``, which
-fills `found`. They may import the files above them in ``io``, and errors and validation.
+Each has ``is_...(source, options)``, which looks, and ``read_...(found)``, which fills the records
+`found`. They may import the files above them in ``io``, and errors and validation.
 """

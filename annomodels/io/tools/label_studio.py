@@ -11,6 +11,7 @@ from annomodels.io.objects import at, keys_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, to_code_points
+from annomodels.io.tools.refused import REGIONS
 
 SPAN_TAGS = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels")
 _REGIONS = {
@@ -85,9 +86,7 @@ def read_label_studio(found: Records) -> None:
         if found.empty:
             found.problem(
                 f"It holds {drawn} drawn on images, and no labels of items.",
-                "Regions of images are not read: which regions of two coders are the same has to "
-                "be decided first. Match them in a program for images and give a table with item "
-                "(the region), coder, label; or ask for a choice about each image.",
+                f"{REGIONS}; or ask for a choice about each image.",
             )
         found.note(f"Not read, because they are no labels of items: {drawn}.")
 

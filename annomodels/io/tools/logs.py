@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.objects import at, json_value
+from annomodels.io.objects import at, json_value, objects_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 
@@ -52,11 +52,6 @@ def short(value: Any) -> str:
 def part_of(value: Any) -> Mapping[str, Any]:
     """Object, or an empty one where there is none."""
     return value if isinstance(value, dict) else {}
-
-
-def objects_in(value: Any) -> list[dict[str, Any]]:
-    """Objects in a list; none where there is no list."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 # -- Inspect AI: logs as JSON or packed (.eval); scorers are the coders ----------------------------

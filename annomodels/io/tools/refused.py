@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import Any
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.objects import objects_in
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, tag_in
 
 _ROWS = 200  # that are looked at
+REGIONS = (
+    "Regions of images are not read: which regions of two coders are the same has to be decided "
+    "first. Match them in a program for images and give a table with item (the region), coder, "
+    "label"
+)
 _XML = {
     "Pascal VOC": re.compile(r"<bndbox>"),
     "CVAT": re.compile(r"<(?:box|polygon|polyline|points|mask|cuboid|skeleton|tag)\b"),
@@ -132,17 +137,15 @@ def _images(source: Source, options: Options) -> Said:
     return (
         f"This is {tool}: {counted(number, 'region')} drawn on images (such as bounding boxes), "
         "and no labels of items.",
-        "Regions of images are not read: which regions of two coders are the same has to be "
-        "decided first. Match them in a program for images and give a table with item (the "
-        "region), coder, label.",
+        f"{REGIONS}.",
     )
 
 
 def _lighttag(source: Source, options: Options) -> Said:
     """Find examples with annotations, each with those who made it."""
     marks = [
-        mark for record in source.sample for example in _dicts(record.get("examples"))
-        for mark in _dicts(example.get("annotations"))
+        mark for record in source.sample for example in objects_in(record.get("examples"))
+        for mark in objects_in(example.get("annotations"))
     ]  # fmt: skip
     if not any("annotated_by" in mark or "tagged_token_id" in mark for mark in marks):
         return None
@@ -163,17 +166,17 @@ def regions(source: Source) -> tuple[str, int]:
     if "region_shape_attributes" in source.header:
         return "the VGG Image Annotator", len(source.table)
     for record in source.sample[:1]:
-        boxes = [part for part in _dicts(record.get("annotations")) if "bbox" in part]
+        boxes = [part for part in objects_in(record.get("annotations")) if "bbox" in part]
         if boxes and "images" in record:
             return "COCO", len(boxes)
         if isinstance(record.get("shapes"), list) and "imagePath" in record:
             return "LabelMe", len(record["shapes"])
         files = record.get("_via_img_metadata", record)
-        drawn = [r for part in _dicts(files) for r in _dicts(part.get("regions"))]
+        drawn = [r for part in objects_in(files) for r in objects_in(part.get("regions"))]
         if any("shape_attributes" in region for region in drawn):
             return "the VGG Image Annotator", len(drawn)
     spans = [
-        s for record in source.sample if "image" in record for s in _dicts(record.get("spans"))
+        s for record in source.sample if "image" in record for s in objects_in(record.get("spans"))
     ]
     if any("points" in span or "bbox" in span for span in spans):
         return "Prodigy's image.manual", len(spans)
@@ -187,8 +190,3 @@ def _in_xml(text: str, files: int = 0) -> tuple[str, int]:
         if number and "<annotation" in text[:1000]:
             return tool, files or number
     return "", 0
-
-
-def _dicts(value: Any) -> list[dict[str, Any]]:
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [part for part in parts if isinstance(part, dict)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from annomodels.data.validation import some
 from annomodels.errors import Option
-from annomodels.io.objects import at, from_objects, parsed
+from annomodels.io.objects import at, from_objects, objects_in, parsed
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.table import Table
@@ -54,8 +54,6 @@ class Rows:
 
     def parts(self, record: Any) -> list[dict[str, Any]]:
         """Cells of the judgements in an object; the key of an object within stands before its."""
-        found = at(record, self.below)
-        rows = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
         return [
             {self.item: record.get("id")}
             | {
@@ -63,7 +61,7 @@ class Rows:
                 for key, value in one.items()
                 for name, cell in (value.items() if isinstance(value, dict) else [("", value)])
             }
-            for one in rows
+            for one in objects_in(at(record, self.below))
         ]
 
 

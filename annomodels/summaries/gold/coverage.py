@@ -18,7 +18,7 @@ from annomodels.data.summary import Summary
 from annomodels.limits import SETTLED
 from annomodels.summaries.draws import choices, interval
 from annomodels.summaries.stacked import truth_draws
-from annomodels.types import Bools, Floats, Ints
+from annomodels.types import Floats, Ints
 
 LIMITS = (0.0, 0.5, 0.8, 0.9, SETTLED, 0.99)
 _DRAWS = 400
@@ -68,7 +68,7 @@ class Wrong(Html):
 
 def expected_errors(p_truth: Floats, data: Annotations) -> tuple[float, float]:
     """Expect wrong labels of gold and of the majority vote, ties at random, on open items."""
-    unknown = open_items(data)
+    unknown = data.known < 0
     p = p_truth[unknown]
     by_vote = (p * _by_vote(data)[unknown]).sum(axis=1)
     return float((1 - p.max(axis=1)).sum()), float((1 - by_vote).sum())
@@ -83,7 +83,8 @@ def wrong_labels(
     # given.
     p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
     truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_gold(known).gold)
-    at, unknown = np.flatnonzero(open_items(data) & (truth >= 0)), open_items(data)
+    unknown = data.known < 0
+    at = np.flatnonzero(unknown & (truth >= 0))
     believed = p.copy()
     believed[at] = np.eye(data.n_labels)[truth[at]]
     best, order = p.argmax(axis=1), np.flatnonzero(unknown)
@@ -120,11 +121,6 @@ def wrong_labels(
         errors=errors,
         counts=counts,
     )
-
-
-def open_items(data: Annotations) -> Bools:
-    """Return which items have no known truth."""
-    return np.ones(data.n_items, bool) if data.gold is None else np.asarray(data.gold < 0)
 
 
 def _by_vote(data: Annotations) -> Floats:

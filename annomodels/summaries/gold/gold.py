@@ -48,7 +48,7 @@ def gold(
     rows = np.arange(data.n_items)
     order = np.argsort(-p, axis=1, kind="stable")
     best, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
-    known = np.full(data.n_items, -1) if data.gold is None else data.gold
+    known = data.known
     vote = majority(data.votes)
     some = thinned(tree, data, 500)
     why = why_text(contributions(some, data, best, second), data)

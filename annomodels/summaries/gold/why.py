@@ -56,7 +56,7 @@ def why(
     """
     p = tree["truth"].to_dataset()["p_truth"].values
     order = np.argsort(-p, axis=1, kind="stable")
-    known = np.full(data.n_items, -1) if data.gold is None else data.gold
+    known = data.known
     vote = majority(data.votes)
     overturned = np.flatnonzero((vote >= 0) & (vote != order[:, 0]))
     chosen = overturned if items is None else places_of(data.items, items, "item")

@@ -24,7 +24,6 @@ from annomodels.limits import (
 )
 from annomodels.summaries import skills
 from annomodels.summaries.draws import model_of, per_item, thinned, told_by
-from annomodels.summaries.gold.coverage import open_items
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.types import Bools, Floats, Ints
@@ -116,7 +115,7 @@ def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bo
         chosen &= not groups or data.n_labels == 2
     else:
         chosen = np.asarray(p_ambiguous) > 0.5
-    return p, chosen & open_items(data)
+    return p, chosen & (data.known < 0)
 
 
 def _divided(p: Floats, data: Annotations) -> tuple[Bools, bool]:
@@ -147,8 +146,9 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
 def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = SETTLED) -> Bools:
     """Return which items have a label that needs no more work."""
     # If all labels look alike, a prevalence near 1 is no knowledge of an item.
-    known = ~open_items(data)
-    return np.asarray((p.max(axis=1) >= threshold) & (known | (not skills.doubtful(strength))))
+    return np.asarray(
+        (p.max(axis=1) >= threshold) & ((data.known >= 0) | (not skills.doubtful(strength)))
+    )
 
 
 def quadrant_name(word: str, n_labels: int) -> str:
@@ -242,7 +242,7 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
     acc_against = over(per_item(of_coder * dissents, data.starts), against)
     acc_for = over(per_item(of_coder * ~dissents, data.starts), n - against)
     bits = over(per_item(facts.bits[data.coder], data.starts), n)
-    known = np.zeros(len(n), bool) if data.gold is None else data.gold >= 0
+    known = data.known >= 0
     out = [""] * data.n_items
     for i, word in enumerate(where):
         label, p, dissent = names[facts.best[i]], facts.probability[i], int(against[i])

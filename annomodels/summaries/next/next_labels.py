@@ -21,7 +21,7 @@ from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
-from annomodels.summaries.gold.coverage import expected_errors, open_items
+from annomodels.summaries.gold.coverage import expected_errors
 from annomodels.summaries.gold.gold import TOO_SURE
 from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
@@ -129,7 +129,7 @@ def next_labels(
     spread = 1 - p.max(axis=1) if by == "gold" else entropy_bits(p)
     if undecided is None:
         undecided = to_decide(data, state_columns(tree, data).get("p_ambiguous"))[1]
-    wanted = open_items(data) & ~undecided
+    wanted = (data.known < 0) & ~undecided
     if stop:
         wanted &= ~settled(p, data, signal(tree, data))
     # labels remove no more than there is, so that most items of a large set need no closer look
@@ -148,13 +148,13 @@ def next_labels(
     rest = np.setdiff1d(np.arange(len(portions.item)), taken)
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
-    before = expected_errors(p, data)[0] if by == "gold" else float(spread[open_items(data)].sum())
+    before = expected_errors(p, data)[0] if by == "gold" else float(spread[data.known < 0].sum())
     after = before - float(table["gain"].sum())
     removed = np.bincount([r.item for r in requests], [r.gain for r in requests], len(p))
     removed = np.minimum(removed / np.maximum(spread, SMALLEST), 1.0)
     ends = (np.nan, np.nan)
     if by == "gold":
-        ends = _after(tree, data, p.argmax(axis=1), ~open_items(data), removed)
+        ends = _after(tree, data, p.argmax(axis=1), data.known >= 0, removed)
     found = Outlook(
         by=by,
         before=before,

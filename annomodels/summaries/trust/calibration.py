@@ -32,7 +32,7 @@ def calibration(
 ) -> Summary:
     """Compare probabilities of gold labels with how often these are right (Jeffreys' prior)."""
     truth = np.asarray(data.with_gold(known).gold)
-    told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    told = data.known >= 0
     tested = np.flatnonzero((truth >= 0) & ~told)
     if not len(tested):
         raise NotApplicable(

@@ -10,7 +10,14 @@ from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import Draws, choices, draw_labels, per_item, state_probabilities
+from annomodels.summaries.draws import (
+    Draws,
+    as_known,
+    choices,
+    draw_labels,
+    per_item,
+    state_probabilities,
+)
 from annomodels.types import Floats, Ints
 
 MOST_VOTES = 10  # votes up to which every number of votes is a cell of its own
@@ -157,10 +164,7 @@ def error_dispersion(
         for step, p in state_probabilities(draws, data):
             emission = draws.emission[step]
             state = choices(p, rng.random(data.n_items))
-            given = draws.truth(step)[state]
-            if data.gold is not None:
-                known = np.flatnonzero(data.gold >= 0)
-                given[known] = np.eye(data.n_labels)[data.gold[known]]
+            given = as_known(draws.truth(step)[state], data)
             truth = choices(given, rng.random(data.n_items))[data.item]
             label = draw_labels(emission, data.coder, state[data.item], rng)
             right = emission[data.coder, state[data.item], truth]

@@ -135,7 +135,7 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
 
 def _overlap(data: Annotations) -> Finding:
     n = np.diff(data.starts)
-    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    known = data.known >= 0
     return overlap_finding(float(((n >= 2) | known).mean()))
 
 

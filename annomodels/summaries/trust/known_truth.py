@@ -22,21 +22,19 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     """Test what a fit says of items of known truth as if it were not known."""
     # After an audit these are the drawn items, by what the fit said before, which is in the tree;
     # else those that a stack was told. None where nothing tests it.
-    if data.gold is None:
-        return None
     audit = tree["audit"].to_dataset() if "audit" in tree.children else None
-    known = np.flatnonzero(data.gold >= 0)
+    known = np.flatnonzero(data.known >= 0)
     if audit is not None:
         items = audit["audited_item"].values
         drawn = audit["audited_drawn"].values.astype(bool)
         if drawn.sum() >= KNOWN_TESTED:
-            right = audit["audited_best"].values == data.gold[items]
+            right = audit["audited_best"].values == data.known[items]
             number = int((~right[drawn]).sum())
             return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audit")
         known = np.setdiff1d(known, items)
     if len(known) < KNOWN_TESTED:
         return None
-    return _of_stack(tree, known, data.gold[known].astype(np.int64))
+    return _of_stack(tree, known, data.known[known].astype(np.int64))
 
 
 def held_back_finding(
@@ -44,7 +42,7 @@ def held_back_finding(
 ) -> Finding | None:
     """Test a fit on truth that it was not told; None where it is of few items."""
     truth = np.asarray(data.with_gold(known).gold)
-    told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    told = data.known >= 0
     items = np.flatnonzero((truth >= 0) & ~told)
     if len(items) < KNOWN_TESTED:
         return None

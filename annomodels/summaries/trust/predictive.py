@@ -144,10 +144,9 @@ def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
     out = np.tile(draws.share[step], (data.n_items, 1))
     if kinds is not None:
         out = np.exp(draws.log_share(step, kinds))
-    if data.gold is not None:
-        known = np.flatnonzero(data.gold >= 0)
-        joint = out[known] * draws.truth(step).T[data.gold[known]]
-        out[known] = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+    known = np.flatnonzero(data.known >= 0)
+    joint = out[known] * draws.truth(step).T[data.known[known]]
+    out[known] = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
     return out
 
 

@@ -69,7 +69,7 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     p: Floats = tree["truth"].to_dataset()["p_truth"].values
     crowd = consensus(data)
     if crowd is not None:
-        p = crowd.p if data.gold is None else np.where(data.gold[:, None] >= 0, p, crowd.p)
+        p = np.where(data.known[:, None] >= 0, p, crowd.p)
     told = np.zeros((data.n_labels, data.n_labels))
     for label in range(data.n_labels):
         told[:, label] = p[data.item[data.label == label]].sum(axis=0)

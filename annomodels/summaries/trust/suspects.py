@@ -141,7 +141,7 @@ def one_label_finding(data: Annotations) -> Finding:
 def two_coders_finding(data: Annotations) -> Finding:
     """Judge whether there are enough coders for their labels to tell who is right."""
     n = int((data.per_coder > 0).sum())
-    known = 0 if data.gold is None else int((data.gold >= 0).sum())
+    known = int((data.known >= 0).sum())
     enough = 10 * data.n_labels
     if n != 2 or known >= enough:
         return Finding("two coders", n, 3, f"{n:,} coders gave labels.")
@@ -174,7 +174,7 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
     """Judge gold labels that no coder gave to the item."""
     best = p.argmax(axis=1)
     votes = data.votes
-    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    known = data.known >= 0
     given = votes.sum(axis=1) > 0
     found = np.flatnonzero(given & ~known & (votes[np.arange(data.n_items), best] == 0))
     if not len(found):
@@ -203,7 +203,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
     """Judge overturned majorities that rest on coders who are copies or worse than chance."""
     name = "overturned by flagged coders"
     vote, best = majority(data.votes), p.argmax(axis=1)
-    known = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
+    known = data.known >= 0
     overturned = (vote >= 0) & (vote != best) & ~known
     if not len(flagged) or not overturned.any():
         text = f"No majority of {int(overturned.sum()):,} is overturned by coders to be wary of."
