@@ -23,8 +23,8 @@ from ambiguous_sets import Hard, auc, bins, calibration_error, entropy, entropy_
 from numpy.typing import NDArray
 
 import annomodels as am
+from annomodels.limits import CONTESTED_APART, CONTESTED_LABELS
 from annomodels.summaries.items.contested import contested, listed
-from annomodels.summaries.items.items import APART, FEWEST
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +109,7 @@ def listed_items(seed: int, replications: int, labels: tuple[int, ...] = (8, 12,
                 made = make(k, per_item, share, rng, hard)
                 votes = made.data.votes
                 n = votes.sum(axis=1)
-                able = (n >= FEWEST) & (n - votes.max(axis=1) >= APART)
+                able = (n >= CONTESTED_LABELS) & (n - votes.max(axis=1) >= CONTESTED_APART)
                 at = listed(contested(made.data), able)
                 count, right = count + int(at.sum()), right + int((at & made.ambiguous).sum())
                 planted, items = planted + int(made.ambiguous.sum()), items + len(at)

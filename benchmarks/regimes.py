@@ -83,12 +83,17 @@ def ordinal(rng: Rng, size: int = 200, *, k: int = 5) -> Crowd:
 
 @dataclass(frozen=True)
 class Regime:
-    """A kind of crowd: its generator, options of it, and sizes that sets are drawn from."""
+    """A kind of crowd: its generator, options of it, and sizes that sets are drawn from.
+
+    `given` are items of known truth that the fit is given, and how many of these are wrong; what is
+    measured leaves them out.
+    """
 
     make: Callable[..., Crowd]
     options: dict[str, Any] = field(default_factory=dict)
     sizes: tuple[int, ...] = (150, 200, 300)
     scale: str = "nominal"
+    given: tuple[int, int] = (0, 0)
 
 
 REGIMES: dict[str, Regime] = {
@@ -118,6 +123,8 @@ REGIMES: dict[str, Regime] = {
     "swapped classes": Regime(crowds.swapped),
     "items twice": Regime(crowds.items_twice),
     "drift": Regime(crowds.drift),
+    "known truth": Regime(crowds.clean, given=(40, 0)),
+    "known truth, 20 % wrong": Regime(crowds.clean, given=(40, 8)),
 }
 
 
@@ -127,9 +134,11 @@ def crowd(name: str, number: int, seed: int) -> truths.Set:
     rng = np.random.default_rng([seed, number, zlib.crc32(name.encode())])
     rows, truth = regime.make(rng, int(rng.choice(regime.sizes)), **regime.options)
     labels = sorted({label for *_, label in rows}) if regime.scale != "nominal" else None
-    data = am.Annotations.from_records(rows, scale=regime.scale, labels=labels)
+    gold = crowds.spoiled(rng, truth, *regime.given)
+    data = am.Annotations.from_records(rows, scale=regime.scale, labels=labels, gold=gold)
     code = {str(label): k for k, label in enumerate(data.labels)}
-    return truths.Set(name, data, np.array([code.get(truth[str(i)], -1) for i in data.items]))
+    rest = [-1 if str(i) in gold else code.get(truth[str(i)], -1) for i in data.items]
+    return truths.Set(name, data, np.array(rest))
 
 
 def measured(each: truths.Set, seed: int) -> dict[str, Any]:

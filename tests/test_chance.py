@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.data import chance
 from annomodels.data.chance import alpha_high, chance_p_value
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -84,3 +85,10 @@ def test_the_end_of_alpha_is_that_of_its_interval(k):
     data = made(crowds.clean, 3, k=k)
     found = am.agreement(data, "alpha").high
     assert alpha_high(data.label, data.starts, data.n_labels) == pytest.approx(found, abs=0.02)
+
+
+def test_pairs_of_one_item_with_thousands_of_labels_are_bounded(monkeypatch):
+    monkeypatch.setattr(chance, "PAIRS", 5_000)
+    one, two = chance._row_pairs(np.arange(4_000), np.array([0, 4_000]))
+    assert 10_000 <= len(one) < 14_000
+    assert set(one) | set(two) == set(range(4_000))

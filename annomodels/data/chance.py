@@ -101,11 +101,14 @@ def _row_pairs(coder: Ints, starts: Ints) -> tuple[Ints, Ints]:
     first = np.ones(len(coder), dtype=bool)
     first[1:] = (item[1:] != item[:-1]) | (coder[1:] != coder[:-1])
     rows = np.flatnonzero(first & (item % step == 0))
+    rest = 2 * PAIRS
     for distance in range(1, int(n.max(initial=0))):
-        near = rows[:-distance][item[rows[distance:]] == item[rows[:-distance]]]
-        if not len(near):
+        same = item[rows[distance:]] == item[rows[:-distance]]
+        found.append((rows[:-distance][same], rows[distance:][same]))
+        # of an item with thousands of labels, pairs that are near in the order of coders will do
+        rest -= len(found[-1][0])
+        if not len(found[-1][0]) or rest <= 0:
             break
-        found.append((near, rows[distance:][item[rows[distance:]] == item[rows[:-distance]]]))
     if not found:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     one, two = (np.concatenate(part) for part in zip(*found, strict=True))

@@ -70,11 +70,17 @@ def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> in
 @inlined
 def rising(a: float, above: Array, longest: int, high: Array, n_high: int) -> float:
     """Sum over coders of log Gamma(a + n) - log Gamma(a)."""
-    total = 0.0
+    total: float = 0.0
+    product, weight = 1.0, above[0]
     for i in range(longest):
-        if above[i] == 0.0:
-            break
-        total += above[i] * math.log(a + i)
+        # numbers that as many coders have are multiplied, which costs less than their logarithms
+        if above[i] != weight or product > 1e280:
+            total += weight * math.log(product)
+            product, weight = 1.0, above[i]
+            if weight == 0.0:
+                break
+        product *= a + i
+    total += weight * math.log(product)
     for j in range(n_high):
         total += math.lgamma(a + high[j]) - math.lgamma(a + CAP)
     return total
@@ -89,9 +95,12 @@ def log_density(
     high: Array,
     n_high: Array,
     longest: int,
+    known: Array,
     mean: Array,
 ) -> float:
     """Log density of (log-ratios of m, log c); fills `mean` with m.
+
+    `known` holds a log c and the terms that depend on it alone, which slices of m need again.
 
     phi[:-1] are log(m_l / m_last) and phi[-1] is log c. `anchor` holds the Dirichlet pseudo-counts
     of m, `scale` = (a, b, c, lower) the log density a + b log x + c log(x)^2 of the concentration.
@@ -110,7 +119,13 @@ def log_density(
     log_total = top + math.log(total)
     # Jacobians: of the log-ratios (product of m) and of log c
     # the slice moves log c, so the last term is the Jacobian
-    value: float = concentration_density(scale, log_c) + log_c
+    if log_c != known[0]:
+        known[0] = log_c
+        known[1] = concentration_density(scale, log_c) + log_c
+        known[1] -= rising(
+            concentration, above[n_labels], longest, high[n_labels], n_high[n_labels]
+        )
+    value: float = known[1]
     for label in range(n_labels):
         log_mean = (phi[label] if label < n_labels - 1 else 0.0) - log_total
         if log_mean < -600.0:
@@ -120,7 +135,6 @@ def log_density(
         value += rising(
             concentration * mean[label], above[label], longest, high[label], n_high[label]
         )
-    value -= rising(concentration, above[n_labels], longest, high[n_labels], n_high[n_labels])
     return value
 
 
@@ -145,14 +159,15 @@ def draw_population(
     n_high = np.zeros(n_labels + 1, dtype=np.int64)
     state = np.empty(1, dtype=np.uint64)
     phi = np.empty(n_labels)
-    m = np.empty(n_labels)
+    m, known = np.empty(n_labels), np.empty(2)
     for k in range(n_classes):
         state[0] = address(key, iteration, POPULATION, k)
         longest = tally(counts, k, above, high, n_high)
         for label in range(n_labels - 1):
             phi[label] = math.log(mean[k, label]) - math.log(mean[k, n_labels - 1])
         phi[n_labels - 1] = math.log(concentration[k])
-        args = (anchor[k], scale, above, high, n_high, longest, m)
+        known[0] = np.nan
+        args = (anchor[k], scale, above, high, n_high, longest, known, m)
         here = log_density(phi, *args)
         for _ in range(sweeps):
             for d in range(n_labels):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MODEL_DRAWS = 1000
 # how much wider the few draws of a stack's members are taken, so that intervals cover on simulated
 # crowds, where all members are a little off
-WIDER = 1.2
+WIDER = 1.3
 MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
 BY_PAIR = ("light_kappa",)
 

@@ -58,7 +58,9 @@ def test_population_density_matches_the_dirichlet_multinomial(rng):
     # a small step, which compiled code alone may call
     @numba.njit
     def density(phi, anchor, scale, above, high, n_high, longest, out):
-        return log_density(phi, anchor, scale, above, high, n_high, longest, out)
+        return log_density(
+            phi, anchor, scale, above, high, n_high, longest, np.full(2, np.nan), out
+        )
 
     counts = rng.poisson(3, (6, 3, 3)).astype(np.int64)
     counts[0, 1, 1] = CAP + 30

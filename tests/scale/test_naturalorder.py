@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annomodels.data.coding import natural_key
+from annomodels.data.coding import natural_key, natural_sorted
 from annomodels.scale.naturalorder import buckets, key_of, keys_of
 
 ALPHABET = st.sampled_from(list("aAbB019.-+_eE \t\0ü٣z"))
@@ -22,6 +22,12 @@ def test_keys_sort_as_names_do(names: set[str]) -> None:
     keys = keys_of(array)
     assert keys.to_pylist() == [key_of(name) for name in names]
     assert array.take(pc.sort_indices(keys)).to_pylist() == wanted
+
+
+@given(st.sampled_from(["", "t", "item_", "-", "٣", "A1"]), st.sets(st.text("019x", max_size=4)))
+def test_names_that_end_in_numbers_sort_as_all_do(start: str, ends: set[str]) -> None:
+    names = {start + end for end in ends}
+    assert natural_sorted(names) == sorted(names, key=natural_key)
 
 
 def test_a_bucket_begins_with_its_edge() -> None:

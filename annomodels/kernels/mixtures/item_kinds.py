@@ -30,6 +30,8 @@ from annomodels.kernels.random import (
 LEAST_MEAN = 1e-10
 # up to so many labels a Beta number is a product of powers of uniform numbers
 FEW = 3
+# up to fewer labels than this of one kind by one coder are looked up in a table
+TABLED = 24
 # attempts to move a kind to another class, for each slot
 MOVES = 4
 SHAPE, RATE, LOW, HIGH = range(4)
@@ -128,32 +130,49 @@ def draw_levels(
 
 
 @inlined
-def draw_member(source: Kinds, counts: Array, j: int, weights: Array, state: Array) -> None:
+def fill_risen(source: Kinds, risen: Array) -> None:
+    """Fill `risen` [community, slot, label, n] with log Gamma(x + n) - log Gamma(x).
+
+    x are the pseudo-counts of the labels; the place after the last label is for their sum.
+    """
+    mean, concentration = source.mean, source.concentration
+    n_labels = mean.shape[2]
+    for t in range(mean.shape[0]):
+        for a in range(mean.shape[1]):
+            for label in range(n_labels + 1):
+                x = concentration[t, a] * (mean[t, a, label] if label < n_labels else 1.0)
+                value = 0.0
+                for n in range(risen.shape[3]):
+                    risen[t, a, label, n] = value
+                    value += math.log(x + n)
+
+
+@inlined
+def risen_by(n: int, x: float, table: Array) -> float:
+    """Look up log Gamma(x + n) - log Gamma(x), or compute it for an n beyond the table."""
+    return float(table[n]) if n < len(table) else math.lgamma(x + n) - math.lgamma(x)
+
+
+@inlined
+def draw_member(
+    source: Kinds, counts: Array, j: int, risen: Array, weights: Array, state: Array
+) -> None:
     """Draw the community of a coder, their rows integrated out."""
     mean, concentration = source.mean, source.concentration
     n_labels, n_slots = counts.shape[1], counts.shape[2]
     for t in range(len(mean)):
         value = math.log(source.share[t])
         for a in range(n_slots):
-            total, ratio = 0, 1.0
+            total = 0
             for label in range(n_labels):
                 n = counts[j, label, a]
                 if n > 0:
-                    alpha = concentration[t, a] * mean[t, a, label]
-                    if n <= FEW:
-                        for r in range(n):
-                            ratio *= alpha + r
-                    else:
-                        value += math.lgamma(alpha + n) - math.lgamma(alpha)
+                    value += risen_by(
+                        n, concentration[t, a] * mean[t, a, label], risen[t, a, label]
+                    )
                     total += n
-            if 0 < total <= FEW:
-                for r in range(total):
-                    ratio /= concentration[t, a] + r
-            elif total > 0:
-                value += math.lgamma(concentration[t, a])
-                value -= math.lgamma(concentration[t, a] + total)
             if total > 0:
-                value += math.log(ratio)
+                value -= risen_by(total, concentration[t, a], risen[t, a, n_labels])
         weights[t] = value
     source.member[j] = pick_log(weights, uniform(state))
 
@@ -168,7 +187,7 @@ def log_beta_variate(state: Array, pair: Array, a: float, n: int) -> float:
         return value
     x, left = gamma_variate(state, pair, np.int64(0), a)
     y, left = gamma_variate(state, pair, left, float(n))
-    return math.log(x) - math.log(x + y)
+    return math.log(x / (x + y))
 
 
 @inlined
@@ -182,10 +201,13 @@ def draw_communities(
     tables = np.zeros(mean.shape)
     logs, fewer = np.zeros(concentration.shape), np.zeros(concentration.shape)
     sizes, weights = np.ones(len(mean)), np.empty(len(mean))
+    risen = np.empty((len(mean), n_slots, n_labels + 1, TABLED))
+    if len(mean) > 1:
+        fill_risen(source, risen)
     for j in range(len(counts)):
         state[0] = address(key, iteration, COMMUNITY, j)
         if len(mean) > 1:
-            draw_member(source, counts, j, weights, state)
+            draw_member(source, counts, j, risen, weights, state)
         t = member[j]
         sizes[t] += 1.0
         for a in range(n_slots):

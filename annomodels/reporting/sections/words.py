@@ -69,7 +69,8 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "Contested",
         "The coders of the item disagree more than their errors explain: it may have more than one "
-        "reading. About three in ten of the items called so are expected to have only one.",
+        "reading. About three in ten of the items called so are expected to have only one; up to "
+        "half where items also differ in difficulty.",
     ),
     (
         "Agreement coefficient",
