@@ -114,8 +114,6 @@ def one_question(
         if job.decisions is not None:
             fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
         fit.save(beside / FIT)
-        if unused := fit.model.unused(labels):
-            note(f"note: {unused}")
         if shown is not None:
             keep(shown, beside)
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None

@@ -404,6 +404,10 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
     labels = {label_text(label): label for label in data.labels}
     made = [row for row in rows if row[3] == DECIDED or (not row[3] and not is_blank(row[2]))]
     problems = _problems(made, source, items, labels, data)
+    if strange := [row for row in rows if row[3] not in ("", DECIDED, *ENTRIES)]:
+        what = f"{counted(len(strange), 'row has', 'rows have')} a decision that is unknown."
+        where = f"{source}, first in row {strange[0][0]}: {strange[0][3]!r}"
+        problems.append(Problem(what, where, f"Write one of {', '.join((DECIDED, *ENTRIES))}."))
     if problems:
         raise AnnotationError(problems)
     if not made:

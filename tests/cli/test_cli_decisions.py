@@ -109,7 +109,7 @@ def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_
     path = decided(tmp_path / "d.csv", ["r003", "r004"], fit="0123456789ab")
     with path.open("a") as file:
         file.write("nobody,pos,decided,,\nr005,great,decided,,\nr006,pos,decided,,\n")
-        file.write("r006,neg,decided,,\nr007,,decided,,\n")
+        file.write("r006,neg,decided,,\nr007,,decided,,\nr008,pos,Decided,,\n")
     with pytest.raises(am.errors.AnnotationError) as caught:
         am.datasets.load("crowd").with_gold(path)
     said = [problem.what for problem in caught.value.problems]
@@ -120,6 +120,7 @@ def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_
         "2 decisions of an item that is decided twice, differently.",
         "2 decisions about other labels (these have the fingerprint "
         f"{am.datasets.load('crowd').fingerprint}).",
+        "1 row has a decision that is unknown.",
     ]
     assert all("row" in problem.where for problem in caught.value.problems)
     done = call("run", crowd, "-o", tmp_path / "out", *FEW, "--gold", path)

@@ -170,7 +170,7 @@ def test_tables_hold_the_numbers_of_the_summaries(crowd, crowd_html):
     assert len(rows) == min(len(coders), MOST)
     assert set(rows) <= set(coders["coder"])
     first = coders.set_index("coder").loc[rows[0]]
-    assert f"{first['accuracy']:.2f}" in table[: table.index(rows[1])]
+    assert f"{first['share_right']:.2f}" in table[: table.index(rows[1])]
 
 
 def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 
 from annomodels.data.annotations import Annotations
+from annomodels.errors import Option
 from annomodels.models.base import Earlier, Model
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.item_kinds import KindsOfItems
@@ -199,7 +200,8 @@ class Stack(HierarchicalDawidSkene):
         return (
             "The labels are ordered. The stack uses their order only to expect that coders err on "
             "the same items, not to expect errors close to the true label. If errors are mostly "
-            'one step off, also fit model="ordinal", which uses the order, and compare.'
+            f"one step off, also fit {Option('model', 'ordinal')}, which uses the order, and "
+            "compare."
         )
 
     def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
+from annomodels.data.columns import COLUMNS, decimal, percent, short
 from annomodels.data.columns import columns as columns_of
-from annomodels.data.columns import decimal, percent, short
 from annomodels.data.validation import counted
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import told_apart
@@ -73,7 +73,7 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
 
 def _right(row: Any) -> str:
     """Name the column with the share of the labels given that are right; a scan has none."""
-    return "share_right" if np.isfinite(row.get("share_right", np.nan)) else "accuracy"
+    return "share_right" if "share_right" in row else "accuracy"
 
 
 def _feedback(row: Any, true: str, said: str, share: float) -> str:
@@ -113,7 +113,9 @@ def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...
 def quality(facts: Facts) -> Table:
     """Coders, the most notable first."""
     rows = facts.coders.table
-    columns = columns_of("coder kind n accuracy skill bits advice")
+    right = COLUMNS["share_right"].called("Share right", bar=True)
+    right = right if "share_right" in rows else COLUMNS["accuracy"]
+    columns = columns_of("coder kind n", right, "skill bits advice")
     title = "All coders, the most notable first"
     return tabulate("coders", title, columns, rows.iloc[notable(rows)], full="coders.csv")
 
