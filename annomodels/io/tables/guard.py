@@ -275,12 +275,14 @@ def _items_apart(data: Annotations) -> list[Problem]:
     """Items with closed label sets of their own, as the questions of a survey have them."""
     if not _plain_classes(data) or 4 * data.n_labels > len(data) or data.n_items < 3:
         return []
+    per_item = np.bincount(data.item, minlength=data.n_items)
+    if per_item.max() < 5:  # as in most large crowds: nothing is sorted for it
+        return []
     pairs, uses = np.unique(
         data.item.astype(np.int64) * data.n_labels + data.label, return_counts=True
     )
     item, label = pairs // data.n_labels, pairs % data.n_labels
     own = (np.bincount(label, minlength=data.n_labels) == 1)[label] & (uses >= 2)
-    per_item = np.bincount(item, uses, data.n_items)
     kinds = np.bincount(item, minlength=data.n_items)
     of_own = np.bincount(item[own], uses[own], data.n_items)
     own_kinds = np.bincount(item[own], minlength=data.n_items)
