@@ -183,7 +183,12 @@ def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
 
 def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, ...]:
     found = Counter(kind)
-    counted = ", ".join(f"{found[word]:,} {word}" for word in KINDS if found[word])
+    several = {"spammer": "spammers", "adversary": "adversaries"}
+    counted = ", ".join(
+        f"{n:,} {several.get(word, word) if n > 1 else word}"
+        for word in KINDS
+        if (n := found[word])
+    )
     notes = [f"Of {len(kind):,} coders: {counted}."]
     if data.by_chance:
         notes.append("Nothing tells one from another: the labels cannot be told from chance.")
