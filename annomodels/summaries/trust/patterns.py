@@ -17,7 +17,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.summaries.draws import per_item
 from annomodels.summaries.trust.consensus import Consensus, consensus
-from annomodels.summaries.trust.findings import CHECK, TESTED, Finding
+from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats, Ints
 
 # probability of a false alarm, of each finding, over all that it looks at
@@ -216,7 +216,7 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
         "the items: look at them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
-    return Finding(name, n, expected, text, CHECK, lamp=TESTED, values=values)
+    return Finding(name, n, expected, text, CHECK, values=values)
 
 
 def twice_finding(found: Consensus) -> Finding:
