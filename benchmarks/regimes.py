@@ -1,12 +1,16 @@
 """Measure what a fit says on simulated crowds of many kinds, against their truth.
 
     python benchmarks/regimes.py [--sets 20] [--json FILE] [--regimes NAME ...] [--start 0]
+    python benchmarks/regimes.py --implied-alpha [--sets 40]
 
 A regime is a generator of `crowds.py` with sizes that vary from set to set. Columns: share of right
 labels (votes, Dawid-Skene, the default model); log loss over that of the vote shares (Dawid-Skene,
 hierarchical, the default); wrong labels, expected and real; sets whose interval contains the real
 number; coders (share of right labels) and classes whose real share is in its interval; items listed
 as contested; verdicts; and what the coders are called. Truth is what was simulated.
+
+With `--implied-alpha` the alpha that the default implies for 200 items is compared with that of the
+labels of 20,200 items by the same coders.
 """
 
 from __future__ import annotations
@@ -167,6 +171,34 @@ def _model_alpha(fit: am.Fit) -> list[float]:
     return [float(row[name]) for name in ("model", "model_low", "model_high")]
 
 
+def _skewed(rng: Rng, size: int) -> Crowd:
+    truth = rng.choice(3, size, p=[0.9, 0.07, 0.03])
+    rows = [crowds.one_coin(each, 3) for each in rng.uniform(0.7, 0.95, 8)]
+    return crowds.records(crowds.labeled(rng, truth, rows, 5)), crowds.told(truth)
+
+
+CELLS: dict[str, Callable[[Rng, int], Crowd]] = {
+    "clean": lambda rng, n: crowds.clean(rng, n),
+    "difficulty": lambda rng, n: _by_difficulty(rng, rng.normal(0, 1, n), 3, 5, 10),
+    "skewed": _skewed,
+}
+
+
+def implied_alpha(name: str, sets: int, seed: int) -> str:
+    """Count how often the interval of the implied alpha holds that of very many items."""
+    gaps, held = [], 0
+    for number in range(sets):
+        rng = np.random.default_rng([seed, number, len(name)])
+        rows = list(CELLS[name](rng, 20_200)[0])
+        some = set(rng.choice(sorted({item for item, *_ in rows}), 200, replace=False))
+        true = float(am.agreement(am.Annotations.from_records(rows), "alpha").value)
+        data = am.Annotations.from_records([one for one in rows if one[0] in some])
+        value, low, high = _model_alpha(am.fit(data, seed=1, threads=1))
+        gaps.append(value - true)
+        held += low <= true <= high
+    return f"{name}: {held} of {sets} intervals hold alpha, mean difference {np.mean(gaps):.3f}"
+
+
 def row(name: str, sets: list[dict[str, Any]]) -> list[str]:
     """Give the row of a regime."""
 
@@ -213,8 +245,13 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="number of the first crowd")
     parser.add_argument("--json", type=Path, help="file for all numbers")
     parser.add_argument("--regimes", nargs="+", choices=list(REGIMES), help="some of the regimes")
+    parser.add_argument("--implied-alpha", action="store_true", help="measure the implied alpha")
     options = parser.parse_args()
     n = 2 if options.reduced else options.sets
+    if options.implied_alpha:
+        for name in CELLS:
+            common.say(implied_alpha(name, n, options.seed))
+        return
     done: dict[str, list[dict[str, Any]]] = {}
     for name in options.regimes or REGIMES:
         numbers = range(options.start, options.start + n)

@@ -360,7 +360,7 @@ def _alike(labels: SetLabels, distance: SizeDistance, cut: Cut) -> float:
             found = np.flatnonzero(kept)
             cells.append(np.stack([pair[found], sizes[at[found]], kept[found], weight[found]]))
         return _cut_short(cells[0], cells[1], distance)
-    # a label is a base set, or that less a mention of its own, or less a common mention
+    # labels are base sets, or these without a mention of their own or without a common one
     sizes = np.stack([labels.base_sizes - (kind > 0) for kind in range(3)], axis=-1)
     lost = labels.within(left, own[p]), labels.within(right, own[q])
     held = [

@@ -105,7 +105,7 @@ def _row_pairs(coder: Ints, starts: Ints) -> tuple[Ints, Ints]:
     for distance in range(1, int(n.max(initial=0))):
         same = item[rows[distance:]] == item[rows[:-distance]]
         found.append((rows[:-distance][same], rows[distance:][same]))
-        # of an item with thousands of labels, pairs that are near in the order of coders will do
+        # if an item has thousands of labels, only pairs of coders next to each other are taken
         rest -= len(found[-1][0])
         if not len(found[-1][0]) or rest <= 0:
             break

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels.data.names import label_text
+from annomodels.limits import SETTLED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -187,7 +188,7 @@ def _chance(value: float, digits: int) -> str:
         return f"<{decimal(smallest, digits)}"
     if 1 - smallest / 2 < value < 1:
         return f">{decimal(1 - smallest, digits)}"
-    if digits == 2 and 0.945 <= value < 0.95:  # must not read 0.95, from which a label is settled
+    if digits == 2 and SETTLED - 0.005 <= value < SETTLED:  # must not read as settled
         return decimal(math.floor(1000 * value) / 1000, 3)
     return decimal(value, digits)
 

@@ -334,7 +334,7 @@ _SPLITS = {
 
 
 def _are_splits(files: Sequence[File]) -> bool:
-    """Whether the files are called after parts of a corpus, such as train and test."""
+    """Return True if the files are named after parts of a corpus, such as train and test."""
     words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
     return all(not file.said for file in files) and all(one & _SPLITS for one in words)
 
@@ -359,7 +359,7 @@ def _common(files: Sequence[File]) -> str:
 
 
 def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
-    """Whether the files are parts of one wide table: the same columns, and never the same item."""
+    """Return True if the files are parts of one wide table: same columns, no common item."""
     tables = [file.source.table for file in files]
     if any(file.said for file in files) or len({table.header for table in tables}) > 1:
         return False
@@ -483,7 +483,7 @@ def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
 
 
 def account(columns: Columns, files: Sequence[File]) -> list[str]:
-    """Say what was taken from each file, and which items are in some of them only."""
+    """Report what was taken from each file, and which items only some files have."""
     labels: Counter[str] = Counter()
     items: dict[str, set[Any]] = {}
     coders: dict[str, set[Any]] = {}

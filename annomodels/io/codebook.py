@@ -41,7 +41,7 @@ def fits(pattern: str, name: str) -> bool:
 
 
 class Codebook:
-    """What is said of scales and labels, by question; what stands later counts more."""
+    """Scales and labels by question; later entries count more."""
 
     def __init__(self, scale: Any, codebook: Any = None) -> None:
         book = {} if codebook is None else _entries(codebook)
@@ -62,14 +62,14 @@ class Codebook:
         return found
 
     def unfit(self, questions: Collection[str]) -> list[Problem]:
-        """Say what is said of questions that there are not."""
+        """Report entries about questions that do not exist."""
         book = {name: entry.where for name, entry in self._book.items()}
         said = dict.fromkeys(self._said, f"{Option('scale', ...)}")
         return [*unknown(said, questions), *unknown(book, questions)]
 
 
 def unknown(names: Mapping[str, str], questions: Collection[str]) -> list[Problem]:
-    """Say which names, each with its place, fit no question."""
+    """Report names that fit no question, each with its place."""
     known = f"The questions are {some(questions)}." if questions else _UNNAMED
     return [
         Problem(

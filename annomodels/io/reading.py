@@ -180,7 +180,7 @@ def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
 
 def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:
     """Read one question."""
-    found, made = understood(path, said)
+    found, made, _ = understood(path, said)
     return made(found)
 
 
@@ -206,8 +206,8 @@ def with_way_out[T](
 
 def understood(
     path: Paths | Source, said: Mapping[str, Any], *, every: bool = False
-) -> tuple[Columns, Callable[[Columns], Annotations]]:
-    """Read what there is, and say how annotations are made of columns."""
+) -> tuple[Columns, Callable[[Columns], Annotations], Codebook]:
+    """Read what there is; return it with what makes annotations of columns, and the codebook."""
     repeats = said["repeats"]
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
@@ -270,7 +270,7 @@ def understood(
             raise NotAsItSeems(problems)
         return data
 
-    return found, made
+    return found, made, book
 
 
 def read_spans(
@@ -464,14 +464,13 @@ def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questio
     """Read each question; those that cannot be read are left out with the reason."""
     if said["question"] is not None:
         raise AnnotationError("Several questions were asked for.")
-    found, made = understood(path, said, every=True)
+    found, made, book = understood(path, said, every=True)
     if found.problems:
         raise AnnotationError(found.problems)
     source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
     only = found.question or found.names.get("label", "")
     asked = list(found.parts) or [name for name in (found.question,) if name]
     problems = unknown(dict.fromkeys(names, source), asked)
-    book = Codebook(said["scale"], said["codebook"])
     problems += book.unfit(list(found.parts) or [name for name in (only,) if name])
     if problems:
         raise AnnotationError(problems)

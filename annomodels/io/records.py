@@ -190,7 +190,7 @@ class Records:
 
     @property
     def empty(self) -> bool:
-        """Whether neither a judgement nor a mark was taken yet."""
+        """Return True if neither a judgement nor a mark was taken yet."""
         return not self._kept and not self.stretches
 
     def note(self, text: str) -> None:
@@ -238,7 +238,7 @@ class Records:
         return choose(parts, counts, left_out, self.options, where, "judgement")
 
     def spans(self) -> Spans:
-        """Give the marks of all questions."""
+        """Return the marks of all questions."""
         problems = list(self.problems)
         if self._reversed:
             what = f"{counted(len(self._reversed), 'span')} that end before they begin."

@@ -17,6 +17,8 @@ from annomodels.kernels.random import POPULATION, address, uniform
 
 # up to so many labels of one kind by one coder are tallied; numbers beyond are taken one by one
 CAP = 256
+# products end here: one factor more, a concentration of exp(30) and CAP, is no overflow
+MOST_PRODUCT = 1e280
 # places in `scale`: the log density of a concentration c is CONSTANT + LINEAR log c + SQUARE
 # (log c)^2, and there is none below LEAST
 CONSTANT, LINEAR, SQUARE, LEAST = range(4)
@@ -74,7 +76,7 @@ def rising(a: float, above: Array, longest: int, high: Array, n_high: int) -> fl
     product, weight = 1.0, above[0]
     for i in range(longest):
         # numbers that as many coders have are multiplied, which costs less than their logarithms
-        if above[i] != weight or product > 1e280:
+        if above[i] != weight or product > MOST_PRODUCT:
             total += weight * math.log(product)
             product, weight = 1.0, above[i]
             if weight == 0.0:

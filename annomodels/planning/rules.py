@@ -193,7 +193,7 @@ def supports(data: Annotations) -> tuple[Use, ...]:
     thin = (
         ""
         if facts.shared >= SHARED_ITEMS
-        else f"{percent((1 - facts.shared), 0)} of the items have one label"
+        else f"{percent(1 - facts.shared, 0)} of the items have one label"
     )
     thinly = "" if facts.per_coder >= CODER_MATRIX else f"{facts.per_coder:g} labels per coder"
     per_item = f"{facts.per_item:g} labels per item"

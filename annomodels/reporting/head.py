@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from annomodels.data.columns import clean, short
+from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
@@ -138,8 +138,8 @@ def _coders(facts: Facts) -> Action | None:
     return Action(
         "#coders-section",
         "; ".join(parts),
-        f"{int(named.sum()):,} of {counted(len(table), 'coder')}, {100 * share:.0f} %"
-        + " of the labels",
+        f"{int(named.sum()):,} of {counted(len(table), 'coder')}, "
+        f"{percent(share, 0)} of the labels",
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, rated, some, variants
 from annomodels.limits import CODER_THIN
@@ -176,7 +177,7 @@ def _labels(data: Annotations, facts: Health) -> list[Counted]:
     counts = np.array(facts.label_counts)
     order = np.argsort(-counts, kind="stable")
     shown = [
-        f"{_some([data.labels[k]])} {100 * counts[k] / counts.sum():.1f} %" for k in order[:_SHOWN]
+        f"{_some([data.labels[k]])} {percent(counts[k] / counts.sum(), 1)}" for k in order[:_SHOWN]
     ]
     more = f" and {data.n_labels - _SHOWN} more" if data.n_labels > _SHOWN else ""
     alike = len(variants(data.labels, "label")) + len(variants(data.coders, "coder"))

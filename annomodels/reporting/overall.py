@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import decimal
+from annomodels.data.columns import decimal, percent
 from annomodels.data.validation import counted
 from annomodels.reporting.facts import facts_of
 from annomodels.reporting.methods import document, paragraphs, references, source_key
@@ -71,7 +71,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
                 *_data(question, data[question]),
                 "" if row is None else _interval(row),
                 known.fit.model.name,
-                "" if settled is None else f"{100 * settled.mean():.0f} %",
+                "" if settled is None else percent(settled.mean(), 0),
                 known.check.verdict,
             )
         )

@@ -7,7 +7,6 @@ import importlib.util
 import io
 import json
 import math
-import re
 from pathlib import Path
 from typing import Any
 
@@ -72,18 +71,7 @@ def _same(made: Any, recorded: Any, where: str) -> None:
         for n, (one, other) in enumerate(zip(made, recorded, strict=True)):
             _same(one, other, f"{where}, {n}")
     else:
-        assert made == recorded or _rounded_apart(str(made), str(recorded)), where
-
-
-def _rounded_apart(made: str, recorded: str) -> bool:
-    """Whether two sentences differ by one in the last digit of some decimals only."""
-    pieces = [re.split(r"(\d+\.\d+)", text) for text in (made, recorded)]
-    if pieces[0][::2] != pieces[1][::2]:
-        return False
-    return all(
-        len(one) == len(other) and abs(int(one.replace(".", "")) - int(other.replace(".", ""))) <= 1
-        for one, other in zip(pieces[0][1::2], pieces[1][1::2], strict=True)
-    )
+        assert made == recorded, where
 
 
 def _neighbours(made: float, recorded: float) -> bool:

@@ -77,7 +77,7 @@ class _Brat(Reading):
         return Part(document, self.source, unlinked=self._unlinked())
 
     def _said(self) -> list[Note]:
-        """Say which labels were taken for chains, and which were not."""
+        """Report which labels were taken for chains, and which were not."""
         names = chain_labels(self.labels.values())
         others = sorted(set(self.labels.values()) - names)
         marked = {self.marks.kept(one) for one, label in self.labels.items() if label in names}
@@ -86,7 +86,7 @@ class _Brat(Reading):
         return [Note(text, f"chains {self.coder} {others}")]
 
     def _unlinked(self) -> Problem | None:
-        """Say that no relation links mentions, so that each would be a chain of its own."""
+        """Report that no relation links mentions, so that each would be a chain of its own."""
         if self.links or len(self.labels) < 2:
             return None
         named = sorted(chain_labels(self.labels.values()))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
@@ -93,7 +94,7 @@ def repeated_problem(
 ) -> Problem:
     """Say that labels repeat, and which columns would tell them apart."""
     what = (
-        f"{repeats:,} of {n:,} labels repeat ({100 * repeats / n:.0f} %): several rows hold a "
+        f"{repeats:,} of {n:,} labels repeat ({percent(repeats / n, 0)}): several rows hold a "
         "label of the "
         "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
@@ -103,7 +104,7 @@ def repeated_problem(
     if found is not None:
         key = Key((*parts_of(item), *found.columns))
         options = (("item", str(key)),)
-        left = "" if not found.repeats else f"{100 * found.repeats:.1f} % would still repeat"
+        left = "" if not found.repeats else f"{percent(found.repeats, 1)} would still repeat"
         makes = f"which comes nearest to unique rows; {left}" if left else f"which {UNIQUE}"
         name = f"Name the item by several columns: {Option('item', str(key))}, {makes}."
         # who named several columns already may well mean what repeats

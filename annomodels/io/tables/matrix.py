@@ -189,7 +189,7 @@ def counts_in(table: Table, coders: Sequence[str] = ()) -> Counts | None:
 
 
 def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
-    """Say that counts do not say who gave which label."""
+    """Report that counts do not say who gave which label."""
     if found.is_sure:
         what = (
             f"The columns {some(found.classes)} add up to {found.total!r} in every row: they count "
@@ -206,7 +206,7 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
 
 
 def looks_like_counts(columns: Sequence[Sequence[Any]]) -> bool:
-    """Whether cells could be numbers of coders: whole numbers with the same sum in every row."""
+    """Return True if cells could count coders: whole numbers with the same sum in each row."""
     if len(columns) < 2 or len(columns[0]) < 3:
         return False
     if not all(isinstance(c, str) and c.isascii() and c.isdigit() for col in columns for c in col):

@@ -324,7 +324,7 @@ def _of_spans(fields: Fields) -> Layout | None:
 
 
 def _places_by_coder(record: Record, field: str) -> Iterator[Answer]:
-    """Give what an object holds for each coder."""
+    """Return what an object holds for each coder."""
     value = _value(record.get(field))
     for coder, held in value.items() if isinstance(value, dict) else ():
         yield str(coder), field, held

@@ -91,7 +91,7 @@ class Options:
 
     @property
     def forced(self) -> bool:
-        """Whether the format was said."""
+        """Return True if the format was said."""
         return self.format != "auto"
 
     @property

@@ -42,7 +42,7 @@ GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground
 
 
 def is_long(source: Source, options: Options) -> bool:
-    """Whether item, coder and label were named or have columns with known names."""
+    """Return True if item, coder and label were named or have columns with known names."""
     if options.coder_columns is not None:
         return False
     if options.coder is not None or options.label is not None:
@@ -227,7 +227,7 @@ def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
 
 
 def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> list[str]:
-    """Say which columns are not used, and which of them may hold known gold."""
+    """Report which columns are not used, and which of them may hold known gold."""
     known = {*used, ids_column(header, ())}
     left = [name for name in header if name not in known]
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
@@ -241,13 +241,13 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
 
 
 def no_header(table: Table) -> bool:
-    """Whether the first row looks like the others: its cells but the first occur below."""
+    """Return True if the first row looks like the others: cells but the first occur below."""
     rest = list(table.columns.items())[1:]
     return bool(rest) and len(table) > 0 and all(name and name in cells for name, cells in rest)
 
 
 def _no_header(table: Table) -> list[Problem]:
-    """Say that a file has no header, when the first row looks like the others."""
+    """Report that a file has no header, when the first row looks like the others."""
     if not no_header(table):
         return []
     what = "The first row looks like data, not like names of columns."
@@ -282,7 +282,7 @@ TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "gro
 
 
 def is_wide(source: Source, options: Options) -> bool:
-    """Whether the first column names each item once and the other columns share their labels."""
+    """Return True if the first column names each item once and the others share their labels."""
     if options.coder_columns is not None:
         return True
     if options.coder is not None or options.label is not None:
@@ -357,7 +357,7 @@ def read_wide(source: Source, options: Options) -> Columns:
 
 
 def _other_shape(table: Table, item: str, coders: Sequence[str], options: Options) -> list[Problem]:
-    """Say what a table may be whose columns nobody named: a survey, counts, boxes of questions."""
+    """Suggest what a table without named columns may be: a survey, counts, boxes of questions."""
     if options.item is None and are_times(table.columns[item]):
         return [_survey(table, item)]
     counts = None if options.forced else counts_in(table, coders)
@@ -572,7 +572,7 @@ def _filled(cell: Any, is_skip: Callable[[Any], bool]) -> bool:
 
 
 def _one_each(coders: Sequence[Any], cells: Sequence[Any]) -> bool:
-    """Whether each coder has one value, and not all have the same."""
+    """Return True if each coder has one value, and not all have the same."""
     given: dict[str, Any] = {}
     same = all(
         given.setdefault(str(c), cell) == cell for c, cell in zip(coders, cells, strict=True)

@@ -31,7 +31,7 @@ class Mark(NamedTuple):
 
 @dataclass
 class Standoff:
-    """What one .ann file says, and its lines that begin like a mark or a link but are none."""
+    """Marks and links of an .ann file, and lines that begin like one but are none."""
 
     marks: list[Mark] = field(default_factory=list)
     attributes: list[tuple[str, str, str]] = field(default_factory=list)

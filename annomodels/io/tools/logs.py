@@ -61,7 +61,7 @@ HEADER, SAMPLES = "header.json", "samples/"
 
 
 def is_inspect_ai(source: Source, options: Options) -> bool:
-    """Whether it is a log with ``eval`` and ``samples``, packed or not, or a folder of such."""
+    """Return True for a log with ``eval`` and ``samples``, packed or not, or a folder of these."""
     if source.inside is not None and HEADER in source.inside:
         return any(name.startswith(SAMPLES) for name in source.inside.names)
     one = first_log(source, ".eval") or first_log(source, ".json")
@@ -171,7 +171,7 @@ HUMAN, ALL = "human", "all assertions"
 
 
 def is_promptfoo(source: Source, options: Options) -> bool:
-    """Whether records hold results, or are results, with ``gradingResult``."""
+    """Return True if records hold results, or are results, with ``gradingResult``."""
     return any("gradingResult" in result for _, result in _results(source.sample[:2]))
 
 
@@ -242,7 +242,7 @@ _METRICS = ("metricsData", "metrics_data", "metricsMetadata")
 
 
 def is_deepeval(source: Source, options: Options) -> bool:
-    """Whether a record holds test cases with data of metrics."""
+    """Return True if a record holds test cases with data of metrics."""
     one = first_log(source, ".json")
     return one is not None and any(
         isinstance(case.get(key), list) for _, case in _cases(one.sample[:1]) for key in _METRICS
@@ -295,7 +295,7 @@ _TEXTS = ("question", "text", "query", "prompt")
 
 
 def is_lm_eval(source: Source, options: Options) -> bool:
-    """Whether records hold ``doc_id`` and ``filtered_resps``."""
+    """Return True if records hold ``doc_id`` and ``filtered_resps``."""
     one = first_log(source, *_ENDINGS)
     return one is not None and any(
         record.keys() >= {"doc_id", "filtered_resps"} for record in one.sample[:1]
@@ -366,7 +366,7 @@ def _plain(key: Any) -> str:
 
 
 def is_langfuse(source: Source, options: Options) -> bool:
-    """Whether there are name, value and source of scores, and the trace they are of."""
+    """Return True if there are name, value and source of scores, and the trace they are of."""
     names: Iterable[Any] = source.header
     if source.is_json:
         names = (key for one in _scores(source.sample) if isinstance(one, dict) for key in one)

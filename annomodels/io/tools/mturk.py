@@ -136,7 +136,7 @@ ALL = ".annotationsFromAllWorkers"
 
 
 def is_sagemaker(source: Source, options: Options) -> bool:
-    """Whether it is a folder with ``worker-response``, or records with the answers of all."""
+    """Return True for a folder with ``worker-response``, or records with the answers of all."""
     if source.inside is not None:
         return any(FOLDER in f"/{name}" for name in source.inside.ending(".json"))
     return any(

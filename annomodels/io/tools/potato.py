@@ -53,7 +53,7 @@ def _given(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
-    """Say what the label is in each schema, and whether its values are ratings.
+    """Describe what the label is in each schema, and whether its values are ratings.
 
     It is an option's "name", its "value", or "each" value.
     """

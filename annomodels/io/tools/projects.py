@@ -121,7 +121,7 @@ _SIGNS = {"n": "\n", "t": "\t"}
 
 
 def is_webanno(source: Source, options: Options) -> bool:
-    """Whether the first line, or that of the first .tsv file, is ``#FORMAT=WebAnno TSV 3.``."""
+    """Return True if the (first) file begins with ``#FORMAT=WebAnno TSV 3.``."""
     if source.inside is None:
         return source.kind == "delimited" and source.text.startswith(_FIRST)
     if not source.inside.ending(".tsv", ".zip"):
@@ -155,7 +155,7 @@ def read_webanno(found: Records) -> None:
 
 
 def _columns(lines: Sequence[str]) -> list[_Column]:
-    """Say what the columns after the token hold, from the header."""
+    """Describe what the columns after the token hold, from the header."""
     columns = []
     for line in lines:
         kind = line[1:5]
@@ -303,7 +303,7 @@ _PLACES = ("begin", "end", "sofa")
 
 
 def is_cas(source: Source, options: Options) -> bool:
-    """Whether it is XML with the root ``xmi:XMI``, a CAS as JSON, or a folder with such files."""
+    """Return True for XML with the root ``xmi:XMI``, a CAS as JSON, or a folder of these."""
     if source.inside is None:
         if source.kind == "xml":
             return "<xmi:XMI" in source.text[:4000]
@@ -409,7 +409,7 @@ def _answers(mark: Any, in_chain: bool) -> Iterator[tuple[str, str]]:
 
 
 def _chains(every: Iterable[Any]) -> dict[int, str]:
-    """Give the number of the chain of each mention: from its first link on to the last."""
+    """Return the number of the chain of each mention: from its first link on to the last."""
     found: dict[int, str] = {}
     heads = [mark for mark in every if _short(mark).endswith("Chain") and hasattr(mark, "first")]
     for number, head in enumerate(heads, 1):
@@ -428,7 +428,7 @@ NO_LABEL = ("<no annotation>", "<no label>", "")
 
 
 def is_inception(source: Source, options: Options) -> bool:
-    """Whether the header begins as that of the diagnosis."""
+    """Return True if the header begins as that of the diagnosis."""
     return source.header[: len(OWN)] == OWN
 
 

@@ -95,7 +95,7 @@ def label_studio(data: Annotations) -> str:
 
 
 def choice(question: str, label: Hashable) -> dict[str, Any]:
-    """Give the result of Label Studio that says a label, or a set of them."""
+    """Return the result of Label Studio that says a label, or a set of them."""
     names = sorted(map(label_text, label)) if isinstance(label, frozenset) else [_text(label)]
     return {
         "from_name": question,
@@ -127,7 +127,7 @@ def example(
     input_hash: int,
     task_hash: int,
 ) -> dict[str, Any]:
-    """Give an example of Prodigy's choice interface; without a label it was ignored."""
+    """Return an example of Prodigy's choice interface; without a label it was ignored."""
     return {
         "text": text,
         "meta": meta,

@@ -30,7 +30,7 @@ from annomodels.kernels.random import (
 LEAST_MEAN = 1e-10
 # up to so many labels a Beta number is a product of powers of uniform numbers
 FEW = 3
-# up to fewer labels than this of one kind by one coder are looked up in a table
+# numbers of labels of one kind by one coder below this are looked up in a table
 TABLED = 24
 # attempts to move a kind to another class, for each slot
 MOVES = 4

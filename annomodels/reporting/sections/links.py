@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.data.columns import COLUMNS, Column, decimal, short
+from annomodels.data.columns import COLUMNS, Column, decimal, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
 from annomodels.plots import style
@@ -81,7 +81,7 @@ def meta(facts: LinkFacts) -> list[tuple[str, str]]:
     return [
         *([("Places judged by", facts.condition)] if facts.documents else []),
         ("Model of silver chains", model),
-        ("Intervals", f"{100 * facts.prob:.0f} %"),
+        ("Intervals", percent(facts.prob, 0)),
         ("Versions", versions),
     ]
 
@@ -268,7 +268,7 @@ def forest(facts: LinkFacts) -> Part | None:
     ax.set_xlim(lowest - 0.03, 1.03)
     ax.set_ylim(below[-1] + 0.6, -0.6)
     ax.set_yticks(np.concatenate([rows, below]), [*names, "texts like these", "a further text"])
-    ax.set_xlabel(f"kappa on coreferent pairs, {100 * facts.prob:.0f} % interval")
+    ax.set_xlabel(f"kappa on coreferent pairs, {percent(facts.prob, 0)} interval")
     style.axes_style(ax)
     lowest_one, highest = (decimal(float(frame["kappa"].iloc[n])) for n in (0, -1))
     some = f" Shown are {len(shown)} of {n:,} texts, from the lowest to the highest." * (
@@ -298,7 +298,7 @@ def methods(facts: LinkFacts) -> list[str]:
         for r in _rows(facts)
         if str(r.coefficient).startswith(("alpha_", "K_"))
     ]
-    share = f"{100 * facts.prob:.0f} %"
+    share = percent(facts.prob, 0)
     out = [
         f"{counted(len(facts.documents), 'text')} were coded by "
         f"{counted(facts.n_coders, 'coder')}. Mentions are the same if they have exactly "
