@@ -146,3 +146,18 @@ def test_advise_fits_and_checks(votes, call):
     done = call("advise", votes, "--check", "--json", "-q")
     assert done.code == 0, done.err
     assert json.loads(done.out)["reasons"][0].startswith("The model stack ")
+
+
+def test_simulate_overwrites_nothing(call, tmp_path):
+    path = tmp_path / "truth.csv"
+    path.write_text("mine")
+    done = call("simulate", "--truth", path)
+    assert done.code == 2
+    assert not done.out
+    assert path.read_text() == "mine"
+
+
+def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
+    done = call("design", crowd, "--accuracy", 0.9, "--difficulty", 1)
+    assert done.code == 2
+    assert "The pilot already sets --accuracy, --difficulty" in done.err

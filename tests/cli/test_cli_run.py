@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import errno
+import json
 import os
 import re
 from pathlib import Path
@@ -251,3 +253,43 @@ def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp
     assert "read as a formula" not in done.err
     assert "\n'=1+0," in (tmp_path / "b" / "gold.csv").read_text()
     assert "\n'@ben," in (tmp_path / "b" / "coders.csv").read_text()
+
+
+def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
+    folder, command = crowd
+    fit = am.load(folder / "fit.nc")
+    assert fit.seed == 5
+    assert fit.tree.attrs["command"] == command
+    with (folder / "gold.csv").open(newline="") as file:
+        gold = list(csv.DictReader(file))
+    assert [row["label"] for row in gold] == fit.gold().table["label"].tolist()
+    with (folder / "coders.csv").open(newline="") as file:
+        below = [float(row["p_below_target"]) for row in csv.DictReader(file)]
+    assert below == pytest.approx(fit.coders(target=0.7).table["p_below_target"].tolist(), rel=1e-5)
+    tables = {"items": fit.items(), "agreement": fit.agreement(), "next": fit.next(target=0.7)}
+    for name, summary in tables.items():
+        with (folder / f"{name}.csv").open(newline="") as file:
+            header = next(csv.reader(file))
+        assert header == [str(column) for column in summary.table.columns]
+    assert command in (folder / "report.html").read_text()
+
+
+def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
+    folder, _ = crowd
+    with (folder / "gold.csv").open(newline="") as file:
+        gold = {row["item"]: row for row in csv.DictReader(file)}
+    truth = am.datasets.crowd_truth().truth
+    known = {item: label for item, label in truth.items() if label in {"neg", "neu", "pos"}}
+    right = sum(gold[item]["label"] == label for item, label in known.items())
+    votes = sum(gold[item]["majority"] == label for item, label in known.items())
+    assert right >= max(votes, 0.9 * len(known))
+
+
+def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    facts = json.loads(call("run", votes, "-o", out, *FEW, "--json", "--no-report").out)
+    assert facts["report"] is None
+    assert names_in(out) == FILES - {"report.html"}
+    assert {Path(name).name for name in facts["files"]} == names_in(out)
+    assert facts["seed"] == 1
+    assert facts["engine"] == "gibbs"
