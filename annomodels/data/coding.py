@@ -36,11 +36,7 @@ Ints = NDArray[np.int32]
 
 
 def natural_key(name: object) -> tuple[Any, ...]:
-    """Sorting key by which t2 stands before t10, and numbers are sorted by value.
-
-    >>> sorted(["t10", "t2", "a"], key=natural_key)
-    ['a', 't2', 't10']
-    """
+    """Sorting key by which t2 comes before t10, and numbers are sorted by value."""
     text = str(name)
     if text[:1] in _NUMBER_STARTS or not text.isascii():  # else float() cannot succeed
         try:

@@ -20,14 +20,9 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def label_text(name: object) -> str:
-    """Return a name as text; a set as its members in sorted order.
-
-    Python writes the members of a set in an order that changes from one process to the next, so
-    a set must never become text by ``str``.
-
-    >>> label_text("no"), label_text(frozenset({"b", "a"})), label_text(frozenset({10, 2}))
-    ('no', '{a, b}', '{2, 10}')
-    """
+    """Return a name as text; a set as its members in sorted order."""
+    # Python writes the members of a set in an order that changes from one process to the next, so a
+    # set must never become text by str
     if isinstance(name, (frozenset, set)):
         return "{" + ", ".join(label_text(member) for member in sorted(name, key=_place)) + "}"
     return str(name)
@@ -48,21 +43,8 @@ def _place(member: Any) -> tuple[int, float, str]:
 
 
 def plain_name(name: object) -> Any:
-    """Turn a name into a text, a number, True, False or a frozenset of these.
-
-    Texts, numbers and truth values of NumPy become those of Python. A Decimal or Fraction is an
-    integer where it is whole, else the nearest float. Dates, times and Timestamps are texts as ISO
-    8601 writes them, durations are seconds, bytes are the UTF-8 text in them. A member of an Enum
-    that is a text or a number (StrEnum, IntEnum) is that, any other is its name. Tuples, paths,
-    UUIDs, and periods and intervals of pandas are the text that they print. Sets are sets of such
-    names. What is missing stays as it is.
-
-    >>> import datetime, decimal
-    >>> plain_name(np.int64(3)), plain_name(decimal.Decimal("2.50")), plain_name(b"no")
-    (3, 2.5, 'no')
-    >>> plain_name(datetime.date(2024, 2, 1)), plain_name(frozenset({np.str_("a")}))
-    ('2024-02-01', frozenset({'a'}))
-    """
+    """Turn a name into a text, a number, True, False or a frozenset of these."""
+    # the rules are in :class:`annomodels.Annotations`; what is missing stays as it is
     kind = type(name)
     if kind in _PLAIN or kind.__name__ in ("NAType", "NaTType"):
         return name
@@ -137,7 +119,7 @@ class _Seen:
         return plain
 
     def problems(self, source: str) -> list[Problem]:
-        """Say what cannot be a name, and which names Python cannot tell apart."""
+        """List cells that cannot be names, and names that Python cannot tell apart."""
         out = []
         if self.wrong:
             kinds, shown = ", ".join(self.wrong), next(iter(self.wrong.values()))
@@ -158,13 +140,7 @@ class _Seen:
 
 
 def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Problem]]:
-    """Turn a column of names into plain ones, with what is wrong with them.
-
-    Equal numbers are one name: 1 and 1.0 in one column are 1.
-
-    >>> plain_cells([np.int64(2), 1.0, "a"], "item")
-    ([2, 1, 'a'], [])
-    """
+    """Turn a column of names into plain ones, with their problems; equal numbers are one name."""
     if isinstance(cells, np.ndarray):
         if cells.dtype.kind in "iufU" and cells.dtype.char != "g":
             return cells, []

@@ -104,7 +104,7 @@ SPANS = {
 
 
 class Declared(Protocol):
-    """What a model says of the variables of its results."""
+    """Variables of results, as a model declares them."""
 
     def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of every variable of the posterior, beyond chain and draw."""

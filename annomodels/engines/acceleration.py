@@ -1,19 +1,9 @@
-r"""EM with leaps: two steps say where a slow climb leads, and a leap goes there if it is higher.
+"""EM with leaps: two steps show where a slow climb leads, and a leap is taken if it goes up."""
 
-With the parameters as log-ratios x and one EM step M, SQUAREM leaps to
-
-.. math:: x - 2 \alpha r + \alpha^2 v, \quad r = M(x) - x, \quad v = M(M(x)) - M(x) - r, \quad
-    \alpha = -\lVert r \rVert / \lVert v \rVert
-
-A leap that does not go up is not taken, so the objective never falls, and the modes are those of
-plain EM.
-
-References
-----------
-R. Varadhan and C. Roland (2008). Simple and globally convergent methods for accelerating the
-convergence of any EM algorithm. Scandinavian Journal of Statistics 35(2), 335-353.
-doi:10.1111/j.1467-9469.2007.00585.x
-"""
+# With the parameters as log-ratios x and one EM step M, SQUAREM leaps to x - 2 a r + a^2 v with r =
+# M(x) - x, v = M(M(x)) - M(x) - r and a = -|r| / |v|. A leap that does not go up is not taken, so
+# the objective never falls, and the modes are those of plain EM (Varadhan and Roland 2008,
+# doi:10.1111/j.1467-9469.2007.00585.x).
 
 from __future__ import annotations
 
@@ -42,7 +32,7 @@ FIRST_LIMIT, GROWTH = 4.0, 4.0
 
 @dataclass
 class Ascent:
-    """Where a climb ended."""
+    """End of a climb."""
 
     state: State  # the parameters there
     objective: float  # log likelihood plus the log prior on the scale of log-ratios
@@ -125,11 +115,8 @@ def climb_rounds(
     each: Callable[[State, int], None] | None = None,
     **options: Any,
 ) -> Ascent:
-    """Climb, and where the model has a population, set it anew and climb again.
-
-    The population is held while EM climbs and set from the expected counts between rounds
-    (empirical Bayes).
-    """
+    """Climb, and if the model has a population, set it from the expected counts and climb again."""
+    # the population is held while EM climbs (empirical Bayes)
     passes = 0
     found: Ascent | None = None
     for number in range(turn, ROUNDS if state.population else 1):

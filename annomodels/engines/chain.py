@@ -19,10 +19,7 @@ CALL = 20_000_000
 
 
 class Chain:
-    """A Gibbs chain: it draws parameters from counts that it is given, or from items of its own.
-
-    Shapes: `volume` [row].
-    """
+    """Gibbs chain that draws parameters from counts it is given, or from its own items."""
 
     def __init__(
         self,
@@ -80,10 +77,7 @@ class Chain:
     def take(
         self, kept: Kept | None, counts: AnyArray, sizes: AnyArray, log_likelihood: float
     ) -> None:
-        """Complete an iteration after its pass: keep the parameters, and draw new ones.
-
-        Shapes: `counts` [row, label, truth]; `sizes` [truth].
-        """
+        """Complete an iteration after its pass: keep the parameters, then draw new ones."""
         if kept is not None:
             order = self.order()
             self._store(order, kept)
@@ -159,7 +153,7 @@ class Chain:
         self.take(kept, self.counts, self.sizes, float(found))
 
     def _places(self, kept: Kept) -> tuple[Any, Any]:
-        """Where an iteration writes draws: of all models, and of what the rows come from."""
+        """Return where an iteration writes draws: of all models, and of the source of the rows."""
         held = kept.arrays
         confusion = held["confusion"]
         if confusion.ndim == 3:  # one matrix for all coders

@@ -55,10 +55,7 @@ def collect_parameters(
     attrs: dict[str, Any],
     **of_items: Any,
 ) -> RawResult:
-    """Put the parameters of the chains together with what is known of the items.
-
-    Shapes: `volume` [row]; `gaps` [chain, chain].
-    """
+    """Combine the parameters of the chains, their distances `gaps` and the fields about items."""
     attrs = dict(attrs)
     draws = min(part.n for part in kept)
     posterior = {
@@ -131,11 +128,7 @@ def fields_of_states(
 def chain_modes(
     gaps: AnyArray, log_likelihood: AnyArray, prevalence: AnyArray, distance: float = 0.05
 ) -> list[dict[str, Any]]:
-    """Group chains by what they say of the items; more than one group means several modes.
-
-    Shapes: `gaps` [chain, chain]; `log_likelihood` [chain, draw]; `prevalence` [chain, draw,
-    truth].
-    """
+    """Group chains by their class probabilities; more than one group means several modes."""
     found = [
         {
             "lp": float(log_likelihood[group].mean()),

@@ -11,15 +11,7 @@ from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
 
 def team(executor: Any, places: int | None = None) -> Team:
-    """Return the team that an ``executor=`` stands for.
-
-    Examples
-    --------
-    >>> team(None).map(abs, [-1, 2])
-    [1, 2]
-    >>> team("threads", 2).places
-    2
-    """
+    """Return the team that an ``executor=`` names."""
     cores = places or _cores()
     if executor is None or executor == "serial":
         return Serial()
@@ -51,13 +43,7 @@ def spread_map(
     pieces: Iterable[object],
     places: int | None = None,
 ) -> list[Any]:
-    """Apply a function to independent pieces of work, wherever an ``executor=`` says.
-
-    Examples
-    --------
-    >>> spread_map("threads", abs, [-1, 2])
-    [1, 2]
-    """
+    """Apply a function to independent pieces of work, wherever an ``executor=`` says."""
     crew = team(executor, places)
     try:
         return crew.map(function, pieces)
@@ -67,13 +53,7 @@ def spread_map(
 
 
 def keeps(executor: object) -> bool:
-    """Return True if places of an ``executor=`` keep what calls leave there; found out without any.
-
-    Examples
-    --------
-    >>> keeps(None), keeps("processes")
-    (True, True)
-    """
+    """Return True if places of an ``executor=`` keep what calls leave there; starts none."""
     if executor is None or isinstance(executor, str) or is_dask(executor):
         return True
     return executor.keeps if isinstance(executor, Team) else Borrowed(executor, 1).keeps

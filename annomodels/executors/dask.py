@@ -24,11 +24,10 @@ SETTLE = 10.0
 
 
 class DaskTeam(Team):
-    """The threads of a Dask cluster.
+    """Threads of a Dask cluster."""
 
-    Calls are bound to machines, since these keep their part of the data. A machine that is lost is
-    replaced by one that is there, which is then given that part.
-    """
+    # Calls are bound to machines, since these keep their part of the data. A lost machine is
+    # replaced by another, which then gets that part.
 
     rounds = 2  # a machine works for one while the answers of the other travel
 

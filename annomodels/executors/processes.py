@@ -12,11 +12,9 @@ from annomodels.executors.team import Call, Lost, Team
 
 
 class Processes(Team):
-    """Processes of this machine, each a place that keeps what it was given.
+    """Processes of this machine, each a place that keeps what it was given."""
 
-    A script that uses them begins with ``if __name__ == "__main__":``, as every script does that
-    starts processes, for they read it too.
-    """
+    # a script that uses them begins with ``if __name__ == "__main__":``, since they read it too
 
     rounds = 2
 

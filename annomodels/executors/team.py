@@ -15,20 +15,11 @@ Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
 
 
 class Lost(Exception):
-    """The place that was to carry out a call is gone, or no longer has what the call needs.
-
-    Nothing is wrong with the call: it may be made again, elsewhere.
-    """
+    """The place of a call is gone, or lacks what the call needs: call again elsewhere."""
 
 
 def add(first: tuple[Any, ...], *others: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Add tuples of arrays, place by place and in order.
-
-    Examples
-    --------
-    >>> add((1, 2.0), (3, 4.0), (5, 6.0))
-    (9, 12.0)
-    """
+    """Add tuples of arrays, place by place and in order."""
     return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), others, first)
 
 
@@ -49,30 +40,17 @@ class Team(ABC):
         self.places = max(1, places)
 
     def parts(self, n_annotations: int, n_cells: int) -> int:
-        """Return the number of parts that so many labels and so many counts of them are cut into.
-
-        Examples
-        --------
-        >>> with_two = Threads(2)
-        >>> with_two.parts(10_000_000, 250_000), with_two.parts(1_000_000, 250_000)
-        (8, 2)
-        """
+        """Return the number of parts for a number of labels and of counts."""
         # counts are set up and added for each part, which is to take a small share of the time
         worthwhile = n_annotations // (LABELS_PER_CELL * max(1, n_cells) * self.places)
         return self.places * max(1, min(self.pieces, worthwhile))
 
     @abstractmethod
     def outcomes(self, calls: Sequence[Call]) -> list[Any]:
-        """Carry out calls (place, function, arguments); a lost one gives its `Lost`.
-
-        Any other error of a call is raised.
-        """
+        """Carry out calls (place, function, arguments); a lost one gives its `Lost`."""
 
     def total(self, calls: Sequence[Call]) -> tuple[list[Any], Any]:
-        """Carry out calls that give tuples of arrays; give outcomes, and the sum if none is lost.
-
-        Where there is a sum, the outcomes need not be there.
-        """
+        """Carry out calls that give tuples of arrays; outcomes, or the sum if none is lost."""
         found = self.outcomes(calls)
         if any(isinstance(outcome, Lost) for outcome in found):
             return found, None

@@ -1,15 +1,12 @@
-"""Where confusion matrices come from: how rows are drawn given counts, and their prior density.
+"""Sources of confusion matrices: how rows are drawn given counts, and their prior density."""
 
-A model names its source by a tuple of arrays, which a Gibbs step updates in place:
-
-* None: rows are Dirichlet with fixed pseudo-counts `prior` [truth, label];
-* `Population`: the pseudo-counts follow from a population that is drawn too;
-* `Groups`: the same with a population for each group of coders;
-* `Coins`: a coder is right with a probability, and errors are uniform;
-* `Guessing`: a coder knows the truth with a probability, else guesses by a habit.
-
-Each is a choice made while compiling, so a loop contains the code of its own source only.
-"""
+# A model names its source by a tuple of arrays, which a Gibbs step updates in place:
+# None: rows are Dirichlet with fixed pseudo-counts prior [truth, label];
+# Population: the pseudo-counts follow from a population that is drawn too;
+# Groups: the same with a population for each group of coders;
+# Coins: a coder is right with a probability, and errors are uniform;
+# Guessing: a coder knows the truth with a probability, else guesses by a habit.
+# Each is a choice made while compiling, so a loop contains the code of its own source only.
 
 from __future__ import annotations
 
@@ -45,15 +42,14 @@ from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
 
 
 class Population(NamedTuple):
-    """Rows are Dirichlet(concentration * mean).
+    """Rows are Dirichlet(concentration * mean)."""
 
-    `scale` holds the prior of the concentration as coefficients of its log density; `numbers` are
-    the strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal,
-    whether that accuracy is estimated, and the spread of the `strength` [truth] of each row, 0
-    where that is not; if neither is, `anchor` holds the pseudo-counts of the mean. `own`
-    [row, truth, label] are pseudo-counts of coders who stand for themselves: they come from
-    elsewhere, and the population does not know them. It may be empty.
-    """
+    # scale holds the prior of the concentration as coefficients of its log density; numbers are the
+    # strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal,
+    # whether that accuracy is estimated, and the spread of the strength [truth] of each row, 0 if
+    # that is not; if neither is, anchor holds the pseudo-counts of the mean. own [row, truth,
+    # label] are pseudo-counts of coders who represent themselves: they come from elsewhere, and the
+    # population does not know them. It may be empty.
 
     mean: Array
     concentration: Array
@@ -384,10 +380,8 @@ def draw_parameters(
     log_prevalence: Array,
     logc: Array,
 ) -> None:
-    """Draw prevalence, rows and what these come from, in place.
-
-    `prevalence` holds the pseudo-counts of the classes, `prior` those of Dirichlet rows.
-    """
+    """Draw prevalence, rows and their source, in place."""
+    # prevalence holds the pseudo-counts of the classes, prior those of Dirichlet rows
     draw_prevalence(sizes, prevalence, key, iteration, log_prevalence)
     draw_rows(source, counts, prior, key, iteration, logc)
 

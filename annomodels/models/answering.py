@@ -281,11 +281,9 @@ class Answering(ConjugateModel):
         return out
 
     def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Return the variables of a result, in which the rows of answers stand alone.
-
-        ``no_answer`` [coder, truth, kind] is the rate of each kind among all times that a coder was
-        asked, ``no_answer_mean`` [truth, kind] its mean in the population.
-        """
+        """Return the variables of a result, in which the rows of answers are separate."""
+        # no_answer [coder, truth, kind] is the rate of each kind among all times that a coder was
+        # asked, no_answer_mean [truth, kind] its mean in the population
         out = dict(posterior)
         rows = out["confusion"]
         n, k = self.n_coders(rows.shape[2]), rows.shape[-1]
@@ -308,10 +306,7 @@ class Answering(ConjugateModel):
 
 
 def _of_all(given: Floats) -> Floats:
-    """Rates of each kind from rates given that no earlier kind was said; kinds go last.
-
-    The kinds stand on the third place of `given`.
-    """
+    """Rates of each kind, on the last axis, from rates given that no earlier kind was said."""
     before = np.cumprod(1.0 - given, axis=2)
     before = np.concatenate([np.ones_like(before[:, :, :1]), before[:, :, :-1]], axis=2)
     return np.ascontiguousarray(np.moveaxis(given * before, 2, -1))

@@ -1,4 +1,4 @@
-"""What every model of annotation says of itself: name, priors, PyMC definition, item states."""
+"""Base of all models of annotation: name, priors, PyMC definition, item states."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ DrawsOf = Callable[[str], Floats]
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an earlier fit hands on."""
+    """Posterior of an earlier fit, as the source of priors."""
 
     draws_of: DrawsOf  # gives draws [sample, ...] of a variable of the result
     labels: tuple[str, ...]
@@ -125,13 +125,7 @@ class Model(Html, ABC):
         self.require_usable()
 
     def require_usable(self) -> None:
-        """Refuse fields that hold what the model cannot use, or what a result cannot keep.
-
-        Raises
-        ------
-        NotApplicable
-            With all of them by name, and what each takes.
-        """
+        """Refuse fields that hold what the model cannot use, or what a result cannot keep."""
         found = misfits(self) or (unwritable(self) if self.own else [])
         if found:
             raise NotApplicable("\n".join(found))
@@ -160,13 +154,7 @@ class Model(Html, ABC):
         """
 
     def require_fittable(self, data: Annotations) -> None:
-        """Refuse data from which this model has nothing to learn.
-
-        Raises
-        ------
-        AnnotationError
-            With all reasons why not.
-        """
+        """Refuse data from which this model has nothing to learn, with all reasons."""
         require_fittable(data)
 
     @property
@@ -192,11 +180,7 @@ class Model(Html, ABC):
         return posterior
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare every variable that the posterior of a result may hold.
-
-        Every model ends with the prevalence and the confusion matrices; the others are those of
-        :meth:`own_parameters`.
-        """
+        """Declare every variable that the posterior of a result may hold."""
         rows = ("truth", "label") if self.shared else ("coder", "truth", "label")
         return (
             Parameter("prevalence", ("truth",), "simplex"),
@@ -230,7 +214,7 @@ class Model(Html, ABC):
 
     @property
     def coder_model(self) -> Model:
-        """How coders label: the model itself, unless its items have states."""
+        """Model of the coders: the model itself, unless its items have states."""
         return self
 
     def unused(self, data: Annotations) -> str:
@@ -242,13 +226,7 @@ class Model(Html, ABC):
         return None
 
     def learnt(self, earlier: Earlier) -> Model:
-        """Return this model with the posterior of an earlier fit as its priors.
-
-        Raises
-        ------
-        NotApplicable
-            When its posterior cannot be written as such priors.
-        """
+        """Return this model with the posterior of an earlier fit as its priors."""
         raise NotApplicable(
             f"Priors cannot be taken from a fit of the {self.title} model. "
             "Use hierarchical, dawid-skene or pooled."
@@ -267,10 +245,8 @@ class Model(Html, ABC):
         return None
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and what the prior expects of it.
-
-        None where the prior of a class does not rest on the other classes.
-        """
+        """Return the accuracy of the coders in each class, and its prior expectation."""
+        # None if the prior of a class does not rest on the other classes
         return None
 
     def newcomers(
@@ -290,17 +266,12 @@ class Model(Html, ABC):
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item of the data, shape [item], where they differ before they are labelled.
-
-        Items of a kind have the same shares of the states; None where all items have.
-        """
+        """Kind of each item [item] if items differ before they are labeled; else None."""
+        # items of a kind have the same shares of the states
         return None
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
-        """Logits [row, truth, contrast] and scales [truth, contrast] of effects of items.
-
-        Of one draw of the variables; None unless such effects are summed out.
-        """
+        """Logits [row, truth, contrast] and scales of item effects, if these are summed out."""
         return None
 
     @property
@@ -325,7 +296,7 @@ class Model(Html, ABC):
         return values
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in; 0 where they are the classes themselves."""
+        """Return the number of states of an item; 0 if they are the classes themselves."""
         return 0
 
     def states(self, values: dict[str, Floats]) -> States | None:
@@ -344,10 +315,7 @@ class Model(Html, ABC):
         return values
 
     def log_priors(self, values: dict[str, Floats]) -> dict[str, Floats] | None:
-        """Log prior densities [sample] by variable, of draws [sample, ...] of those not learnt.
-
-        None where only the PyMC model knows them.
-        """
+        """Log prior densities [sample] by variable; None if only the PyMC model knows them."""
         return None
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
@@ -366,13 +334,7 @@ class Model(Html, ABC):
         return cls(**{k: value_of(v) for k, v in data.get("priors", {}).items()})
 
     def bound(self, data: Annotations) -> Self:
-        """Copy that knows the data it will be fitted to, where its priors concern them by name.
-
-        Raises
-        ------
-        NotApplicable
-            When priors from an earlier fit are for other labels.
-        """
+        """Copy that knows the data it will be fitted to; refuses priors for other labels."""
         found = of_other_labels(self, [label_text(name) for name in data.labels])
         if found:
             raise NotApplicable("\n".join(found))

@@ -86,23 +86,7 @@ PLACES = {
 
 
 def resolve(model: str | Model) -> Model:
-    """Return the model of a name; return a model as it is.
-
-    Parameters
-    ----------
-    model
-        A model or one of the names in ``MODELS`` and ``OTHERS``.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no model of that name.
-
-    Examples
-    --------
-    >>> resolve("pooled").title
-    'Pooled'
-    """
+    """Return the model of a name; return a model as it is."""
     if isinstance(model, str):
         if model in MODELS or model in OTHERS:
             return _with_defaults(model)
@@ -131,15 +115,7 @@ def _with_defaults(name: str) -> Model:
 
 
 def with_no_answers(model: Model, data: Annotations) -> Model:
-    """Model in which it is learnt too whether coders answer; the model itself where it cannot be.
-
-    Parameters
-    ----------
-    model
-        A model that knows the data.
-    data
-        Annotations with labels that are not classes.
-    """
+    """Model that also learns whether coders answer; the model itself if it cannot."""
     if model.shadows or model.shared or not model.by_counts:
         return model
     answering: Any = PARTS["answering"]
@@ -148,13 +124,7 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
 
 
 def from_dict(data: dict[str, Any]) -> Model:
-    """Read back a model that ``to_dict`` wrote, with the models that it is made of.
-
-    Raises
-    ------
-    KeyError
-        When there is no such model, or nobody has imported its class.
-    """
+    """Read back a model that ``to_dict`` wrote, with the models that it is made of."""
     for part in written_models(data):
         if "class" not in part:
             class_of(part["name"])

@@ -1,11 +1,8 @@
-"""The confusion family: every label is drawn from a row of its coder's confusion matrix.
+"""The confusion family: every label is drawn from a row of its coder's confusion matrix."""
 
-    truth[i] ~ Categorical(prevalence)
-    label[n] ~ Categorical(confusion[coder[n], truth[item[n]]])
-
-The likelihood, with the truth summed out, is written here once; a member of the family says where
-the confusion matrices come from.
-"""
+# truth[i] ~ Categorical(prevalence), label[n] ~ Categorical(confusion[coder[n], truth[item[n]]]).
+# The likelihood, with the truth summed out, is written here once; a member of the family says where
+# the confusion matrices come from.
 
 from __future__ import annotations
 
@@ -22,10 +19,7 @@ from annomodels.types import Floats, Ints
 
 
 def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
-    """Log P(labels of a pattern | truth), for NumPy arrays and for PyTensor variables.
-
-    Shapes: `log_confusion` [row, truth, label]; result [pattern, truth].
-    """
+    """Log P(labels of a pattern | truth), [pattern, truth]; confusion [row, truth, label]."""
     flat = xp.reshape(
         xp.transpose(log_confusion, (0, 2, 1)), (codes.n_rows * codes.n_labels, codes.n_labels)
     )
@@ -84,19 +78,7 @@ class ConfusionModel(Model):
         return None
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with the truth summed out, known gold clamped.
-
-        Parameters
-        ----------
-        codes
-            The patterns of labels.
-        coords
-            Names of the dimensions truth, label and coder.
-
-        Returns
-        -------
-        pymc.Model
-        """
+        """Build the PyMC model with the truth summed out, known gold clamped."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -115,10 +97,7 @@ class ConfusionModel(Model):
 
 
 def clamped_logp(joint: Any, codes: Encoded) -> Any:
-    """Log likelihood of all items, the truth summed out, known gold clamped; in a model context.
-
-    Shapes: `joint` [pattern, truth].
-    """
+    """Log likelihood from `joint` [pattern, truth], known gold clamped; in a model context."""
     import pytensor.tensor as pt
 
     weight = observed("weight", codes.weight)

@@ -77,11 +77,7 @@ class DawidSkene(ConjugateModel):
         return replace(self, prevalence=earlier.prevalence, confusion=confusion)
 
     def row_counts(self, n_labels: int) -> Floats:
-        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label].
-
-        All engines take them from here: a model of one's own with another prior of the rows gives
-        others.
-        """
+        """Dirichlet pseudo-counts [truth, label] of a matrix; derived models give others."""
         return self.confusion.alpha(n_labels)
 
     def row_prior(self, state: State) -> Floats:

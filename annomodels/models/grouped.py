@@ -96,13 +96,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return self.groups
 
     def bound(self, data: Annotations) -> Self:
-        """Copy that knows the group of each coder of the data.
-
-        Raises
-        ------
-        AnnotationError
-            When a name with a group is not a coder of the data.
-        """
+        """Copy that knows the group of each coder of the data; refuses names that are no coders."""
         known = super().bound(data)
         given = dict(self._pairs)
         coders = [label_text(name) for name in data.coders]

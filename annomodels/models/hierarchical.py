@@ -121,11 +121,9 @@ class HierarchicalDawidSkene(ConjugateModel):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and what the prior expects of it.
-
-        Coders and what their rows come from are draws of the prior in data that are drawn from it;
-        so what is seen then lies from the mean by a number with mean 0 and variance 1.
-        """
+        """Return the accuracy of the coders in each class, and its prior expectation."""
+        # coders and their population are draws of the prior in data that are drawn from it; so the
+        # observed accuracy is then off the mean by a number with mean 0 and variance 1
         prior = self.population
         if isinstance(prior, Rows) or self.returning:
             return None

@@ -184,18 +184,8 @@ class Interval(Model):
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
 
     def log_density(self, values: dict[str, Floats], labels: NumericLabels) -> float:
-        """Log joint density of parameters and labels.
-
-        Unknown truths are summed out where labels are exact, else they are parameters too.
-
-        Parameters
-        ----------
-        values
-            The population's parameters (see ``POPULATION``), bias, scale and precision [coder],
-            ease and truth [item], in standard units.
-        labels
-            The data.
-        """
+        """Log joint density of parameters and labels, in standard units."""
+        # unknown truths are summed out if labels are exact, else they are parameters too
         from scipy.special import log_ndtr
         from scipy.stats import gamma, norm
 
@@ -220,19 +210,7 @@ class Interval(Model):
         return float(total + (log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))).sum())
 
     def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model in standard units, truths summed out where labels are exact.
-
-        Parameters
-        ----------
-        labels
-            The data.
-        coords
-            Names of the dimensions coder and item.
-
-        Returns
-        -------
-        pymc.Model
-        """
+        """Build the PyMC model in standard units, truths summed out if labels are exact."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -270,11 +248,9 @@ class Interval(Model):
 
 
 def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
-    """Log density of the labels given parameters, for NumPy arrays and PyTensor variables.
-
-    The labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
-    inverse follow from sums over its labels (Sherman & Morrison 1950).
-    """
+    """Log density of the labels given parameters, for NumPy arrays and PyTensor variables."""
+    # the labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
+    # inverse follow from sums over its labels (Sherman & Morrison 1950)
     of = _as_they_are if xp is np else observed
     item, coder = of("item", labels.item), of("coder", labels.coder)
     weight = v["ease"][item] * v["precision"][coder]

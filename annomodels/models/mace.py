@@ -17,14 +17,7 @@ UNIFORM = 1e6
 
 
 def guessing_rows(competence: Floats, guess: Floats) -> Floats:
-    """Log confusion [row, label, truth] from competence [row] and guesses [row, label].
-
-    Examples
-    --------
-    >>> np.exp(guessing_rows(np.array([0.5]), np.array([[0.8, 0.2]])))[0].round(2)
-    array([[0.9, 0.4],
-           [0.1, 0.6]])
-    """
+    """Log confusion [row, label, truth] from competence [row] and guesses [row, label]."""
     n_labels = guess.shape[1]
     known = competence[:, None, None] * np.eye(n_labels)[None]
     with np.errstate(divide="ignore"):

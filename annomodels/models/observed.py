@@ -10,19 +10,9 @@ from numpy.typing import NDArray
 
 
 def observed(name: str, values: object) -> Any:
-    """Register numbers that come from the data as a data variable of the PyMC model.
-
-    Numbers that stand in a graph as constants are compiled into the code, which is then of use for
-    these data only. A variable without a fixed length leaves the code open for data of any size.
-    Called in a model context.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model():
-    ...     observed("weight", [1.0, 2.0])
-    data_weight
-    """
+    """Register numbers from the data as a data variable of the PyMC model, in a model context."""
+    # numbers that are constants of a graph are compiled into the code, which then serves these data
+    # only; a variable without a fixed length leaves the code open for data of any size
     import pymc as pm
 
     array = np.asarray(values)
@@ -31,18 +21,7 @@ def observed(name: str, values: object) -> Any:
 
 
 def observed_sparse(name: str, matrix: Any) -> Any:
-    """Register a sparse matrix of the data; only its number of columns is part of the graph.
-
-    Called in a model context.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> from scipy.sparse import csr_matrix
-    >>> with pm.Model():
-    ...     observed_sparse("counts", csr_matrix(np.eye(2))).type.format
-    'csr'
-    """
+    """Register a sparse matrix of the data, in a model context; only its width is in the graph."""
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
@@ -57,17 +36,7 @@ def observed_sparse(name: str, matrix: Any) -> Any:
 
 
 def names_items() -> bool:
-    """Whether the PyMC model knows its items by name, so that each has a likelihood of its own.
-
-    Called in a model context.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model(coords={"item": ["a", "b"]}):
-    ...     names_items()
-    True
-    """
+    """Return True if the PyMC model names its items, so that each has a separate likelihood."""
     import pymc as pm
 
     return "item" in pm.modelcontext(None).coords
@@ -80,13 +49,9 @@ def observed_labels(
     *parameters: Any,
     signature: str,
 ) -> Any:
-    """Register the labels themselves as an observed variable; called in a model context.
-
-    It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
-    summed out, and a draw from it labels all items anew.
-
-    Shapes: `drawn` [annotation].
-    """
+    """Register the labels themselves as an observed variable; called in a model context."""
+    # It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
+    # summed out, and a draw from it labels all items again.
     import pymc as pm
 
     given = observed("labels", codes.label)
@@ -115,10 +80,7 @@ def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
 
 
 def by_item(log_likelihood: Any) -> Any:
-    """Register the log likelihood of each item, truth summed out; called in a model context.
-
-    Shapes: `log_likelihood` [item].
-    """
+    """Register the log likelihood of each item [item], truth summed out; in a model context."""
     import pymc as pm
 
     return pm.Deterministic("log_likelihood", log_likelihood, dims="item")

@@ -15,15 +15,7 @@ from annomodels.types import AnyArray, Floats
 
 
 def coin_rows(accuracy: Floats, n_labels: int) -> Floats:
-    """Log confusion [row, label, truth] from accuracies [row, 1] or [row, truth].
-
-    Examples
-    --------
-    >>> np.exp(coin_rows(np.array([[0.8]]), 3))[0].round(2)
-    array([[0.8, 0.1, 0.1],
-           [0.1, 0.8, 0.1],
-           [0.1, 0.1, 0.8]])
-    """
+    """Log confusion [row, label, truth] from accuracies [row, 1] or [row, truth]."""
     wide = np.broadcast_to(accuracy, (len(accuracy), n_labels))[:, None, :]
     right = np.eye(n_labels, dtype=bool)[None]
     with np.errstate(divide="ignore"):

@@ -35,7 +35,7 @@ class PairValues:
 
 @dataclass(frozen=True)
 class PairModel(Model):
-    """What both models share: rates of coders are Beta around a population's mean."""
+    """Base of both models of pairs: rates of coders are Beta around a population's mean."""
 
     truth: ClassVar[Literal["class", "number", "link"]] = "link"
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
@@ -131,21 +131,8 @@ class PairModel(Model):
         """Draw the prevalence from its prior."""
 
     def build(self, codes: Candidates, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with the truth summed out: what all engines must target.
-
-        Variables are prevalence [class], mean and concentration [kind], rate [coder, kind].
-
-        Parameters
-        ----------
-        codes
-            Mentions, candidates and decisions.
-        coords
-            Names of the dimensions class, coder and kind; without, places.
-
-        Returns
-        -------
-        pymc.Model
-        """
+        """Build the PyMC model with the truth summed out, the target of all engines."""
+        # variables are prevalence [class], mean and concentration [kind], rate [coder, kind]
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -239,13 +226,7 @@ class MentionPairs(PairModel):
         return pm.Beta("prevalence", self.prevalence.a, self.prevalence.b, shape=n)
 
     def describe(self) -> list[str]:
-        """Assumptions and priors as text.
-
-        Examples
-        --------
-        >>> MentionPairs().describe()[1]
-        'Share of true candidates of a class: Beta(1, 1).'
-        """
+        """Assumptions and priors as text."""
         share, on, off = self.prevalence, self.sensitivity, self.specificity
         return [
             "Each interpretation of a mention is true or not, so that a mention may have none, one "
@@ -329,13 +310,7 @@ class SingleTruth(PairModel):
         return pm.Dirichlet("prevalence", a=self.prevalence.alpha(n))
 
     def describe(self) -> list[str]:
-        """Assumptions and priors as text.
-
-        Examples
-        --------
-        >>> SingleTruth().describe()[1]
-        'Weights of the classes: Dirichlet with 1 pseudo-counts a class.'
-        """
+        """Assumptions and priors as text."""
         other = ', or "none of these",' if self.none else ""
         return [
             f"One of the interpretations of a mention{other} is true; a coder names it with an "

@@ -53,47 +53,20 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Item states on each draw: an item has one of them, and its labels are independent given it.
+    """States of the items on each draw; labels are independent given the state."""
 
-    Parameters
-    ----------
-    share
-        Probability of each state, shape [draw, state]; the mean over the items where they are of
-        several kinds.
-    emission
-        P(label | state) of each coder, shape [draw, coder, state, label].
-    truth
-        P(truth | state), shape [draw, state, truth].
-    values
-        Numbers that states stand for, such as a difficulty, or 1 where an item is ambiguous;
-        each [draw, state].
-    kinds
-        Kinds of items, where their shares differ.
-    """
-
-    share: Floats
-    emission: Floats
-    truth: Floats
+    share: Floats  # probability of each state [draw, state]; the mean over items of several kinds
+    emission: Floats  # P(label | state) of each coder, shape [draw, coder, state, label]
+    truth: Floats  # P(truth | state), shape [draw, state, truth]
+    # numbers of the states, such as a difficulty, or 1 if an item is ambiguous; each [draw, state]
     values: dict[str, Floats] = field(default_factory=dict)
-    kinds: Kinds | None = None
+    kinds: Kinds | None = None  # kinds of items, if their shares differ
 
 
 def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
-    r"""Prevalence of the classes and confusion matrices, the states summed out.
-
-    .. math:: P(l \mid k, j) = \sum_s \rho_s T_{s,k} E_{j,s,l} \Big/ \sum_s \rho_s T_{s,k}
-
-    Shapes: `share` [state]; `emission` [coder, state, label]; `truth` [state, truth].
-
-    Examples
-    --------
-    >>> emission = np.array([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]])
-    >>> truth = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
-    >>> prevalence, confusion = marginals(np.array([0.4, 0.4, 0.2]), emission, truth)
-    >>> prevalence, confusion.round(2)
-    (array([0.5, 0.5]), array([[[0.82, 0.18],
-            [0.26, 0.74]]]))
-    """
+    """Prevalence of the classes and confusion matrices, the states summed out."""
+    # P(l | k, j) = sum_s rho_s T_sk E_jsl / sum_s rho_s T_sk; share [state], emission [coder,
+    # state, label], truth [state, truth]
     joint = share[:, None] * truth
     prevalence = joint.sum(axis=0)
     given = joint / np.maximum(prevalence, SMALLEST)
@@ -101,12 +74,9 @@ def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
 
 
 def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
-    """Add the log likelihood of the labels to a PyMC model, the states summed out.
-
-    Known gold weighs each state by the probability of that truth. Called in a model context.
-
-    Shapes: `log_emission` [row, state, label]; `log_truth` [state, truth].
-    """
+    """Add the log likelihood of the labels to a PyMC model, the states summed out."""
+    # known gold weights each state by the probability of that truth; log_emission [row, state,
+    # label], log_truth [state, truth]
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse

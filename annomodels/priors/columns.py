@@ -59,22 +59,10 @@ class Covariates(Html):
         return [rows[each][at] if each in rows else None for each in wanted]
 
     def terms_of(self, wanted: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-        """Turn the columns into numbers whose means over the coders, or items, are zero.
-
-        A column of numbers is one term, standardised to a standard deviation of one. A column of
-        texts has a term for each but the most frequent text (of several, the first by name), one
-        for those it is said of and zero for others, less its mean.
-
-        Parameters
-        ----------
-        wanted
-            Names of the coders, or items, of the data, which all have a value in each column.
-
-        Returns
-        -------
-        tuple
-            Names of the terms, what one more of each is, and the numbers [name, term].
-        """
+        """Return names, units and numbers [name, term] of terms with means of zero."""
+        # A column of numbers is one term, standardized to a standard deviation of one. A column of
+        # texts has a term for each but the most frequent text (of several, the first by name), one
+        # for those it is said of and zero for others, less its mean.
         terms, units, parts = [], [], []
         for name in self.columns:
             values = self.column(name, wanted)

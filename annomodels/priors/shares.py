@@ -247,14 +247,7 @@ class CoderRows(Rows):
 
 
 def dirichlet_like(draws: Floats) -> Floats:
-    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class].
-
-    Examples
-    --------
-    >>> found = dirichlet_like(np.random.default_rng(1).dirichlet([6.0, 3.0], 20_000))
-    >>> found.round()
-    array([6., 3.])
-    """
+    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class]."""
     mean = draws.mean(axis=0)
     variance = np.maximum(draws.var(axis=0).sum(axis=-1), 1e-12)
     total = (mean * (1 - mean)).sum(axis=-1) / variance - 1
@@ -268,13 +261,7 @@ def dirichlet_rows(shapes: Floats, rng: np.random.Generator) -> Floats:
 
 
 def dirichlet_logp(shares: Floats, alpha: Floats) -> Floats:
-    """Log density of shares [..., class] under pseudo-counts of that shape.
-
-    Examples
-    --------
-    >>> dirichlet_logp(np.array([[0.25, 0.75], [0.5, 0.5]]), np.ones(2))
-    array([0., 0.])
-    """
+    """Log density of shares [..., class] under pseudo-counts of that shape."""
     from scipy.special import gammaln
 
     constant = gammaln(alpha.sum(axis=-1)) - gammaln(alpha).sum(axis=-1)
@@ -311,25 +298,13 @@ KINDS: dict[str, type[Any]] = {
 
 
 def to_dict(prior: Any) -> dict[str, Any]:
-    """Write a prior down as plain data.
-
-    Examples
-    --------
-    >>> to_dict(Dirichlet(2.0))
-    {'kind': 'Dirichlet', 'concentration': 2.0}
-    """
+    """Write a prior down as plain data."""
     values = {name: value for name, value in asdict(prior).items() if value != ()}
     return {"kind": type(prior).__name__, **values}
 
 
 def from_dict(data: dict[str, Any]) -> Any:
-    """Read back what :func:`to_dict` wrote.
-
-    Examples
-    --------
-    >>> from_dict({"kind": "Dirichlet", "concentration": 2.0})
-    Dirichlet(concentration=2.0)
-    """
+    """Read back what :func:`to_dict` wrote."""
     data = {name: _tuples(value) for name, value in data.items()}
     return KINDS[data.pop("kind")](**data)
 
@@ -355,16 +330,7 @@ def plain(value: object) -> Any:
 
 
 def of_other_labels(value: Any, labels: list[str]) -> list[str]:
-    """Say which priors of a model belong to other labels, or to another number of them.
-
-    Examples
-    --------
-    >>> from annomodels.models import DawidSkene
-    >>> from annomodels.priors import Dirichlet
-    >>> prior = Dirichlet(1.0, (0.2, 0.3, 0.5))
-    >>> of_other_labels(DawidSkene(prevalence=prior), ["no", "yes"])[0].partition("is for")[2]
-    ' 3 labels, and the data have 2: no, yes. Give a prior for these.'
-    """
+    """List priors of a model that belong to other labels, or to another number of them."""
     found, known = [], ", ".join(labels)
     for name in (each.name for each in fields(value)):
         prior = getattr(value, name)

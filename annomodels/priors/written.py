@@ -1,8 +1,7 @@
-"""Priors, and models that are made of them, as plain data and back.
+"""Priors, and models that are made of them, as plain data and back."""
 
-A class that is no part of this package is known from when Python has run its definition. A file
-names it by its place, ``module:Class``, and nothing imports a module because a file says so.
-"""
+# A class outside this package is known once Python has run its definition. A file names it by its
+# place, ``module:Class``, and nothing imports a module because a file says so.
 
 from __future__ import annotations
 
@@ -33,10 +32,8 @@ def is_own(kind: type[Any]) -> bool:
 
 
 def place_of(kind: type[Any]) -> str:
-    """Where a class outside this package was defined; the second definition there ends in ``#2``.
-
-    A fit keeps it, so that a definition that is run again changes no earlier fit.
-    """
+    """Return the place of a class outside this package; a second definition ends in ``#2``."""
+    # a fit keeps it, so that a definition that is run again changes no earlier fit
     place = _place(kind)
     number = next((n for n, known in enumerate(OWN.get(place, []), 1) if known is kind), 1)
     return place if number == 1 else f"{place}#{number}"
@@ -64,7 +61,7 @@ def _place(kind: type[Any]) -> str:
 
 
 def unwritable(model: Any) -> list[str]:
-    """Say which fields of a model hold what cannot be written down, each in a sentence."""
+    """List the fields of a model that cannot be written down, each in a sentence."""
     found = []
     for each in fields(model):
         try:

@@ -30,7 +30,7 @@ from annomodels.scale.spill import Bucket
 
 
 def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
-    """Say what is wrong with the names as a whole."""
+    """List problems with the names as a whole."""
     labels = tuple(intake.labels.codes)
     given = sum(intake.labels.counts.values())
     faultless = not intake.places.wrong
@@ -107,7 +107,7 @@ def final_codes(
 
 
 def scan_notes(intake: Intake, census: Census) -> list[str]:
-    """Say what is worth knowing about the labels, as ``annomodels.read`` says it."""
+    """List notes on the labels, as ``annomodels.read`` does."""
     notes = []
     if census.dropped:
         notes.append(

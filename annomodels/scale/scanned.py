@@ -1,4 +1,4 @@
-"""What a scan gives: sizes, names of coders and labels, and blocks of coded labels on disk."""
+"""Result of a scan: sizes, names of coders and labels, blocks of coded labels on disk."""
 
 from __future__ import annotations
 
@@ -159,17 +159,8 @@ class Scanned(Html):
     def sources(
         self, shared: bool = False, scratch: str = "", answering: bool = False
     ) -> FileSource:
-        """Return the blocks as the engines take them.
-
-        Parameters
-        ----------
-        shared
-            Whether all coders share one confusion matrix.
-        scratch
-            Folder for what engines put on disk meanwhile.
-        answering
-            Whether whether coders answered is a label too, by a shadow of each for each kind.
-        """
+        """Return the blocks as the engines take them."""
+        # answering: whether coders answered is a label too, by a shadow of each coder for each kind
         path_of = expanded_path if answering else labels_path
         silent = self.n_coders * len(self.dont_know) if answering else 0
         volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])

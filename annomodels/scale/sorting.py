@@ -45,11 +45,10 @@ class Recoding:
 
 @dataclass(eq=False)
 class Census:
-    """What is counted while blocks are written; most of it as :class:`Scanned` names it.
+    """Counts while blocks are written; most of them as :class:`Scanned` names them."""
 
-    ``unlabelled`` and ``silent`` count items without a label, and with none but those that are no
-    class; ``dropped`` rows that repeat an annotation id, and those among them without a label.
-    """
+    # unlabelled and silent count items without a label, and with none but those that are no class;
+    # dropped rows that repeat an annotation id, and those among them without a label
 
     n_coders: int
     n_labels: int
@@ -107,7 +106,7 @@ class Census:
         self.shared_items += shared
 
     def problems(self, column: str) -> list[Problem]:
-        """Say which items have more than one known truth."""
+        """Report items with more than one known truth."""
         if not self.two_truths:
             return []
         names = [name for name, _ in self.examples]
@@ -118,7 +117,7 @@ class Census:
 
 
 def used_truths(buckets: Iterable[Bucket], wanted: AnyArray) -> set[int]:
-    """Which of some truths, by their numbers, are known of items that somebody labelled."""
+    """Return which of some truths, by their numbers, are known of labeled items."""
     used: set[int] = set()
     for bucket in buckets:
         names, columns = bucket.read()
@@ -204,7 +203,7 @@ def _between(
 
 
 def _having(names: Any, item: AnyArray, rows: AnyArray | slice) -> Bools:
-    """Which names have some of the rows."""
+    """Return which names have some of the rows."""
     return np.bincount(item[rows], minlength=len(names)) > 0
 
 
@@ -238,11 +237,8 @@ def _once(columns: Columns, census: Census) -> Columns:
 def _with_unanswered(
     columns: Columns, recoding: Recoding, census: Census, codes: tuple[Ints, AnyArray, AnyArray]
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Count labels that are not classes, and put them beside the sorted codes of the others.
-
-    Each coder gets a shadow for each kind, whose label is whether that was said: what
-    :func:`annomodels.models.encoded.expanded` gives in memory.
-    """
+    """Count labels that are not classes, and add them to the sorted codes of the others."""
+    # each coder gets a shadow for each kind, as :func:`annomodels.models.encoded.expanded` does
     starts, coder, label = codes
     n_items = len(starts) - 1
     item, kind = columns["item"], SILENT - columns["label"]

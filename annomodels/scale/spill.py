@@ -1,8 +1,7 @@
-"""Rows to buckets on disk, each a stretch of the sorted items; in a bucket rows keep their order.
+"""Rows to buckets on disk, each a stretch of the sorted items; rows keep their order."""
 
-Edges between buckets come from a sample of the names. A bucket that turns out too large is cut
-again, so that what is held at once does not depend on how the names are spread.
-"""
+# Edges between buckets come from a sample of the names. A bucket that is too large is cut again, so
+# that memory does not depend on the distribution of the names.
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ class Bucket:
     rows: int
 
     def read(self) -> tuple[Any, Columns]:
-        """Give the distinct names of items, and the columns: ``item`` holds places in the names."""
+        """Return the names of items, and the columns: ``item`` holds places in the names."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
             return _split(reader.read_all().unify_dictionaries().combine_chunks().to_batches()[0])
 
@@ -61,10 +60,7 @@ class Bucket:
 
 
 class Spill:
-    """Buckets that are being filled.
-
-    There is one bucket more than edges.
-    """
+    """Buckets that are being filled, one more than edges."""
 
     def __init__(self, folder: Path, edges: Any) -> None:
         folder.mkdir(parents=True)

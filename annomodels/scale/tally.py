@@ -23,7 +23,7 @@ MOST = 200  # items that are named
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What the gold standard amounts to."""
+    """Counts of the gold standard."""
 
     settled: int  # number of items with a settled label, and of those whose truth is known
     known: int

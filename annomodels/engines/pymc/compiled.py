@@ -22,13 +22,9 @@ _ONE_AT_A_TIME = threading.RLock()
 
 
 def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False) -> Any:
-    """Return what nutpie samples from, compiled only if no model of the same graph was before.
-
-    Numbers of the data are values of variables (:func:`~annomodels.models.observed.observed`), so
-    that another model of the same kind, with the same priors, labels and number of coders, takes
-    the code as it is: with other labels, and with any number of items. What is the same is not
-    guessed from the model but read off its graph, see :func:`graph_key`.
-    """
+    """Return a nutpie model, compiled only if no model with the same graph was before."""
+    # Numbers of the data are values of variables, so that another model of the same kind, with the
+    # same priors, labels and number of coders, takes the code as it is, for any number of items.
     import nutpie
 
     with _ONE_AT_A_TIME:
@@ -55,12 +51,9 @@ def kept(key: Hashable, make: Callable[[], Any]) -> Any:
 
 @contextmanager
 def repeatable() -> Iterator[None]:
-    """Have PyTensor compile code that gives the same numbers in every process.
-
-    By itself it lets sums be reordered. That depends on which functions are compiled together, thus
-    on which ones an earlier process left on disk, so that a seed would not settle the draws: on a
-    new machine the first fit would be another than all that follow.
-    """
+    """Let PyTensor compile code that gives the same numbers in every process."""
+    # By default it lets sums be reordered, depending on which functions are compiled together and
+    # thus on which ones an earlier process left on disk: a seed would not determine the draws.
     from pytensor import config
 
     with config.change_flags(numba__fastmath=False):
@@ -74,25 +67,10 @@ def forget() -> None:
 
 
 def graph_key(pymc_model: Any) -> Hashable:
-    """Everything that the code of a model depends on, as one value that can be compared.
-
-    These are the operations of the graph of its log density and of its variables in their order,
-    the constants in it, the names and types of its inputs, and the lengths of its dimensions. The
-    values of data variables are not among them.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> def built(spread, data):
-    ...     with pm.Model() as model:
-    ...         x = pm.Normal("x", 0.0, spread)
-    ...         pm.Potential("y", ((x - pm.Data("data", data)) ** 2).sum())
-    ...     return model
-    >>> graph_key(built(1.0, [1.0])) == graph_key(built(1.0, [2.0, 3.0]))
-    True
-    >>> graph_key(built(1.0, [1.0])) == graph_key(built(2.0, [1.0]))
-    False
-    """
+    """Return everything that the code of a model depends on, as one comparable value."""
+    # These are the operations of the graph of its log density and of its variables in their order,
+    # the constants in it, the names and types of its inputs, and the lengths of its dimensions, but
+    # not the values of data variables.
     from pytensor.compile.sharedvalue import SharedVariable
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import toposort
@@ -133,7 +111,7 @@ def _length(size: Any) -> Any:
 
 
 def holders(pymc_model: Any) -> dict[str, Any]:
-    """Give the variables of a model that hold a value, by name: data and lengths of dimensions."""
+    """Return the variables of a model that hold a value: data and lengths of dimensions."""
     lengths = pymc_model.dim_lengths.values()
     found = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
     return {holder.name: holder for holder in found}

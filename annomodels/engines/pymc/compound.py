@@ -20,11 +20,9 @@ LEAST_WARMUP = 300
 def sample_compound(
     pymc_model: Any, start: dict[str, AnyArray], settings: Settings
 ) -> tuple[Any, str]:
-    """Sample by a compound step: NUTS for what is continuous, Gibbs-Metropolis for the rest.
-
-    The steps are PyMC's, compiled once for all chains and for all models of the same graph. Chains
-    run one after the other; with a time limit each has its share of it.
-    """
+    """Sample by a compound step: NUTS for continuous variables, Gibbs-Metropolis for the others."""
+    # The steps are compiled once for all chains and for all models of the same graph. Chains run
+    # one after the other; with a time limit each has its share of it.
     seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
     given = data_values(pymc_model)
     chains: list[_Chain] = []

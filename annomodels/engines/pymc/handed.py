@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 
 def with_data(model: Model, data: Annotations) -> Any:
-    """Build the PyMC model of some data, for users of PyMC to sample or to change.
-
-    The observed variable ``labels``, shape [annotation], is all labels, in the order of the data;
-    its density has the truth summed out and is the sum of the variable ``log_likelihood``, shape
-    [item]. A draw from it labels all items anew: the truth of an item is drawn from the model, not
-    from its labels; known gold stays.
-    """
+    """Build the PyMC model of some data, with the labels as an observed variable."""
+    # the observed variable ``labels`` [annotation] has the truth summed out; a draw from it labels
+    # all items again, with a truth drawn from the model; known gold stays
     if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
             f"There is no one PyMC model of labels that is the {model.title} model. Fit a model of "

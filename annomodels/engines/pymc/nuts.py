@@ -147,11 +147,9 @@ def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
 
 
 def bound_concentrations(pymc_model: Any, names: Collection[str]) -> None:
-    """Rule out concentrations that are so large that the density is nothing but rounding errors.
-
-    Differences of log gamma functions lose all their digits there. The first steps of NUTS are
-    long, and where one of them lands on a large error, a chain would never leave.
-    """
+    """Rule out concentrations so large that the density is only rounding errors."""
+    # Differences of log gamma functions lose all their digits there. The first steps of NUTS are
+    # long, and a chain that lands on a large error would never leave.
     import pymc as pm
     import pytensor.tensor as pt
 

@@ -18,15 +18,8 @@ Point = dict[str, AnyArray]
 
 
 def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
-    """Return the step methods of a model, compiled only if no model of the same graph was before.
-
-    Parameters
-    ----------
-    pymc_model
-        The model. If it is the first of its graph it is kept, and given the data of later ones.
-    start
-        Values of the free variables to start from.
-    """
+    """Return the step methods of a model, compiled once for all models with the same graph."""
+    # the first model of a graph is kept, and takes the data of later ones
     # what the code takes for granted beside the graph
     shapes = tuple((name, np.shape(start[name])) for name in sorted(start))
     key: Hashable = ("steps", graph_key(pymc_model), shapes)
@@ -35,12 +28,11 @@ def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
 
 
 class Steps:
-    """What moves the variables of a model: the step methods that PyMC assigns to them.
+    """Step methods that PyMC assigns to the variables of a model."""
 
-    The functions that they call are compiled here and shared by all chains; the data and the
-    variables that a step does not move are values that these functions find in one place. So
-    whoever calls them must have their :meth:`turn`.
-    """
+    # The functions that they call are compiled here and shared by all chains; the data and the
+    # variables that a step does not move are values that these functions find in one place. So
+    # callers must hold their :meth:`turn`.
 
     def __init__(self, pymc_model: Any, start: Mapping[str, Any]) -> None:
         import pymc as pm
@@ -104,7 +96,7 @@ class Steps:
                 self._lock.release()
 
     def begin(self, start: Mapping[str, Any]) -> Point:
-        """Give the values that the steps move, unconstrained, from those of the free variables."""
+        """Return the unconstrained values that the steps move, from those of the free variables."""
         for name, holder in self._start.items():
             holder.set_value(np.asarray(start[name]))
         point: Point = self._begin(0)

@@ -1,9 +1,8 @@
-"""Labels on disk as a source, and P(truth) as Parquet, written where a block lies.
+"""Labels on disk as a source, and P(truth) as Parquet, written where a block lies."""
 
-Columns are item, n (labels), gold (known truth, or none), ``p_<label>`` for each label, entropy in
-nats, and, of a run that samples, mcse (the largest Monte Carlo error of the probabilities).
-Temporary folders for both go with what needs them, also those that a killed process left.
-"""
+# Columns are item, n (labels), gold (known truth, or none), ``p_<label>`` for each label, entropy
+# in nats, and, after sampling, mcse (the largest Monte Carlo error of the probabilities). Temporary
+# folders are removed with their owner, also those that a killed process left.
 
 from __future__ import annotations
 
@@ -29,10 +28,9 @@ PREFIX, HELD = "annomodels-", "held"  # of temporary folders
 
 
 class Keeper:
-    """A temporary folder that goes when nobody holds this any more, or the process ends.
+    """Temporary folder that is removed with this object or at the end of the process."""
 
-    A process that is killed cannot remove its folder; the next one that makes a folder does.
-    """
+    # a killed process cannot remove its folder; the next one that makes a folder does
 
     def __init__(self) -> None:
         sweep(Path(tempfile.gettempdir()))
@@ -90,7 +88,7 @@ class LabelsOnDisk(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where the blocks are."""
+        """Folder of the blocks."""
 
     @property
     def labels(self) -> tuple[Hashable, ...]:
@@ -119,15 +117,7 @@ class TruthOnDisk:
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """All blocks, as the engines see them; see :class:`annomodels.engines.source.partition.Source`.
-
-    Parameters
-    ----------
-    finish
-        Writes what is known of the items of a block.
-    keeper
-        Holds the folder that it is written to.
-    """
+    """All blocks as a :class:`~annomodels.engines.source.partition.Source`."""
 
     partitions: Sequence[FilePartition]
     n_items: int
@@ -161,15 +151,7 @@ class FileSource:
 
 
 def opened(data: LabelsOnDisk, model: Model) -> FileSource:
-    """Return the blocks of a scan, with a new folder for P(truth) and for what is summed meanwhile.
-
-    Parameters
-    ----------
-    data
-        The scan.
-    model
-        The model; where coders have shadows, whether they answered is a label too.
-    """
+    """Return the blocks of a scan, with a new folder for P(truth) and for sums."""
     keeper = Keeper()
     for name in ("truth", "scratch"):
         (keeper.folder / name).mkdir()
@@ -181,7 +163,7 @@ def opened(data: LabelsOnDisk, model: Model) -> FileSource:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """What is remembered of a block."""
+    """Totals of a block."""
 
     sums: Floats  # sum of the class probabilities over the items, shape [truth]
     expected_errors: float  # expected number of wrong labels among the most probable ones

@@ -1,4 +1,4 @@
-"""What a process keeps between calls: the partitions it was given, and sums over their items."""
+"""Memory of a process between calls: its partitions, and sums over their items."""
 
 from __future__ import annotations
 
@@ -23,12 +23,11 @@ IDLE = 6 * 3600.0
 
 
 class Block:
-    """A partition that has been opened.
+    """Opened partition."""
 
-    A partition that says that it is ``streamed`` is opened again for every pass, and holds nothing
-    in between, unless it is the only one of its place; one that names a folder for ``scratch`` has
-    its sums in files there.
-    """
+    # A ``streamed`` partition is opened again for every pass, and holds nothing in between, unless
+    # it is the only one of its place; one that names a folder for ``scratch`` has its sums in files
+    # there.
 
     def __init__(self, partition: Partition, alone: bool = False) -> None:
         self.partition = partition
@@ -60,10 +59,7 @@ def _opened(codes: Encoded) -> tuple[tuple[AnyArray, ...], AnyArray]:
 
 
 def writable(values: AnyArray) -> AnyArray:
-    """Array that can be written to, as data in memory can: one kind, so one compiled loop.
-
-    What came over a wire may be closed to writing.
-    """
+    """Return a writable array, as data in memory are: one type, so one compiled loop."""
     return np.require(values, requirements=["C", "W"])
 
 

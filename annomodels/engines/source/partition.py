@@ -1,9 +1,8 @@
-"""Parts of the items that are processed where they lie: in this process, in another, on a cluster.
+"""Parts of the items that are processed where they lie: here, in another process, on a cluster."""
 
-A source is a whole cut into partitions. A partition knows the number of its first item, since
-random numbers belong to (key, iteration, item of the whole); everything else it counts from 0. It
-is what travels: opening it where it arrives gives the codes of its items.
-"""
+# A source is a whole cut into partitions. A partition knows the number of its first item, since
+# random numbers belong to (key, iteration, item of the whole); everything else it counts from 0. It
+# is what travels: opening it where it arrives gives the codes of its items.
 
 from __future__ import annotations
 
@@ -22,11 +21,10 @@ Finish = Callable[["Partition", Any], Any] | None
 
 
 class Partition(Protocol):
-    """A run of items that can be sent away and opened there; it can be pickled.
+    """Run of items that can be pickled, sent away and opened there."""
 
-    Two further attributes are heeded where they are there: ``streamed``, whether it is opened anew
-    for every pass instead of being held, and ``scratch``, a folder for sums over its items.
-    """
+    # Two optional attributes: ``streamed``, if it is opened again for every pass instead of being
+    # held, and ``scratch``, a folder for sums over its items.
 
     @property
     def first(self) -> int:
@@ -81,7 +79,7 @@ class Source(Protocol):
 
     @property
     def finish(self) -> Finish:
-        """What is done, where a partition lies, with what is known of its items; None: nothing."""
+        """Function that finishes the results of a partition where it lies, or None."""
 
     def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
         """Fields of a result that concern items, from what came back of each partition."""
@@ -175,17 +173,7 @@ def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:
 
 
 def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
-    """Cut items into parts with about as many labels each.
-
-    Examples
-    --------
-    >>> import annomodels as am
-    >>> from annomodels.models.encoded import encode
-    >>> rows = [(i, j, (i + j) % 2) for i in range(5) for j in range(3)]
-    >>> source = cut(encode(am.Annotations.from_records(rows), collapse=False), 2)
-    >>> [(part.first, part.n_items, part.n_annotations) for part in source.partitions]
-    [(0, 3, 9), (3, 2, 6)]
-    """
+    """Cut items into parts with about as many labels each."""
     parts = max(1, min(parts, codes.n_patterns))
     if parts == 1:
         return MemorySource(codes, (MemoryPartition(0, codes),), fingerprint)

@@ -129,13 +129,7 @@ class Spread:
 
 
 def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
-    """Assign each place a run of partitions with about as many labels.
-
-    Examples
-    --------
-    >>> _shared_out([5, 1, 1, 3], 2), _shared_out([7], 4)
-    ([[0], [1, 2, 3]], [[0]])
-    """
+    """Assign each place a run of partitions with about as many labels."""
     labels = np.asarray(sizes, dtype=float)
     middle = np.cumsum(labels) - labels / 2.0
     place = np.minimum((middle / max(labels.sum(), 1.0) * places).astype(int), places - 1)

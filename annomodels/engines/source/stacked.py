@@ -1,4 +1,4 @@
-"""What a stack does where items lie: members are remembered, put together, and truths drawn."""
+"""Jobs of a stack where items lie: members are kept and combined, and truths drawn."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class AlikeSource:
 
     @property
     def finish(self) -> Finish:
-        """What is done with what is known of the items."""
+        """Function that finishes the results of a partition, or None."""
         return self.whole.finish
 
     def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
@@ -139,12 +139,7 @@ class AlikeSource:
 
 
 def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
-    """Take coders of the same place as one, and of copies the first of each item.
-
-    The source itself, if each coder has a place and none copies.
-
-    Shapes: `place` [coder].
-    """
+    """Merge coders of the same place [coder], and keep the first label of copies per item."""
     if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
     parts = tuple(AlikePartition(part, place, copies) for part in source.partitions)
@@ -208,11 +203,9 @@ def _of(block: Block, name: str) -> AnyArray:
 def believed(
     block: Block, stack: Stack, weights: Floats, layer: Layer, finish: Finish, whole: bool
 ) -> tuple[Any, Floats | None, Floats | None]:
-    """P(truth) of the items, or what `finish` makes of it.
-
-    Gives too, where the `whole` is asked for, what votes and members say of the items [1 + member,
-    item, truth], and the logs of the mixtures [item, 2, truth].
-    """
+    """Compute P(truth) of the items, or the result of `finish` on it."""
+    # If `whole`, gives too what votes and members estimate [1 + member, item, truth], and the logs
+    # of the mixtures [item, 2, truth].
     log_q, (arrays, _) = _of(block, "log mixture"), block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
@@ -256,11 +249,9 @@ def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
 def truths_drawn(
     block: Block, sharpness: Floats, unknown: Floats, tilt: Floats, key: int, iteration: int
 ) -> tuple[AnyArray, ...]:
-    """Draw the truth of all items under some draws of the layer, from an iteration on.
-
-    Gives counts [draw, cell, truth], sizes [draw, truth] and, of each draw, the items of unknown
-    truth whose most probable class was not the one drawn.
-    """
+    """Draw the truth of all items under some draws of the layer, from an iteration on."""
+    # Gives counts [draw, cell, truth], sizes [draw, truth] and, of each draw, the number of wrong
+    # gold labels among items of unknown truth.
     from annomodels.kernels.mixtures.stacked import stacked_truths
 
     log_q, best = writable(_of(block, "log mixture")), _of(block, "best").astype(np.int64)

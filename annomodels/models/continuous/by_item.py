@@ -104,21 +104,7 @@ class BetaBinomialByItem(Model):
         return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with truth and coins integrated out.
-
-        Parameters
-        ----------
-        codes
-            The patterns of labels.
-        coords
-            Names of the dimensions truth and label.
-
-        Raises
-        ------
-        NotApplicable
-            When there are more than two labels, or more labels of an item than the quadrature
-            is exact for.
-        """
+        """Build the PyMC model with truth and coins integrated out."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -249,11 +235,9 @@ def _observe(codes: Encoded, prevalence: Any, a: Any, b: Any) -> None:
 
 
 def _rising(x: Any, count: Any, steps: Any) -> Any:
-    """Log of x (x + 1) ... (x + count - 1), for `count` [pattern, 1] and `x` [truth].
-
-    As a difference of log gamma functions it would be nothing but rounding errors where x is very
-    large, and NUTS, whose first steps are long, stayed there once in some hundred runs.
-    """
+    """Log of x (x + 1) ... (x + count - 1), for `count` [pattern, 1] and `x` [truth]."""
+    # a difference of log gamma functions would be only rounding errors if x is very large, and
+    # NUTS, whose first steps are long, stayed there once in some hundred runs
     import pytensor.tensor as pt
 
     factors = pt.log(x[None, :, None] + steps)

@@ -25,13 +25,10 @@ MOST_NAMED = 5
 
 
 class Regressed(Model):
-    r"""Base of models of which a coder's ability may depend on columns about the coders.
+    """Base of models whose coders' abilities may depend on columns about the coders."""
 
-    .. math:: a_j = \sum_t x_{j,t} \gamma_t, \quad \gamma_t \sim N(0, s^2)
-
-    is added to the log-odds that the coder is right, whatever the class; the population that the
-    model has anyway spreads around it.
-    """
+    # a_j = sum_t x_jt gamma_t, gamma_t ~ N(0, s^2), is added to the log-odds that the coder is
+    # right, whatever the class; the population of the model spreads around it
 
     coder_covariates: Covariates | None
 
@@ -41,14 +38,7 @@ class Regressed(Model):
         super().__post_init__()
 
     def bound(self, data: Annotations) -> Self:
-        """Copy that knows what the columns say of the coders of the data.
-
-        Raises
-        ------
-        AnnotationError
-            With all that is wrong: coders without a row, rows of others, cells without a value,
-            columns that say the same of all coders, or that follow from others.
-        """
+        """Copy that knows the columns for the coders of the data; refuses unusable columns."""
         known = super().bound(data)
         if known.coder_covariates is None:
             return known
@@ -74,10 +64,7 @@ class Regressed(Model):
         return list(zip(known.terms, known.units, strict=True))
 
     def pymc_effect(self) -> Any:
-        """Add the coefficients, and give what they add to each coder, [coder]; None without.
-
-        Called in a model context.
-        """
+        """Add the coefficients and return their effect [coder]; in a model context."""
         import pymc as pm
 
         known = self.coder_covariates
@@ -94,7 +81,7 @@ class Regressed(Model):
 
     @property
     def effect_story(self) -> list[str]:
-        """What is believed of the columns, in a sentence."""
+        """Assumptions about the columns, in a sentence."""
         known = self.coder_covariates
         if known is None:
             return []
@@ -116,17 +103,8 @@ def in_words(known: Covariates) -> str:
 
 
 def right_direction(n_labels: int) -> Floats:
-    """Logits against the last label that one more of log-odds of being right adds, [truth, label].
-
-    For the last class, all other labels lose.
-
-    Examples
-    --------
-    >>> right_direction(3)
-    array([[ 1.,  0.],
-           [ 0.,  1.],
-           [-1., -1.]])
-    """
+    """Logits against the last label, [truth, label], per unit of log-odds of being right."""
+    # for the last class, all other labels lose
     return np.concatenate([np.eye(n_labels - 1), -np.ones((1, n_labels - 1))])
 
 
@@ -198,10 +176,8 @@ def _value(cell: object) -> Any:
 
 
 def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covariates:
-    """Return columns with the terms that they have for the coders, or the items, of some data.
-
-    Rows of coders whom the data do not have are refused; those of further items are left out.
-    """
+    """Return columns with their terms for the coders, or the items, of some data."""
+    # rows of coders whom the data do not have are refused; those of further items are left out
     problems = []
     known, wanted = set(given.names), set(names)
     lacking = [name for name in names if name not in known]

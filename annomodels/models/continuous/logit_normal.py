@@ -194,12 +194,5 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
 
 def right_label(n_labels: int) -> Floats:
-    """Logits, summing to zero, that lift the right label by one against each other.
-
-    Examples
-    --------
-    >>> right_label(2)
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
-    """
+    """Logits, summing to zero, that lift the right label by one against each other."""
     return np.eye(n_labels) - 1.0 / n_labels

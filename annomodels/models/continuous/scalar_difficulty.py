@@ -204,15 +204,7 @@ class ScalarDifficulty(HardnessRegressed):
     # -- PyMC ------------------------------------------------------------------------------------
 
     def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with truth and difficulty summed out.
-
-        Parameters
-        ----------
-        codes
-            The patterns of labels.
-        coords
-            Names of the dimensions truth, label and coder.
-        """
+        """Build the PyMC model with truth and difficulty summed out."""
         import pymc as pm
         import pytensor.tensor as pt
 

@@ -59,18 +59,12 @@ class KindsOfItems(KindPriors, StateModel):
 
     @cached_property
     def coders(self) -> KindRows:  # type: ignore[override]
-        """How coders label."""
+        """Model of the coders."""
         return KindRows(**{each.name: getattr(self, each.name) for each in fields(KindPriors)})
 
     @property
     def full_name(self) -> str:
-        """Name with the numbers of kinds and of communities.
-
-        Examples
-        --------
-        >>> KindsOfItems(kinds=2, communities=3).full_name
-        'item-kinds 2 x 3'
-        """
+        """Name with the numbers of kinds and of communities."""
         several = [f"x {self.communities}"] * (self.communities > 1)
         return " ".join([self.name, str(self.kinds), *several])
 

@@ -1,4 +1,4 @@
-"""How coders label kinds of items: a row for each, around the mean row of a community."""
+"""Coders of kinds of items: a row for each kind, around the mean row of a community."""
 
 from __future__ import annotations
 
@@ -239,10 +239,7 @@ class KindRows(KindPriors, ConjugateModel):
     def draw_beside(
         self, counts: object, sizes: object, known: Ints, state: State, key: int, iteration: int
     ) -> None:
-        """Gibbs step; kinds may move between classes, and counts and sizes follow them.
-
-        `known` [slot, truth] counts items of known truth.
-        """
+        """Gibbs step; kinds may move, with their counts; `known` [slot, truth] are items."""
         from annomodels.kernels.mixtures.item_kinds import draw_kinds
 
         draw_kinds(
@@ -288,11 +285,9 @@ class KindRows(KindPriors, ConjugateModel):
         return value + float(((shape - 1.0) * np.log(spread) - rate * spread).sum())
 
     def log_shares(self, prevalence: Any, n_labels: int, xp: Any) -> Any:
-        """Log density of the shares of all slots, up to a constant.
-
-        Dirichlet within a class, and Dirichlet classes: the class sizes c enter to the power of
-        what the pseudo-counts of a class have more than those of its kinds.
-        """
+        """Log density of the shares of all slots, up to a constant."""
+        # Dirichlet within a class, and Dirichlet classes: the class sizes c enter to the power of
+        # the excess of the pseudo-counts of a class over those of its kinds
         by_class = prevalence.reshape((n_labels, self.kinds))
         whole = xp.log(xp.maximum(by_class.sum(axis=1), TINY))
         value = (self.prevalence.alpha(n_labels) - self.pseudo.sum()) * whole

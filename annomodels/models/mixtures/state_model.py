@@ -1,15 +1,10 @@
-"""State models: coders as in a model of the confusion family, items in one of several states.
+"""State models: coders as in a model of the confusion family, items in one of several states."""
 
-    state[i] ~ Categorical(share)
-    row[n]   ~ Categorical(mix[state[item[n]]])
-    label[n] ~ Categorical(rows[coder[n], row[n]])
-    truth[i] ~ Categorical(truth[state[i]])
-
-The first rows of a coder are those of the coders' model, one for each class that they perceive. A
-member of the family says which states there are (a
-:class:`~annomodels.models.mixtures.layout.Layout`); the PyMC model, the shares, the conjugate draws
-and what follows for the items are written here once.
-"""
+# state[i] ~ Categorical(share), row[n] ~ Categorical(mix[state[item[n]]]), label[n] ~
+# Categorical(rows[coder[n], row[n]]), truth[i] ~ Categorical(truth[state[i]]).
+# The first rows of a coder are those of the coders' model, one for each class that they perceive. A
+# member of the family says which states there are (its Layout); the PyMC model, the shares, the
+# conjugate draws and the consequences for the items are written here once.
 
 from __future__ import annotations
 
@@ -39,11 +34,9 @@ BLOCK = 64 * 2**20
 
 
 class StateModel(Model):
-    """Base of the models whose items are more than members of a class.
+    """Base of the models whose items are more than members of a class."""
 
-    A member has a field ``coders``, the model of the confusion family that says how coders label
-    what they perceive.
-    """
+    # the field coders is a model of the confusion family: how coders label what they perceive
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
@@ -75,7 +68,7 @@ class StateModel(Model):
 
     @property
     def coder_model(self) -> ConjugateModel:
-        """How coders label what they perceive."""
+        """Model of how coders label what they perceive."""
         return self.coders
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
@@ -124,17 +117,9 @@ class StateModel(Model):
     def draw(
         self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
     ) -> None:
-        """Gibbs step of the coders' model, in place.
-
-        Parameters
-        ----------
-        counts, sizes
-            Labels [coder, label, perceived] and items [perceived].
-        known
-            Items of each state whose truth is known.
-        state, key, iteration
-            The parameters; where the random numbers come from.
-        """
+        """Gibbs step of the coders' model, in place."""
+        # counts [coder, label, perceived], sizes [perceived]; known counts the items of each state
+        # whose truth is known
         self.coders.draw(counts, sizes, state, key, iteration)
 
     def pymc_prevalence(self, n_perceived: int) -> Any:
