@@ -14,7 +14,6 @@ from scipy.stats import beta, norm
 import annomodels as am
 from annomodels.engines.pymc.nuts import start_point
 from annomodels.models.continuous.centring import centred_share
-from annomodels.models.continuous.difficulty_rows import log_rows
 from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
 from annomodels.models.states import marginals
@@ -126,16 +125,6 @@ def test_rows_are_those_of_the_formula(variant, k, rng):
     prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
     np.testing.assert_allclose(prevalence, values["prevalence"])
     np.testing.assert_allclose(confusion, values["confusion"])
-
-
-def test_two_labels_give_the_logistic_model_of_carpenter(rng):
-    ability = rng.normal(1, 1, (5, 2))
-    delta = rng.normal(0, 1, (2, 3))
-    rows = np.exp(log_rows(ability, delta, 2, np))
-    for truth in (0, 1):
-        right = expit(ability[:, truth, None] - delta[truth])
-        np.testing.assert_allclose(rows[:, truth, :, truth], right)
-        np.testing.assert_allclose(rows[:, truth, :, 1 - truth], 1 - right)
 
 
 def test_labels_are_exchangeable(rng):
