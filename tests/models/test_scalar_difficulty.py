@@ -12,7 +12,6 @@ from scipy.special import betaln, expit
 from scipy.stats import beta, norm
 
 import annomodels as am
-from annomodels.engines.pymc.nuts import start_point
 from annomodels.models.continuous.centring import centred_share
 from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
@@ -241,22 +240,3 @@ def test_by_item_density_of_coins_that_are_all_alike(rng):
         known = data.gold[item]
         expected += np.log(joint.sum() if known < 0 else joint[known])
     assert float(potential) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.parametrize(("variant", "k"), [("default", 2), ("discrimination and guessing", 3)])
-def test_the_start_is_finite_and_has_the_right_shapes(variant, k, rng):
-    from pymc.initial_point import make_initial_point_fn
-
-    model = VARIANTS[variant]
-    data = tiny(rng, n_items=8, n_coders=4, n_labels=k)
-    codes, built, _, function = compiled(model, data, gradient=True)
-    start = start_point(model, codes)
-    assert set(start) == {variable.name for variable in built.free_RVs}
-    point = make_initial_point_fn(
-        model=built, overrides={built[n]: v for n, v in start.items()}, return_transformed=True
-    )(0)
-    total, gradient, *_ = function(point)
-    assert np.isfinite(total)
-    assert np.isfinite(gradient).all()
