@@ -47,7 +47,7 @@ def single_labels(data: Counted) -> float:
     return float((data.per_coder == 1).sum()) / max(int(data.per_coder.sum()), 1)
 
 
-def told_apart(data: Counted) -> int:
+def n_distinct(data: Counted) -> int:
     """Count the coders that are told apart, the others as one."""
     return int(taken_together(data).max()) + 1
 

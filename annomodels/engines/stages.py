@@ -34,7 +34,7 @@ def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]
     return max(min(settings.draws, most), min(settings.draws, FEWEST_DRAWS)), True
 
 
-def looks(n_annotations: int, n_rows: int, n_labels: int) -> int:
+def cost(n_annotations: int, n_rows: int, n_labels: int) -> int:
     """Return the work of an iteration: drawing a cell of the parameters takes 20 looks."""
     return (n_annotations + 20 * n_rows * n_labels) * n_labels
 

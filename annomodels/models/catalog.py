@@ -116,10 +116,10 @@ def _with_defaults(name: str) -> Model:
 
 def with_no_answers(model: Model, data: Annotations) -> Model:
     """Model that also learns whether coders answer; the model itself if it cannot."""
-    if model.shadows or model.shared or not model.by_counts:
+    if model.abstention_rows or model.shared or not model.by_counts:
         return model
     answering: Any = PARTS["answering"]
-    found: Model = answering(model).bound(data)
+    found: Model = answering(model).with_data(data)
     return found
 
 

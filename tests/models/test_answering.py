@@ -65,7 +65,7 @@ def separated(model, state):
 @pytest.mark.parametrize("base", BASES)
 def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
     data = tiny(rng, kinds)
-    model = Answering(resolve(base)).bound(data)
+    model = Answering(resolve(base)).with_data(data)
     codes = encode(expanded(data))
     state = model.sample_parameters(data.n_coders, 3, rng)
     confusion, no_answer = separated(model, state)
@@ -84,7 +84,7 @@ def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
 @pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
-    model = Answering(resolve(base)).bound(data)
+    model = Answering(resolve(base)).with_data(data)
     seen = expanded(data)
     codes, used = encode(seen), [p.name for p in model.drawn_parameters(3)]
     differences = []

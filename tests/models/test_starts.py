@@ -16,7 +16,7 @@ from annomodels.models import MODELS, resolve
 def test_density_and_gradient_are_finite(name, rng):
     k = 2 if name == "beta-binomial-by-item" else 3
     data = tiny(rng, n_items=8, n_coders=4, n_labels=k)
-    value, gradient, free = density_at_the_start(resolve(name).bound(data), data)
+    value, gradient, free = density_at_the_start(resolve(name).with_data(data), data)
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
     assert len(gradient) == free

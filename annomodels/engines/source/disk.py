@@ -157,7 +157,7 @@ def opened(data: LabelsOnDisk, model: Model) -> FileSource:
         (keeper.folder / name).mkdir()
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
-    source = data.sources(model.shared, str(keeper.folder / "scratch"), model.shadows)
+    source = data.sources(model.shared, str(keeper.folder / "scratch"), model.abstention_rows)
     return replace(source, finish=write, keeper=keeper)
 
 

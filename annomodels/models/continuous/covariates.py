@@ -37,9 +37,9 @@ class Regressed(Model):
         object.__setattr__(self, "coder_covariates", covariates_of(self.coder_covariates))
         super().__post_init__()
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the columns for the coders of the data; refuses unusable columns."""
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.coder_covariates is None:
             return known
         terms = bound_to(known.coder_covariates, [label_text(name) for name in data.coders])

@@ -50,9 +50,9 @@ class HardnessRegressed(Regressed):
         object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
         super().__post_init__()
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the columns for coders and items; refuses columns with any problem."""
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.item_covariates is None:
             return known
         names = [label_text(name) for name in data.items]
