@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -39,6 +39,9 @@ from annomodels.kernels.dirichlet import (
 from annomodels.kernels.groups import Groups, draw_groups, keep_groups, prior_groups
 from annomodels.kernels.population import LEAST, concentration_density, draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
+
+if TYPE_CHECKING:
+    from annomodels.kernels.answering import Answering
 
 
 class Population(NamedTuple):
@@ -77,7 +80,7 @@ class Guessing(NamedTuple):
     alpha: Array
 
 
-Source = Population | Groups | Coins | Guessing | None
+type Source = Population | Groups | Coins | Guessing | Answering | None
 
 
 # -- draws -------------------------------------------------------------------------------------

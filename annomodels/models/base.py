@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
 from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
 from annomodels.renamed import renamed
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
     from annomodels.models.continuous.density import Density
@@ -104,6 +104,8 @@ class Model(Html, ABC):
     fewest_labels: ClassVar[int] = 2
     # whether the class was defined outside this package
     own: ClassVar[bool] = False
+    # every model is a dataclass
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
@@ -140,7 +142,7 @@ class Model(Html, ABC):
         """Assumptions and priors as text."""
 
     @abstractmethod
-    def build(self, codes: Any, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Any, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the truth (and what else is discrete) summed out.
 
         Parameters
@@ -324,16 +326,18 @@ class Model(Html, ABC):
         """Turn draws [sample, ...] of the result into those of the variables of the PyMC model."""
         return self.prior_values(values)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
-        priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
         own = {"class": place_of(type(self))} if self.own else {}
         return {"name": self.name, **own, "priors": priors}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Read back what :meth:`to_dict` wrote."""
-        return cls(**{k: value_of(v) for k, v in data.get("priors", {}).items()})
+        given = data.get("priors")
+        priors = given if isinstance(given, Mapping) else {}
+        return cls(**{name: value_of(value) for name, value in priors.items()})
 
     def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to; refuses priors for other labels."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections import UserDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +123,7 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
     return found
 
 
-def from_dict(data: dict[str, Any]) -> Model:
+def from_dict(data: Mapping[str, object]) -> Model:
     """Read back a model that ``to_dict`` wrote, with the models that it is made of."""
     for part in written_models(data):
         if "class" not in part:
@@ -149,7 +149,7 @@ def class_of(name: str) -> type[Model]:
     raise KeyError(name)
 
 
-def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict[str, Any]:
+def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> dict[str, object]:
     """Return the description of a model with the classes that stand for its own ones now."""
     described = json.loads(json.dumps(described))
     named = {kind.name: kind for kind in given}

@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from annomodels.models.base import State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
-from annomodels.types import AnyArray, Floats, Ints
+from annomodels.types import AnyArray, Floats, Ints, Places
+
+if TYPE_CHECKING:
+    from annomodels.kernels.rows import Source
 
 # where coders may say "don't know", whatever the model, see models/answering.py
 NO_ANSWER_RATE = Parameter(
@@ -52,12 +55,12 @@ class ConjugateModel(ConfusionModel):
         """Pseudo-counts of rows that are Dirichlet given counts of labels; None if not."""
         return None
 
-    def source(self, state: State) -> Any:
+    def source(self, state: State) -> Source:
         """Return the source of the rows as the kernels take it, see ``kernels.rows``."""
         # arrays that belong to the state are views of it, so that a Gibbs step changes the state
         return None
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Return where kernels write draws of the source; `spare` has an unused number per draw."""
         return (spare,)
 
@@ -65,7 +68,7 @@ class ConjugateModel(ConfusionModel):
         """Rows of a state that belong to some of the coders."""
         return coders
 
-    def priors(self, state: State) -> tuple[Floats, Floats, Any]:
+    def priors(self, state: State) -> tuple[Floats, Floats, Source]:
         """Pseudo-counts of the classes and of a matrix, and what the rows come from."""
         alpha = self.prevalence.alpha(len(state.log_prevalence))
         return alpha, self.row_prior(state), self.source(state)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, Option, Problem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Ints = NDArray[Any]
 
@@ -75,7 +78,7 @@ class Encoded:
         )  # fmt: skip
 
     @cached_property
-    def counts(self) -> Any:
+    def counts(self) -> csr_matrix:
         """Sparse counts [pattern, row * label] for the PyMC model."""
         from scipy.sparse import csr_matrix
 

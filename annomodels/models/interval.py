@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,7 +16,11 @@ from annomodels.models.numeric import POPULATION, NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
 from annomodels.models.parameters import Parameter
 from annomodels.priors import HalfNormal, LogNormal
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel, TensorLike
+
+if TYPE_CHECKING:
+    from pytensor.sparse import SparseVariable
+    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,9 @@ class Interval(Model):
         return np.asarray(rng.normal(mean, 1 / np.sqrt(precision)))
 
     @staticmethod
-    def mean_labels(values: dict[str, Any], item: Any, coder: Any) -> Any:
+    def mean_labels(
+        values: Mapping[str, TensorLike], item: TensorLike, coder: TensorLike
+    ) -> TensorLike:
         """Return the means of labels [annotation], neither rounded nor cut off."""
         deviation = values["truth"][item] - values["truth_mean"]
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
@@ -209,7 +217,7 @@ class Interval(Model):
         a, b = np.where(flip, -b, a), np.where(flip, -a, b)
         return float(total + (log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))).sum())
 
-    def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> Any:
+    def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model in standard units, truths summed out if labels are exact."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -247,7 +255,9 @@ class Interval(Model):
         return model
 
 
-def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
+def _log_likelihood(
+    xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels
+) -> TensorLike:
     """Log density of the labels given parameters, for NumPy arrays and PyTensor variables."""
     # the labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
     # inverse follow from sums over its labels (Sherman & Morrison 1950)
@@ -275,7 +285,7 @@ def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
     return total
 
 
-def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
+def _log_cells(v: Mapping[str, TensorLike], labels: NumericLabels) -> TensorLike:
     """Log probability of the steps that the labels are, as a tensor."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -294,7 +304,7 @@ def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
     return pt.sum(upper + pt.log1mexp(lower - upper))
 
 
-def _sums(xp: object, columns: object, labels: NumericLabels) -> Any:
+def _sums(xp: object, columns: object, labels: NumericLabels) -> csr_matrix | SparseVariable:
     """Sum columns [annotation, column] over each item's labels, shape [item, column]."""
     from scipy.sparse import csr_matrix
 
@@ -307,5 +317,5 @@ def _sums(xp: object, columns: object, labels: NumericLabels) -> Any:
     return sparse.structured_dot(observed_sparse("of_item", table), columns)
 
 
-def _as_they_are(name: str, values: object) -> Any:
+def _as_they_are[T](name: str, values: T) -> T:
     return values

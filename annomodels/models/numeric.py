@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
-from annomodels.types import Floats
+from annomodels.types import ByName, Floats
 
 # parameters of the populations, in the order in which the sampler holds them
 POPULATION = (
@@ -67,7 +67,7 @@ class NumberValues:
     noise_sd: Floats  # [coder]
 
     @classmethod
-    def of(cls, posterior: Mapping[Any, Any], *, mean: bool = False) -> Self:
+    def of(cls, posterior: ByName, *, mean: bool = False) -> Self:
         """Take draws [chain, draw, ...] by name, chains behind each other, or their means."""
         drawn = (np.asarray(posterior[each.name], dtype=float) for each in fields(cls))
         flat = (values.reshape(-1, *values.shape[2:]) for values in drawn)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from annomodels.types import Ints, Tensor
+
+if TYPE_CHECKING:
+    from pytensor.sparse import SparseVariable
+    from scipy.sparse import csr_matrix
+
+    from annomodels.models.encoded import Encoded
 
 
-def observed(name: str, values: object) -> Any:
+def observed(name: str, values: object) -> Tensor:
     """Register numbers from the data as a data variable of the PyMC model, in a model context."""
     # numbers that are constants of a graph are compiled into the code, which then serves these data
     # only; a variable without a fixed length leaves the code open for data of any size
@@ -20,7 +27,7 @@ def observed(name: str, values: object) -> Any:
     return pm.Data(f"data_{name}", np.ascontiguousarray(array, dtype=kind))
 
 
-def observed_sparse(name: str, matrix: Any) -> Any:
+def observed_sparse(name: str, matrix: csr_matrix) -> SparseVariable:
     """Register a sparse matrix of the data, in a model context; only its width is in the graph."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -43,12 +50,12 @@ def names_items() -> bool:
 
 
 def observed_labels(
-    codes: Any,
-    of_items: Callable[..., Any],
-    drawn: Callable[..., Any],
-    *parameters: Any,
+    codes: Encoded,
+    of_items: Callable[..., Tensor],
+    drawn: Callable[..., Tensor],
+    *parameters: Tensor,
     signature: str,
-) -> Any:
+) -> Tensor:
     """Register the labels themselves as an observed variable; called in a model context."""
     # It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
     # summed out, and a draw from it labels all items again.
@@ -68,7 +75,7 @@ def observed_labels(
     )
 
 
-def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
+def items_of(codes: Encoded) -> tuple[Ints, SparseVariable]:
     """Return the item of each label, [annotation], and a sparse table that sums labels by item."""
     from pytensor import sparse
     from scipy.sparse import csr_matrix
@@ -79,7 +86,7 @@ def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
     return item, sparse.as_sparse_variable(csr_matrix((ones, (item, np.arange(len(item)))), shape))
 
 
-def by_item(log_likelihood: Any) -> Any:
+def by_item(log_likelihood: Tensor) -> Tensor:
     """Register the log likelihood of each item [item], truth summed out; in a model context."""
     import pymc as pm
 

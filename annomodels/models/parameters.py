@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class Parameter:
             values = np.log(np.maximum(values, TINY))
         return np.asarray(values, dtype=np.float64).reshape(*values.shape[:2], -1)
 
-    def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[Any]]) -> list[str]:
+    def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[object]]) -> list[str]:
         """Names of these columns for people."""
         if self.watched == "accuracy" and not self.along:
             return ["accuracy of all coders"]
@@ -121,9 +121,9 @@ def watched_draws(
 
 def watched_names(
     parameters: Iterable[Parameter],
-    posterior: Mapping[str, Any],
+    posterior: Mapping[str, AnyArray],
     volume: AnyArray,
-    coords: Mapping[str, Sequence[Any]],
+    coords: Mapping[str, Sequence[object]],
 ) -> list[str]:
     """Names of the columns of :func:`watched_draws`, for people."""
     coders = busiest_coders(volume)

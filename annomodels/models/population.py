@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -79,7 +78,7 @@ def anchor_strength(
 
 def _loss(
     x: Floats, n: Floats, total: Floats, anchor: Floats, linear: float, square: float
-) -> tuple[float, Any]:
+) -> tuple[float, Floats]:
     """Negative log density and gradient in (logits of the mean, log concentration)."""
     log_m, log_c = log_shares(x[:-1], 0), x[-1]
     m, c = np.exp(log_m), np.exp(log_c)

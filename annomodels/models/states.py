@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from annomodels.models.observed import (
     observed_labels,
     observed_sparse,
 )
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, Tensor, TensorLike
 
 SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
 
@@ -63,7 +62,7 @@ class States:
     kinds: Kinds | None = None  # kinds of items, if their shares differ
 
 
-def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
+def marginals(share: Floats, emission: Floats, truth: Floats) -> tuple[Floats, Floats]:
     """Prevalence of the classes and confusion matrices, the states summed out."""
     # P(l | k, j) = sum_s rho_s T_sk E_jsl / sum_s rho_s T_sk; share [state], emission [coder,
     # state, label], truth [state, truth]
@@ -73,7 +72,9 @@ def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
     return prevalence, np.matmul(given.T, emission)
 
 
-def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
+def add_states(
+    codes: Encoded, log_share: Tensor, log_emission: Tensor, log_truth: TensorLike
+) -> None:
     """Add the log likelihood of the labels to a PyMC model, the states summed out."""
     # known gold weights each state by the probability of that truth; log_emission [row, state,
     # label], log_truth [state, truth]
@@ -99,7 +100,9 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
     pm.Potential("labels", pt.sum(weight * pt.logsumexp(joint, axis=1)))
 
 
-def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
+def _observe_states(
+    codes: Encoded, log_share: Tensor, log_emission: Tensor, log_truth: Tensor
+) -> None:
     """Observe the labels, each drawn given the state of its item; called in a model context."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -110,18 +113,18 @@ def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
 
-    def before(share: Any, truth: Any) -> Any:
+    def before(share: Tensor, truth: Tensor) -> Tensor:
         """Log probability of each state of each item whose labels nobody has seen."""
         same = codes.kind is None
         wide = pt.tile(share[None, :], (codes.n_patterns, 1)) if same else share[codes.kind]
         return pt.inc_subtensor(wide[known], truth.T[gold]) if len(known) else wide
 
-    def of_items(label: Any, share: Any, emission: Any, truth: Any) -> Any:
+    def of_items(label: Tensor, share: Tensor, emission: Tensor, truth: Tensor) -> Tensor:
         cells = pt.reshape(pt.transpose(emission, (0, 2, 1)), (codes.n_rows * k, share.shape[-1]))
         said = sparse.structured_dot(summed, cells[row * k + label])
         return pt.logsumexp(before(share, truth) + said, axis=1)
 
-    def drawn(share: Any, emission: Any, truth: Any, size: Any) -> Any:
+    def drawn(share: Tensor, emission: Tensor, truth: Tensor, size: object) -> Tensor:
         state = pm.Categorical.dist(logit_p=before(share, truth))
         return pm.Categorical.dist(p=pt.exp(emission[row, state[item]]))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from annomodels.data.html import Html
 from annomodels.priors.columns import Covariates
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from annomodels.models.base import Model
 
 LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
 
@@ -297,26 +303,26 @@ KINDS: dict[str, type[Any]] = {
 }
 
 
-def to_dict(prior: Any) -> dict[str, Any]:
+def to_dict(prior: DataclassInstance) -> dict[str, object]:
     """Write a prior down as plain data."""
     values = {name: value for name, value in asdict(prior).items() if value != ()}
     return {"kind": type(prior).__name__, **values}
 
 
-def from_dict(data: dict[str, Any]) -> Any:
+def from_dict(data: Mapping[str, object]) -> object:
     """Read back what :func:`to_dict` wrote."""
-    data = {name: _tuples(value) for name, value in data.items()}
-    return KINDS[data.pop("kind")](**data)
+    values = {name: _tuples(value) for name, value in data.items() if name != "kind"}
+    return KINDS[str(data["kind"])](**values)
 
 
-def _tuples(value: object) -> Any:
+def _tuples(value: object) -> object:
     """Turn the lists that JSON makes of tuples back."""
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Write a field of a model down as plain data."""
-    if type(value) in KINDS.values():
+    if is_dataclass(value) and not isinstance(value, type) and type(value) in KINDS.values():
         return to_dict(value)
     if hasattr(value, "to_dict") and hasattr(value, "describe"):
         return {"model": value.to_dict()}
@@ -329,7 +335,7 @@ def plain(value: object) -> Any:
     raise TypeError(f"a value of the type {type(value).__name__}")
 
 
-def of_other_labels(value: Any, labels: list[str]) -> list[str]:
+def of_other_labels(value: Model, labels: list[str]) -> list[str]:
     """List priors of a model that belong to other labels, or to another number of them."""
     found, known = [], ", ".join(labels)
     for name in (each.name for each in fields(value)):

@@ -13,11 +13,14 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import numpy as np
 
 from annomodels.priors.shares import Diagonal, Dirichlet, Rows
+
+if TYPE_CHECKING:
+    from annomodels.models.base import Model
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Needs:
     met: Callable[[Any], bool]
 
 
-def _as_given(rows: Any) -> bool:
+def _as_given(rows: Diagonal) -> bool:
     return not rows.estimated and rows.spread == 0
 
 
@@ -78,7 +81,7 @@ REGRESSED = {
 }
 
 
-def columns_not_taken(kind: Any, named: Mapping[str, Any]) -> list[str]:
+def columns_not_taken(kind: type[Model], named: Mapping[str, object]) -> list[str]:
     """List columns about coders or items that a model does not use, and models that do."""
     known = getattr(kind, "__dataclass_fields__", ())
     return [
@@ -112,7 +115,7 @@ def _default(kind: type, name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _declared(kind: Any) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
+def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
     """Return what each field of a dataclass may hold, as far as its annotation says it."""
     found = {}
     for each in fields(kind):

@@ -5,20 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annomodels.priors.shares import from_dict, plain
 
+if TYPE_CHECKING:
+    from annomodels.models.base import Model
+
 PACKAGE = __name__.partition(".")[0]
 # models of this package that are loaded, by name
-CLASSES: dict[str, type[Any]] = {}
+CLASSES: dict[str, type[Model]] = {}
 # models that others defined, by place; several where a definition was run again
-OWN: dict[str, list[type[Any]]] = {}
+OWN: dict[str, list[type[Model]]] = {}
 
 
-def enter(kind: type[Any]) -> None:
+def enter(kind: type[Model]) -> None:
     """Keep a class of models, under its name or, of one outside this package, its place."""
     if is_own(kind):
         OWN.setdefault(_place(kind), []).append(kind)
@@ -26,12 +29,12 @@ def enter(kind: type[Any]) -> None:
         CLASSES.setdefault(kind.name, kind)
 
 
-def is_own(kind: type[Any]) -> bool:
+def is_own(kind: type) -> bool:
     """Return True if a class was defined outside this package."""
     return kind.__module__.partition(".")[0] != PACKAGE
 
 
-def place_of(kind: type[Any]) -> str:
+def place_of(kind: type) -> str:
     """Return the place of a class outside this package; a second definition ends in ``#2``."""
     # a fit keeps it, so that a definition that is run again changes no earlier fit
     place = _place(kind)
@@ -39,7 +42,7 @@ def place_of(kind: type[Any]) -> str:
     return place if number == 1 else f"{place}#{number}"
 
 
-def own_class(place: str) -> type[Any] | None:
+def own_class(place: str) -> type[Model] | None:
     """Return the class that was defined at a place; None where Python has not run it."""
     base, _, number = place.partition("#")
     known = OWN.get(base, [])
@@ -47,20 +50,20 @@ def own_class(place: str) -> type[Any] | None:
     return known[n] if n < len(known) else None
 
 
-def newest(place: str) -> type[Any] | None:
+def newest(place: str) -> type[Model] | None:
     """Return the class that was defined last at a place, whichever of them a file names."""
     known = OWN.get(place.partition("#")[0])
     return known[-1] if known else None
 
 
-def _place(kind: type[Any]) -> str:
+def _place(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
 # -- values --------------------------------------------------------------------------------------
 
 
-def unwritable(model: Any) -> list[str]:
+def unwritable(model: Model) -> list[str]:
     """List the fields of a model that cannot be written down, each in a sentence."""
     found = []
     for each in fields(model):
@@ -75,7 +78,7 @@ def unwritable(model: Any) -> list[str]:
     return found
 
 
-def value_of(said: object) -> Any:
+def value_of(said: object) -> object:
     """Read back a field of a model; the classes of models within it have been loaded."""
     if isinstance(said, list):
         return tuple(map(value_of, said))
@@ -86,12 +89,12 @@ def value_of(said: object) -> Any:
     return from_dict(said)
 
 
-def class_within(described: dict[str, Any]) -> type[Any]:
+def class_within(described: Mapping[str, object]) -> type[Model]:
     """Return the class, which has been loaded, of a model that was written down."""
-    place = described.get("class")
-    found = own_class(place) if place else CLASSES.get(described["name"])
+    place, name = described.get("class"), str(described["name"])
+    found = own_class(str(place)) if place else CLASSES.get(name)
     if found is None:
-        raise KeyError(place or described["name"])
+        raise KeyError(place or name)
     return found
 
 

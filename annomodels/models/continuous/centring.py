@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annomodels.models.encoded import Encoded
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
+
+if TYPE_CHECKING:
+    from pymc.logprob.transforms import Transform
 
 # information of one label on the log-odds of being right, at an accuracy near .9, beside what a
 # population with a spread of .3 tells; with wider spreads in mind, small ones make a funnel
@@ -25,7 +28,7 @@ def centred_share(codes: Encoded) -> Floats:
     return np.asarray(information / (1.0 + information))
 
 
-def of_each(location: Any, share: Any) -> Any:
+def of_each(location: Tensor, share: Tensor) -> Tensor:
     """Repeat the location of the population for every coder, as a tensor."""
     # PyMC lets a transform use only the inputs of its variable, so a share that is a variable must
     # be part of one of its arguments
@@ -34,7 +37,7 @@ def of_each(location: Any, share: Any) -> Any:
     return location + pt.zeros_like(share)
 
 
-def partly_centred(share: Any) -> Any:
+def partly_centred(share: Tensor) -> Transform:
     """Transform of a normal variable with location m and scale s that eases sampling."""
     # The sampler sees z = (x - m) / s^(1 - w) + w m, so z ~ N(w m, s^w): the variable itself for w
     # = 1, its distance from the population in units of the scale for w = 0. The density of x is the
@@ -43,7 +46,7 @@ def partly_centred(share: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _transform() -> Any:
+def _transform() -> type[Transform]:
     """Define the transform when PyMC is there."""
     import pytensor.tensor as pt
     from pymc.logprob.transforms import Transform
@@ -52,18 +55,18 @@ def _transform() -> Any:
         name = "partly_centred"
         ndim_supp = 0
 
-        def __init__(self, share: Any) -> None:
+        def __init__(self, share: Tensor) -> None:
             self.share = share
 
-        def forward(self, value: Any, *inputs: Any) -> Any:
+        def forward(self, value: Tensor, *inputs: Tensor) -> Tensor:
             location, scale = inputs[-2:]
             return (value - location) / scale ** (1.0 - self.share) + self.share * location
 
-        def backward(self, value: Any, *inputs: Any) -> Any:
+        def backward(self, value: Tensor, *inputs: Tensor) -> Tensor:
             location, scale = inputs[-2:]
             return location + scale ** (1.0 - self.share) * (value - self.share * location)
 
-        def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        def log_jac_det(self, value: Tensor, *inputs: Tensor) -> Tensor:
             return (1.0 - self.share) * pt.log(inputs[-1]) + pt.zeros_like(value)
 
     return PartlyCentred

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from annomodels.types import Floats
+from annomodels.types import Floats, TensorLike
 
 
-def log_softmax(contrasts: Any, xp: Any) -> Any:
+def log_softmax(contrasts: TensorLike, xp: ModuleType) -> TensorLike:
     """Log probabilities of all labels, for NumPy arrays and PyTensor variables."""
     logits = xp.concatenate([contrasts, xp.zeros_like(contrasts[..., :1])], axis=-1)
     # the largest one is taken away, so that no exponential overflows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Covariates
 from annomodels.priors.columns import is_numeric
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 EFFECT = Parameter("coder_effect", ("coder_term",), effect="log-odds that a coder is right")
 MOST_NAMED = 5
@@ -43,7 +43,7 @@ class Regressed(Model):
         if known.coder_covariates is None:
             return known
         terms = bound_to(known.coder_covariates, [label_text(name) for name in data.coders])
-        return replace(known, coder_covariates=terms)  # type: ignore[type-var]
+        return replace(known, coder_covariates=terms)
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
@@ -63,7 +63,7 @@ class Regressed(Model):
             return []
         return list(zip(known.terms, known.units, strict=True))
 
-    def pymc_effect(self) -> Any:
+    def pymc_effect(self) -> Tensor:
         """Add the coefficients and return their effect [coder]; in a model context."""
         import pymc as pm
 
@@ -143,7 +143,7 @@ def covariates_of(table: object, key: str = "coder") -> Covariates | None:
     return Covariates(tuple(columns), tuple(said), values)
 
 
-def _rows(table: Any, key: str) -> list[dict[Any, Any]]:
+def _rows(table: Any, key: str) -> list[dict[Hashable, object]]:
     if isinstance(table, Mapping):
         if all(isinstance(row, Mapping) for row in table.values()):
             return [{key: name, **row} for name, row in table.items()]
@@ -164,7 +164,7 @@ def _rows(table: Any, key: str) -> list[dict[Any, Any]]:
     )
 
 
-def _value(cell: object) -> Any:
+def _value(cell: object) -> float | str | None:
     """Turn a cell into a number or a text; None where it is empty."""
     if isinstance(cell, np.generic):
         cell = cell.item()
@@ -221,18 +221,20 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
     return replace(given, terms=terms, units=units, design=table)
 
 
-def _wrong_with(column: str, values: list[Any], names: list[str], key: str) -> list[Problem]:
+def _wrong_with(
+    column: str, values: list[float | str | None], names: list[str], key: str
+) -> list[Problem]:
     empty = [name for name, value in zip(names, values, strict=True) if value is None]
     if empty:
         what = f"The column {column!r} is empty for {counted(len(empty), key)}."
         return [Problem(what, f"{key} {_named(empty)}", "Fill it in, or leave the column out.")]
-    numbers = [value for value in values if is_numeric([value])]
+    numbers = [value for value in values if isinstance(value, int | float)]
     if 0 < len(numbers) < len(values):
         what = f"The column {column!r} holds numbers and texts."
         texts = [n for n, value in zip(names, values, strict=True) if not is_numeric([value])]
         return [Problem(what, f"texts for {_named(texts)}", "Write all of them in one way.")]
     if any(map(math.isinf, numbers)):
-        where = [name for name, value in zip(names, values, strict=True) if math.isinf(value)]
+        where = [name for name, x in zip(names, numbers, strict=True) if math.isinf(x)]
         what = f"The column {column!r} holds numbers without end."
         return [Problem(what, _named(where), "Give finite numbers.")]
     if len(set(values)) == 1:

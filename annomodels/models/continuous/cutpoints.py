@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from annomodels.models.parameters import Parameter
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor, TensorLike
 
 LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
 
@@ -27,7 +28,9 @@ CODER_PARAMETERS = (
 )
 
 
-def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) -> Any:
+def interval_logp(
+    position: TensorLike, cuts: TensorLike, shift: TensorLike, spread: TensorLike, xp: ModuleType
+) -> TensorLike:
     """Log probability of each label given a place on the scale."""
     # P(y <= l | x, j) = F((u_l - x - b_j) / s_j), F(t) = 1 / (1 + e^-t); computed as F(a) - F(b) =
     # F(a) F(-b) (1 - e^(b - a)), which loses no digits; cuts [label - 1]
@@ -42,7 +45,9 @@ def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) ->
     return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
 
 
-def label_logp(position: Any, cuts: Any, coders: dict[str, Any], xp: Any) -> Any:
+def label_logp(
+    position: TensorLike, cuts: TensorLike, coders: Mapping[str, TensorLike], xp: ModuleType
+) -> TensorLike:
     """Log probability of each label of each coder, lapses included."""
     # P(y = l | x, j) = (1 - lambda_j) P_j(l | x) + lambda_j gamma_l; position [place], cuts [label
     # - 1]
@@ -52,7 +57,7 @@ def label_logp(position: Any, cuts: Any, coders: dict[str, Any], xp: Any) -> Any
     return xp.logaddexp(xp.log1p(-lapse) + seen, guessed)
 
 
-def _softplus(x: Any, xp: Any) -> Any:
+def _softplus(x: TensorLike, xp: ModuleType) -> TensorLike:
     return np.logaddexp(0.0, x) if xp is np else xp.softplus(x)
 
 
@@ -78,7 +83,7 @@ class CoderScale:
         """Prior mean of the log-odds of a lapse."""
         return math.log(self.lapse / (1.0 - self.lapse))
 
-    def pymc(self, n_labels: int) -> dict[str, Any]:
+    def pymc(self, n_labels: int) -> dict[str, Tensor]:
         """Tensors that :func:`label_logp` takes, with their priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

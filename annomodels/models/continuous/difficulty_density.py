@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import betaln, gammaln, log_ndtr, softmax
@@ -22,6 +22,9 @@ from annomodels.models.continuous.difficulty_rows import leaning_places
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
+if TYPE_CHECKING:
+    from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
+
 # variables that are logarithms to NUTS
 LOGARITHMS: tuple[str, ...] = (
     "level", "ability_scale", "difficulty_scale", "discrimination", "leaning_scale"
@@ -31,7 +34,7 @@ LOGARITHMS: tuple[str, ...] = (
 class DifficultyDensity(Layout):
     """Posterior of a :class:`~annomodels.models.ScalarDifficulty` given labels."""
 
-    def __init__(self, model: Any, codes: Encoded) -> None:
+    def __init__(self, model: ScalarDifficulty, codes: Encoded) -> None:
         k, j = codes.n_labels, codes.n_rows
         wrong = k - 2 if k > 2 else 0
         n_rho = 0 if model.difficulty_fixed else k if model.by_class else 1
@@ -74,7 +77,7 @@ class DifficultyDensity(Layout):
             *kinds,
         )
 
-    def _priors(self, model: Any) -> Floats:
+    def _priors(self, model: ScalarDifficulty) -> Floats:
         """Constants of the priors in the order of the kernel, with all that does not move."""
         k, j = self.k, self.coders
         alpha = model.prevalence.alpha(k)
@@ -87,7 +90,7 @@ class DifficultyDensity(Layout):
         if "difficulty_scale" in self.shapes:
             rhos = math.prod(self.shapes["difficulty_scale"])
             constant += rhos * (LOG_HALF_NORMAL - math.log(model.difficulty))
-        if "item_effect" in self.shapes:
+        if model.item_covariates is not None:
             spread = math.log(model.item_covariates.spread)
             constant -= self.shapes["item_effect"][0] * (spread + HALF_LOG_TAU)
         if "discrimination" in self.shapes:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.models.base import State
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor, TensorLike
 
 FARTHEST = 4.0  # logits beyond which no chain starts
 
 
 def log_rows(
-    ability: Any,
-    hard: Any,
+    ability: TensorLike,
+    hard: TensorLike,
     k: int,
-    xp: Any,
+    xp: ModuleType,
     *,
-    leaning: Any | None = None,
-    slope: Any | None = None,
-    guess: Any | None = None,
-) -> Any:
+    leaning: TensorLike | None = None,
+    slope: TensorLike | None = None,
+    guess: TensorLike | None = None,
+) -> TensorLike:
     """Log P(label | coder, class, difficulty) [coder, truth, node, label]."""
     # P(k | k) = g_k + (1 - g_k) logit^-1(gamma_jk - a_j delta - log sum over l != k of e^eps_jkl).
     # ability [coder, truth], hard [truth, node], leaning [coder, truth, label], slope [coder],
@@ -45,10 +47,11 @@ def log_rows(
     return xp.where(right, log_right[..., None], log_wrong[..., None] + wrong)
 
 
-def _softplus(xp: Any) -> Any:
+def _softplus(xp: ModuleType) -> Callable[[TensorLike], TensorLike]:
     if xp is np:
         return lambda x: np.logaddexp(0.0, x)
-    return xp.softplus
+    softplus: Callable[[TensorLike], TensorLike] = xp.softplus
+    return softplus
 
 
 def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -58,7 +61,7 @@ def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     return np.where(right, 0, place).astype(np.int64), right
 
 
-def leaning_priors(k: int, spread: float) -> Any:
+def leaning_priors(k: int, spread: float) -> Tensor:
     """Leanings [coder, truth, label], zero on the diagonal; in a model context."""
     # spread is the standard deviation of the mean leanings, and the scale of that of the coders
     import pymc as pm

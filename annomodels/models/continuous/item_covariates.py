@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from types import ModuleType
+from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -23,7 +25,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import Kinds
 from annomodels.priors import Covariates
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, Tensor, TensorLike
 
 ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
 # where the points end, in standard deviations beyond the items at the edges
@@ -57,7 +59,7 @@ class HardnessRegressed(Regressed):
             return known
         names = [label_text(name) for name in data.items]
         terms = bound_to(known.item_covariates, names, "item")
-        return replace(known, item_covariates=terms)  # type: ignore[type-var]
+        return replace(known, item_covariates=terms)
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
@@ -131,7 +133,7 @@ class HardnessRegressed(Regressed):
         numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
         return np.stack([np.linspace(-1.0, 1.0, size), numbers])
 
-    def pymc_points(self, scale: object, n_labels: int) -> tuple[Any, Any]:
+    def pymc_points(self, scale: object, n_labels: int) -> tuple[Tensor, Tensor]:
         """Add the coefficients; points [truth, point] and their log shares [kind, truth, point]."""
         # in a model context; scale is the spread of the difficulties, one or [truth]
         import pymc as pm
@@ -178,7 +180,9 @@ class HardnessRegressed(Regressed):
         return Kinds(names, of_item, design, log_share), mean, np.broadcast_to(points, shape)
 
 
-def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]:
+def common_points(
+    shift: TensorLike, scale: TensorLike, size: int, xp: ModuleType
+) -> tuple[TensorLike, TensorLike]:
     """Points [truth, point] at equal steps that cover all difficulties, and widths."""
     # The sum over such points, weighted by a normal density, is as good as the integral as soon as
     # the density is not much narrower than a step (the trapezoidal rule): off by 2 e^(-2 pi^2 r^2)
@@ -192,7 +196,9 @@ def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]
     return points, xp.exp(log / ABRUPT)
 
 
-def log_weights(shift: Any, points: Any, width: Any, log_sum: Any) -> Any:
+def log_weights(
+    shift: TensorLike, points: TensorLike, width: TensorLike, log_sum: Callable[..., TensorLike]
+) -> TensorLike:
     """Log share of each point in items of each kind, shape [kind, truth, point]."""
     z = (points[None] - shift[:, None, None]) / width[None, :, None]
     log = -0.5 * z**2

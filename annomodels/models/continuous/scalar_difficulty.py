@@ -25,7 +25,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, add_states, marginals
 from annomodels.priors import Beta, Covariates, Diagonal, Dirichlet, NonNegative, Probability, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel
 
 # what the variables of the result are to the rows
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
@@ -203,7 +203,7 @@ class ScalarDifficulty(HardnessRegressed):
 
     # -- PyMC ------------------------------------------------------------------------------------
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with truth and difficulty summed out."""
         import pymc as pm
         import pytensor.tensor as pt

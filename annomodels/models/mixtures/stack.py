@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.item_kinds import KindsOfItems
 from annomodels.models.mixtures.kinds import Independent
 from annomodels.renamed import renamed
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
+
+if TYPE_CHECKING:
+    pass
 
 VOTES = "votes"
 # probability of a label that nobody gave, in labels
@@ -284,7 +287,7 @@ class Stack(HierarchicalDawidSkene):
 
     def build_layer(
         self, log_q: Floats, truth: Ints, dependence: Dependence, view: int = POOLED
-    ) -> Any:
+    ) -> PyMCModel:
         """Build the PyMC model of the confidence of a mixture given known truths."""
         import pymc as pm
         import pytensor.tensor as pt

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import Floats, Ints
+from annomodels.types import AnyArray, Floats, Ints, PyMCModel, Tensor, TensorLike
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
@@ -115,14 +116,14 @@ class StateModel(Model):
         return state
 
     def draw(
-        self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
+        self, counts: AnyArray, sizes: AnyArray, known: Ints, state: State, key: int, iteration: int
     ) -> None:
         """Gibbs step of the coders' model, in place."""
         # counts [coder, label, perceived], sizes [perceived]; known counts the items of each state
         # whose truth is known
         self.coders.draw(counts, sizes, state, key, iteration)
 
-    def pymc_prevalence(self, n_perceived: int) -> Any:
+    def pymc_prevalence(self, n_perceived: int) -> Tensor:
         """Prevalence of what is perceived, with its prior; in a PyMC model context."""
         import pymc as pm
 
@@ -132,7 +133,7 @@ class StateModel(Model):
     def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, and whose coders do."""
         known = super().with_data(data)
-        return replace(known, coders=self.coders.with_data(data))  # type: ignore[type-var]
+        return replace(known, coders=self.coders.with_data(data))
 
     def perceived(self, labels: list[str]) -> list[str]:
         """Name what coders can perceive: the classes, if not told otherwise."""
@@ -190,7 +191,13 @@ class StateModel(Model):
             out[layout.judgement.name] = layout.judgement.alpha
         return out
 
-    def log_share(self, layout: Layout, prevalence: Any, items: dict[str, Any], xp: Any) -> Any:
+    def log_share(
+        self,
+        layout: Layout,
+        prevalence: TensorLike,
+        items: Mapping[str, TensorLike],
+        xp: ModuleType,
+    ) -> TensorLike:
         """Logarithm of the probability of each state, for NumPy arrays and PyTensor variables."""
         padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # -1 stands for no choice
         out = padded[layout.base]
@@ -201,7 +208,7 @@ class StateModel(Model):
             out = out + padded[factor.choice]
         return out
 
-    def truth_of(self, layout: Layout, items: dict[str, Any]) -> Any:
+    def truth_of(self, layout: Layout, items: Mapping[str, TensorLike]) -> TensorLike:
         """P(truth | state), shape [state, truth]."""
         if layout.judgement is not None:
             weights = items[layout.judgement.name]
@@ -220,7 +227,7 @@ class StateModel(Model):
             parts.append(np.broadcast_to(np.eye(n_labels), (coders, n_labels, n_labels)))
         return np.concatenate(parts, axis=2)
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with state and truth summed out."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -268,7 +275,7 @@ class StateModel(Model):
         out["prevalence"], out["confusion"] = pair
         return out
 
-    def step_arguments(self, state: State) -> tuple[Any, ...] | None:
+    def step_arguments(self, state: State) -> tuple[object, ...] | None:
         """Return what a Gibbs step draws from, where many can be taken in one call; else None."""
         del state
         return None
@@ -318,7 +325,7 @@ class StateModel(Model):
         return total
 
 
-def _observed_layout(layout: Layout) -> Any:
+def _observed_layout(layout: Layout) -> Layout:
     """Layout whose shares are variables of the PyMC model: some follow from the data."""
     numbers: dict[str, Any] = {"mix": observed("mix", layout.mix)}
     if layout.judgement is None:
