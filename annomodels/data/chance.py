@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -113,13 +111,14 @@ def _varied(p: Floats) -> Floats:
     return 4.0 * ((p**3).sum(axis=1) - (p**2).sum(axis=1) ** 2)
 
 
-def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
+def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
     """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
 
     >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
     1.0
     """
-    n = np.diff(np.asarray(starts, np.int64))
+    ends = np.asarray(starts, np.int64)
+    n = ends[1:] - ends[:-1]
     cell = np.repeat(np.arange(len(n)), n) * n_labels + np.asarray(label, np.int64)
     votes = np.bincount(cell, minlength=len(n) * n_labels).reshape(-1, n_labels)[n > 1]
     n = n[n > 1].astype(np.float64)

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.coded import Coded
+from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -182,7 +183,7 @@ def _groups(joined: Bools) -> list[Ints]:
     return [some[part == n] for n in range(part.max() + 1)]
 
 
-def kept_of_copies(item: Any, coder: Any, copies: Sequence[Ints], n_coders: int) -> Bools:
+def kept_of_copies(item: AnyArray, coder: AnyArray, copies: Sequence[Ints], n_coders: int) -> Bools:
     """Keep, of the labels that coders of a group of copies gave an item, those of the first.
 
     >>> item, coder = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])

@@ -42,7 +42,7 @@ def _place(member: Any) -> tuple[int, float, str]:
     return (0, float(member), "") if number else (1, 0.0, label_text(member))
 
 
-def plain_name(name: object) -> Any:
+def plain_name(name: object) -> Hashable:
     """Turn a name into a text, a number, True, False or a frozenset of these."""
     # the rules are in :class:`annomodels.Annotations`; what is missing stays as it is
     kind = type(name)
@@ -70,7 +70,7 @@ def plain_name(name: object) -> Any:
     raise TypeError(f"{kind.__name__!r}")
 
 
-def _text_or_number(name: Any) -> Any:
+def _text_or_number(name: Any) -> str | float:
     if isinstance(name, str):
         return str(name.value) if isinstance(name, Enum) else str(name)
     if isinstance(name, (bool, np.bool_)):
@@ -82,7 +82,7 @@ def _text_or_number(name: Any) -> Any:
     return int(name) if name == int(name) else float(name)
 
 
-def _whole(name: object) -> Any:
+def _whole(name: object) -> object:
     return int(name) if type(name) is float and name.is_integer() else name
 
 
@@ -104,7 +104,7 @@ class _Seen:
         self.numbers: dict[Any, set[type]] = {}
         self.wrong: dict[str, Any] = {}
 
-    def take(self, name: object) -> Any:
+    def take(self, name: object) -> Hashable:
         """Turn a name, and remember numbers and truth values, which Python takes for equal."""
         try:
             plain = plain_name(name)
@@ -164,12 +164,12 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
     return out, seen.problems(source)
 
 
-def _kinds(cell: object) -> Any:
+def _kinds(cell: object) -> frozenset[type] | None:
     """Types within a set: Python takes {True} and {1} for equal."""
     return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
 
 
-def plain_names(names: object, word: str) -> list[Any]:
+def plain_names(names: object, word: str) -> list[Hashable]:
     """Turn names that a user gave, to look them up or to declare them, into plain ones."""
     if not isinstance(names, Iterable):
         what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."
@@ -180,7 +180,7 @@ def plain_names(names: object, word: str) -> list[Any]:
     return list(cells)
 
 
-def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Any, Any]:
+def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Hashable, Any]:
     """Turn the keys of a mapping into plain names, and its values where they are names too."""
     values: Sequence[Any] = list(given.values())
     values = plain_names(values, value) if value else values

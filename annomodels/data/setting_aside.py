@@ -34,7 +34,7 @@ class SetAside:
         coders: Sequence[object] | AnyArray,
         values: Sequence[object] | AnyArray,
         rows: Sequence[int] | AnyArray | None,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[list[object], list[object], list[object], list[int]]:
         """Return the columns without those rows, and the numbers of the rows that are left."""
         kinds = [self.kind(value) for value in values]
         kept = [n for n, kind in enumerate(kinds) if kind < 0]

@@ -78,8 +78,8 @@ def all_numbers(names: Iterable[Any]) -> bool:
     return True
 
 
-def some(
-    names: Iterable[object], show: Callable[[Any], str] = repr, most: int = SHOWN, width: int = 40
+def some[T](
+    names: Iterable[T], show: Callable[[T], str] = repr, most: int = SHOWN, width: int = 40
 ) -> str:
     """First few names, shortened, and how many more there are.
 
@@ -123,7 +123,9 @@ def _short(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def from_rows(rows: object, source: str) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
+def from_rows(
+    rows: object, source: str
+) -> tuple[list[object], list[object], list[object], list[int], int]:
     """Split rows into items, coders, labels, their row numbers and the number of skipped labels."""
     items: list[Any] = []
     coders: list[Any] = []
@@ -315,7 +317,7 @@ def _visible(name: str) -> str:
     return "".join(c for c in name if unicodedata.category(c) != "Cf" or c == "\u200d")
 
 
-def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
+def _difference(twins: Sequence[str]) -> tuple[str, Callable[[object], str]]:
     """Return the difference between similar names, and a way to print them that shows it."""
     if len({_visible(name) for name in twins}) == 1:
         return "invisible characters", ascii

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -51,6 +51,22 @@ class _Point:
     sizes: Any
     log_likelihood: float
     objective: float
+
+
+class ClimbOptions(TypedDict, total=False):
+    """Options of :func:`ascend` that its callers pass on."""
+
+    tolerance: float
+    max_passes: int
+    clock: Clock | None
+    accelerate: bool
+
+
+class RoundOptions(ClimbOptions, total=False):
+    """Options of :func:`climb_rounds` that its callers pass on."""
+
+    turn: int
+    each: Callable[[State, int], None] | None
 
 
 def ascend(
@@ -113,7 +129,7 @@ def climb_rounds(
     *,
     turn: int = 0,
     each: Callable[[State, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[ClimbOptions],
 ) -> Ascent:
     """Climb, and if the model has a population, set it from the expected counts and climb again."""
     # the population is held while EM climbs (empirical Bayes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from threading import Event
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from annomodels.engines.kept import Kept, Trace, canonical_order
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Places
 
 # labels * classes that go through one call, about a tenth of a second
 CALL = 20_000_000
@@ -152,7 +151,7 @@ class Chain:
         )  # fmt: skip
         self.take(kept, self.counts, self.sizes, float(found))
 
-    def _places(self, kept: Kept) -> tuple[Any, Any]:
+    def _places(self, kept: Kept) -> tuple[tuple[AnyArray, ...], Places]:
         """Return where an iteration writes draws: of all models, and of the source of the rows."""
         held = kept.arrays
         confusion = held["confusion"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    from annomodels.engines.acceleration import RoundOptions
 
 # labels of a part of a pass in memory, and most parts
 PART, MOST_PARTS = 100_000, 8
@@ -138,7 +141,9 @@ class _Census:
         self.interrupts.check()
 
 
-def climb_source(model: ConjugateModel, spread: Spread, state: State, **options: Any) -> Ascent:
+def climb_source(
+    model: ConjugateModel, spread: Spread, state: State, **options: Unpack[RoundOptions]
+) -> Ascent:
     """Climb to a local maximum, the items where they lie."""
     return climb_rounds(model, items_of(spread).expected, state, **options)
 
@@ -157,7 +162,7 @@ def climb(
     state: State,
     *,
     threads: int | None = None,
-    **options: Any,
+    **options: Unpack[RoundOptions],
 ) -> Mode:
     """Climb to a local maximum of data in memory; passes over many labels use threads."""
     parts = _parts(codes)
@@ -185,7 +190,7 @@ def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]
     return soft(codes.arrays, codes.weight, codes.n_rows, given)
 
 
-def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, Any]]:
+def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, object]]:
     """List modes with different class probabilities, best first, with their share of the starts."""
     order = sorted(range(len(modes)), key=lambda n: -modes[n].objective)
     return [

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib import import_module
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
@@ -175,7 +175,9 @@ class _Threads(StagedRun):
             for state, key in zip(begun.states, chain_keys(settings), strict=True)
         ]
 
-    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+    def slice(
+        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+    ) -> None:
         """Advance the chains, each in a thread."""
         waiting: set[Future[None]] = {
             self.pool.submit(

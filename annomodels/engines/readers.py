@@ -12,14 +12,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import NONE, Candidates
 from annomodels.priors import LogNormal
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
 
 SPREAD = LogNormal(1.0, 1.5)
 """Prior of the concentrations; with 1, the second of two readers differs in one case of two."""
@@ -129,7 +128,7 @@ def next_label(codes: Candidates, readers: Readers) -> Floats:
     return out
 
 
-def build_readers(codes: Candidates) -> Any:
+def build_readers(codes: Candidates) -> PyMCModel:
     """Build the PyMC model: classes [class], spread, within [class of several labels]."""
     import pymc as pm
     import pytensor.tensor as pt

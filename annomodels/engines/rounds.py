@@ -81,7 +81,9 @@ class Rounds(StagedRun):
         """Make room for draws where passes over the items may write them."""
         kept.make_room(self.model.pymc_start(chain.state))
 
-    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+    def slice(
+        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+    ) -> None:
         """Take some steps, the chains of a group together."""
         for n, chain in enumerate(self.chains):
             if kept is not None:
@@ -178,8 +180,9 @@ class Rounds(StagedRun):
                 self._recount(kept, sorted(lacking), stage, length, n)
             else:
                 again = [_batch(kept[c], c, b, length, n) for c, b in numbers]
-            results = self.spread.each(items, *where, again, finish)
-            if all(result is not None for result in results):
+            answers = self.spread.each(items, *where, again, finish)
+            results = [answer for answer in answers if answer is not None]
+            if len(results) == len(answers):
                 self.settings.tell("items", 1.0)
                 gaps = np.sum([gap for _, gap in results], axis=0)
                 return [value for value, _ in results], gaps

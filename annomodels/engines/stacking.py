@@ -48,6 +48,7 @@ from annomodels.progress import Progress
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
     from annomodels.engines.source.disk import LabelsOnDisk
 
 # iterations of members, as a share of what is asked for
@@ -279,7 +280,7 @@ class _Coders:
         self.draws, self.single = room_for(n_rows, k, replace(settings, draws=most))
         self.at_once = max(1, min(AT_ONCE, BYTES_AT_ONCE // (8 * n_rows * k * k)))
 
-    def given(self, of_items: dict[str, Any]) -> RawResult:
+    def given(self, of_items: ItemFields) -> RawResult:
         """Draw them; `of_items` is what the stack says of the items."""
         settings, source = self.settings, self.source
         sure, n_open = np.zeros((2, source.n_rows), dtype=np.int64)
@@ -298,7 +299,7 @@ class _Coders:
         with ThreadPoolExecutor(settings.workers) as pool:
             done = list(pool.map(lambda n: self._sampled(n, keys[n], begin), range(len(keys))))
         gaps = np.zeros((len(keys), len(keys)))
-        attrs = {"thin": 1, "warmup": settings.warmup}
+        attrs: dict[str, object] = {"thin": 1, "warmup": settings.warmup}
         kept = [each for each, *_ in done]
         result = collect_parameters(self.stack, kept, source.volume, gaps, attrs)
         result.stats["wrong"] = np.stack([wrong for _, wrong, _ in done]).astype(float)

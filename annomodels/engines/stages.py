@@ -67,7 +67,9 @@ class StagedRun(ABC):
         self.first_thin = 1
 
     @abstractmethod
-    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+    def slice(
+        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+    ) -> None:
         """Advance each chain by some iterations; if interrupted, raise with the chains at rest."""
         # fewer when interrupted, or when `limit` is over
 
@@ -111,7 +113,7 @@ class StagedRun(ABC):
         return self.stages[-1]
 
     @property
-    def attrs(self) -> dict[str, Any]:
+    def attrs(self) -> dict[str, object]:
         """Attributes of the result about the run."""
         return {
             "engine": "gibbs",

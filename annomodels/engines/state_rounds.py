@@ -120,7 +120,7 @@ class StateRounds(Rounds):
     name = ""
     every = 1
 
-    def work_of(self, model: Any, source: Source) -> int:
+    def work_of(self, model: StateModel, source: Source) -> int:
         """Return the work of an iteration."""
         states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
         return cost(source.n_annotations, source.n_rows, source.n_labels) + states

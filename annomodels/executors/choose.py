@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
+if TYPE_CHECKING:
+    from distributed import Client
 
-def team(executor: Any, places: int | None = None) -> Team:
+
+def team(executor: object, places: int | None = None) -> Team:
     """Return the team that an ``executor=`` names."""
     cores = places or _cores()
     if executor is None or executor == "serial":
@@ -37,12 +40,12 @@ def team(executor: Any, places: int | None = None) -> Team:
     )
 
 
-def spread_map(
+def spread_map[P, R](
     executor: object,
-    function: Callable[[Any], Any],
-    pieces: Iterable[object],
+    function: Callable[[P], R],
+    pieces: Iterable[P],
     places: int | None = None,
-) -> list[Any]:
+) -> list[R]:
     """Apply a function to independent pieces of work, wherever an ``executor=`` says."""
     crew = team(executor, places)
     try:
@@ -59,7 +62,7 @@ def keeps(executor: object) -> bool:
     return executor.keeps if isinstance(executor, Team) else Borrowed(executor, 1).keeps
 
 
-def is_dask(executor: object) -> bool:
+def is_dask(executor: object) -> TypeGuard[Client]:
     """Return True if it is a Dask client, found out without loading Dask."""
     return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))
 

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -332,7 +333,7 @@ def keep_source(source: Source, n: int, order: Array, kept: tuple[Array, ...]) -
     raise NotImplementedError("called by compiled code")
 
 
-def _kind(source: object) -> Any:
+def _kind(source: object) -> type | None:
     """Class of a source from its compiled type."""
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
@@ -340,32 +341,32 @@ def _kind(source: object) -> Any:
 @overload(draw_rows)
 def _draw_rows(
     source: object, counts: object, prior: object, key: object, iteration: object, logc: object
-) -> Any:
+) -> Callable[..., object]:
     chosen = DRAWS[_kind(source)]
 
     def draw(
         source: object, counts: object, prior: object, key: object, iteration: object, logc: object
-    ) -> Any:
+    ) -> object:
         return chosen(source, counts, prior, key, iteration, logc)
 
     return draw
 
 
 @overload(rows_logp)
-def _rows_logp(source: object, prior: object, logc: object) -> Any:
+def _rows_logp(source: object, prior: object, logc: object) -> Callable[..., object]:
     chosen = PRIORS[_kind(source)]
 
-    def logp(source: object, prior: object, logc: object) -> Any:
+    def logp(source: object, prior: object, logc: object) -> object:
         return chosen(source, prior, logc)
 
     return logp
 
 
 @overload(keep_source)
-def _keep_source(source: object, n: object, order: object, kept: object) -> Any:
+def _keep_source(source: object, n: object, order: object, kept: object) -> Callable[..., object]:
     chosen = KEEPS[_kind(source)]
 
-    def keep(source: object, n: object, order: object, kept: object) -> Any:
+    def keep(source: object, n: object, order: object, kept: object) -> object:
         return chosen(source, n, order, kept)
 
     return keep

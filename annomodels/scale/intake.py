@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,7 @@ class Register:
         self.codes: dict[Any, int] = {name: n for n, name in enumerate(names)}
         self.counts: dict[Any, int] = dict.fromkeys(names, 0)
 
-    def code(self, column: Any, rows: AnyArray) -> AnyArray:
+    def code(self, column: pa.DictionaryArray, rows: AnyArray) -> AnyArray:
         """Return the texts in some rows of a coded column as numbers."""
         codes = column.indices.to_numpy()[rows]
         counts = np.bincount(codes, minlength=len(column.dictionary))
@@ -195,14 +195,14 @@ class Intake:
             raise AnnotationError([*self.places.problems(self.columns), problem])
 
 
-def _among(column: Any, texts: set[str]) -> Bools:
+def _among(column: pa.DictionaryArray, texts: set[str]) -> Bools:
     """Rows of a coded column whose text is one of some."""
     chosen = pc.is_in(column.dictionary, pa.array(sorted(texts), pa.large_string()))
     out: Bools = chosen.to_numpy(zero_copy_only=False)[column.indices.to_numpy()]
     return out
 
 
-def _marks(columns: dict[str, Any]) -> AnyArray:
+def _marks(columns: Mapping[str, pa.DictionaryArray]) -> AnyArray:
     """Assign each row a number for annotation id, coder and label together; 0 without an id."""
     # the numbers have 64 bits, and only rows of one item are compared: two different rows are taken
     # for one with a probability of one in 10^19 for each pair

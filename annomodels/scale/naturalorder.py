@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +33,7 @@ def key_of(name: str) -> bytes:
     return out + b"\0" + text
 
 
-def keys_of(names: Any) -> Any:
+def keys_of(names: pa.LargeStringArray) -> pa.LargeBinaryArray:
     """Keys of a ``large_string`` array without gaps, as ``large_binary``."""
     from annomodels.kernels.ordering import key_sizes, write_keys
 
@@ -54,7 +53,7 @@ def keys_of(names: Any) -> Any:
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(names), buffers)
 
 
-def buckets(keys: Any, edges: Any) -> AnyArray:
+def buckets(keys: pa.LargeBinaryArray, edges: pa.LargeBinaryArray) -> AnyArray:
     """Return the stretch between sorted `edges` into which each key falls; an edge begins one."""
     from annomodels.kernels.ordering import buckets_of
 
@@ -63,7 +62,7 @@ def buckets(keys: Any, edges: Any) -> AnyArray:
     return out
 
 
-def _bytes_of(array: Any) -> tuple[AnyArray, AnyArray]:
+def _bytes_of(array: pa.Array) -> tuple[AnyArray, AnyArray]:
     """Bytes of a large array, and where each element begins, shape [element + 1]."""
     _, where, data = array.buffers()
     offsets = np.frombuffer(where, dtype=np.int64)[array.offset : array.offset + len(array) + 1]

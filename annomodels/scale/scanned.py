@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from annomodels.engines.source.disk import FileSource, Keeper
 from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
+
+if TYPE_CHECKING:
+    from annomodels.models.encoded import Encoded
 
 VERSION = 4
 ABOUT = "scan.json"
@@ -277,7 +280,7 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
     return Scanned(folder=folder, _keeper=keeper, **values)
 
 
-def _unanswered_rows(codes: Any, first: int, n_coders: int) -> Ints:
+def _unanswered_rows(codes: Encoded, first: int, n_coders: int) -> Ints:
     """Return the rows [item, coder, kind] of an opened expanded block, items from `first` on."""
     item = first + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     said = (codes.row >= n_coders) & (codes.label == 1)

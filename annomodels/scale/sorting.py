@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -202,7 +201,7 @@ def _between(
     return starts[lo : hi + 1] - starts[lo], coder[rows], label[rows]
 
 
-def _having(names: Any, item: AnyArray, rows: AnyArray | slice) -> Bools:
+def _having(names: Sized, item: AnyArray, rows: AnyArray | slice) -> Bools:
     """Return which names have some of the rows."""
     return np.bincount(item[rows], minlength=len(names)) > 0
 
@@ -257,7 +256,7 @@ def _with_unanswered(
 
 
 def _gold(
-    names: Any, columns: Columns, recoding: Recoding, places: Places, census: Census
+    names: pa.LargeStringArray, columns: Columns, recoding: Recoding, places: Places, census: Census
 ) -> AnyArray:
     """Known truth of the sorted items, -1 where unknown."""
     gold = np.full(len(names), -1, dtype=np.int32)

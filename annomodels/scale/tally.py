@@ -16,6 +16,7 @@ from annomodels.summaries.gold.coverage import LIMITS
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 MOST = 200  # items that are named
@@ -77,7 +78,7 @@ def tally(fit: Any) -> Tally:
     )
 
 
-def _few(rows: Any, chosen: NDArray[np.bool_]) -> pd.DataFrame:
+def _few(rows: pa.Table, chosen: NDArray[np.bool_]) -> pd.DataFrame:
     """Return the least certain of some rows of a block."""
     at = np.flatnonzero(chosen)
     entropy = rows["entropy"].to_numpy()[at]

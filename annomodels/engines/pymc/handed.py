@@ -11,13 +11,13 @@ from annomodels.engines.pymc.nuts import coords_of
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.encoded import encode
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, PyMCModel
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def with_data(model: Model, data: Annotations) -> Any:
+def with_data(model: Model, data: Annotations) -> PyMCModel:
     """Build the PyMC model of some data, with the labels as an observed variable."""
     # the observed variable ``labels`` [annotation] has the truth summed out; a draw from it labels
     # all items again, with a truth drawn from the model; known gold stays

@@ -7,17 +7,20 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.engines.pymc.compiled import graph_key, holders, kept
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, PyMCModel
+
+if TYPE_CHECKING:
+    from pymc.step_methods.compound import BlockedStep, CompoundStep, StepMethodState
 
 Point = dict[str, AnyArray]
 
 
-def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
+def compiled_steps(pymc_model: PyMCModel, start: Mapping[str, AnyArray]) -> Steps:
     """Return the step methods of a model, compiled once for all models with the same graph."""
     # the first model of a graph is kept, and takes the data of later ones
     # what the code takes for granted beside the graph
@@ -34,7 +37,7 @@ class Steps:
     # variables that a step does not move are values that these functions find in one place. So
     # callers must hold their :meth:`turn`.
 
-    def __init__(self, pymc_model: Any, start: Mapping[str, Any]) -> None:
+    def __init__(self, pymc_model: PyMCModel, start: Mapping[str, AnyArray]) -> None:
         import pymc as pm
         import pytensor
         from pymc.initial_point import make_initial_point_fn
@@ -78,7 +81,7 @@ class Steps:
             part[0].step(point)
 
     @contextmanager
-    def turn(self, given: Mapping[str, Any]) -> Iterator[None]:
+    def turn(self, given: Mapping[str, AnyArray]) -> Iterator[None]:
         """Have the functions for oneself, with these data; chains in threads take turns."""
         try:
             # who comes back at once queues behind those who wait: a lock alone would starve them
@@ -95,14 +98,16 @@ class Steps:
             with suppress(RuntimeError):
                 self._lock.release()
 
-    def begin(self, start: Mapping[str, Any]) -> Point:
+    def begin(self, start: Mapping[str, AnyArray]) -> Point:
         """Return the unconstrained values that the steps move, from those of the free variables."""
         for name, holder in self._start.items():
             holder.set_value(np.asarray(start[name]))
         point: Point = self._begin(0)
         return point
 
-    def chain(self, point: Point, target_accept: float, seed: int, warmup: int, draws: int) -> Any:
+    def chain(
+        self, point: Point, target_accept: float, seed: int, warmup: int, draws: int
+    ) -> CompoundStep:
         """Return step methods for one chain that have learned nothing yet."""
         import pymc as pm
         from pymc.step_methods import CompoundStep
@@ -130,7 +135,7 @@ class Steps:
         return float(self._density([flat], extra_vars=point)[0])
 
 
-def _twin(step: Any, state: Any) -> Any:
+def _twin(step: BlockedStep, state: StepMethodState) -> BlockedStep:
     """Copy a step with its functions, in the state in which it was made."""
     twin = copy(step)
     for name, value in vars(step).items():

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BLOCK_LABELS = 1 << 19
 
@@ -80,7 +83,7 @@ def cuts(starts: AnyArray, size: int = BLOCK_LABELS) -> list[int]:
 def write_block(
     folder: Path,
     number: int,
-    names: Any,
+    names: pa.Array,
     starts: AnyArray,
     coder: AnyArray,
     label: AnyArray,

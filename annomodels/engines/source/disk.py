@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from annomodels.data.schema import ItemFields
 
 PREFIX, HELD = "annomodels-", "held"  # of temporary folders
 
@@ -130,7 +135,7 @@ class FileSource:
     finish: Finish = None
     keeper: Keeper | None = None
 
-    def gathered(self, parts: Sequence[Written]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Written]) -> ItemFields:
         """No item in memory, and where they are on disk."""
         assert self.keeper is not None
         errors = sum(part.expected_errors for part in parts)
@@ -142,7 +147,7 @@ class FileSource:
             "on_disk": TruthOnDisk(self.keeper.folder / "truth", errors, len(parts), self.keeper),
         }
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each block, as it was written."""
         written: TruthOnDisk = fields["on_disk"]
         for table in read_truths(written.folder, written.blocks):
@@ -219,7 +224,7 @@ def truth_path(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.parquet"
 
 
-def read_truths(folder: Path, n_blocks: int) -> Iterator[Any]:
+def read_truths(folder: Path, n_blocks: int) -> Iterator[pa.Table]:
     """Return the tables of all blocks, in the order of the items."""
     import pyarrow.parquet as pq
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from annomodels.engines.source.itemsums import ItemSums
 from annomodels.engines.source.partition import Partition
-from annomodels.executors.team import Lost, add
+from annomodels.executors.team import Lost, Sums, add
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
-Sum = tuple[AnyArray, ...]
 HELD: dict[tuple[str, int], Block] = {}
 # when a run was last heard of; what nobody asks for in hours is of a run that was killed
 HEARD: dict[str, float] = {}
@@ -67,8 +66,8 @@ def carry_out(
     token: str,
     numbers: Sequence[int],
     job: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    own: Sequence[tuple[Any, ...]] | None,
+    arguments: tuple[object, ...],
+    own: Sequence[tuple[object, ...]] | None,
     adding: bool,
     partitions: Sequence[Partition] | None,
 ) -> Any:
@@ -90,19 +89,19 @@ def carry_out(
 def take_from(
     token: str,
     pile: deque[tuple[int, Partition]],
-    job: Callable[..., Any],
-    arguments: tuple[Any, ...],
-) -> tuple[Sum | None, dict[int, Sum]]:
+    job: Callable[..., Sums],
+    arguments: tuple[object, ...],
+) -> tuple[Sums | None, dict[int, Sums]]:
     """Do a job on partitions of a pile until it is empty; others may take from it as well."""
     HEARD[token] = time.monotonic()
-    total: Sum | None = None
-    rest: dict[int, Sum] = {}
+    total: Sums | None = None
+    rest: dict[int, Sums] = {}
     while True:
         try:
             number, partition = pile.popleft()
         except IndexError:
             return total, rest
-        found: Sum = job(_block(token, number, partition), *arguments)
+        found: Sums = job(_block(token, number, partition), *arguments)
         whole = tuple(values for values in found if values.dtype.kind == "i")
         rest[number] = tuple(values for values in found if values.dtype.kind != "i")
         if total is None:

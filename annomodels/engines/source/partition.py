@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray, Floats
+
+if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
 
 Finish = Callable[["Partition", Any], Any] | None
 
@@ -81,10 +84,10 @@ class Source(Protocol):
     def finish(self) -> Finish:
         """Function that finishes the results of a partition where it lies, or None."""
 
-    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """Fields of a result that concern items, from what came back of each partition."""
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each partition, from the fields of a result."""
 
 
@@ -149,19 +152,22 @@ class MemorySource:
         """Return True if the truth of any item is known."""
         return bool((self.whole.gold >= 0).any())
 
-    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """P(truth) of all items; with its Monte Carlo error where draws were taken."""
         if isinstance(parts[0], ItemMeans):
             names = ("p_truth", "p_truth_mcse", "conditional_entropy")
-            whole = {n: np.concatenate([getattr(part, n) for part in parts]) for n in names}
-            return {name: values[self.whole.inverse] for name, values in whole.items()}
+            p, mcse, entropy = (
+                np.concatenate([getattr(part, name) for part in parts])[self.whole.inverse]
+                for name in names
+            )
+            return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropy}
         from annomodels.kernels.products import entropies
 
         p = np.concatenate(parts)[self.whole.inverse]
         mcse = np.full_like(p, np.nan)
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each partition."""
         for part in self.partitions:
             yield fields["p_truth"][part.first : part.first + part.n_items]

@@ -19,6 +19,7 @@ from annomodels.models.mixtures.stack import layered, vote_shares
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
     from annomodels.models.mixtures.stack import Stack
 
 # numbers of P(truth) under draws of the layer that are there at a time
@@ -33,7 +34,7 @@ class Layer:
     unknown: Floats
     tilt: Floats
 
-    def part(self, chosen: Any) -> tuple[Floats, Floats, Floats]:
+    def part(self, chosen: slice | Ints) -> tuple[Floats, Floats, Floats]:
         """Return some of the draws."""
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
@@ -129,11 +130,11 @@ class AlikeSource:
         """Function that finishes the results of a partition, or None."""
         return self.whole.finish
 
-    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """Fields of a result that concern items."""
         return self.whole.gathered(parts)
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each partition."""
         return self.whole.believed(fields)
 
@@ -146,7 +147,7 @@ def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
     return AlikeSource(source, parts, np.bincount(place, source.volume))
 
 
-def _partition(block: Block) -> Any:
+def _partition(block: Block) -> Partition:
     """Return the partition of a block with all coders."""
     return getattr(block.partition, "whole", block.partition)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -155,7 +154,7 @@ def many_drawn(
     truth: Floats,
     values: Floats,
     only: Ints,
-    parameters: tuple[Any, ...],
+    parameters: tuple[object, ...],
     key: np.uint64,
     first: int,
     n: int,
@@ -212,7 +211,9 @@ def without_sums(block: Block) -> None:
     block.memory.pop("states", None)
 
 
-def _open(arrays: Any, share: Floats, table: Floats, truth: Floats, held: StateSums) -> None:
+def _open(
+    arrays: tuple[AnyArray, ...], share: Floats, table: Floats, truth: Floats, held: StateSums
+) -> None:
     """Add P(truth) of items of known truth, as if it were not known."""
     # the parameters have seen it; weights 1 / P(known truth) compensate for that
     if not len(held.open_sum):
