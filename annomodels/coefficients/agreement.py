@@ -193,7 +193,7 @@ def agreement(
     points = dict(zip(able, statistics.evaluate(sample.point), strict=True))
     for place, n in enumerate(able):
         reasons[n] = diagnose(requests[n].coefficient, rows, requests[n].convention, points[n])
-        if requests[n].from_pairs and rows.n_coders > 2:
+        if requests[n].coefficient.each_pair and rows.n_coders > 2:
             lost = pairs_note(*statistics.pairs_left_out(place, sample.point), rows.n_coders)
             requests[n] = replace(requests[n], note=f"{requests[n].note} {lost}".strip())
     drawn = [n for n in able if reasons[n] in ("", "constant_coder")]

@@ -22,9 +22,8 @@ from scipy import sparse
 
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
-from annomodels.coefficients.rows import Convention, Rows, meetings, within_items
-from annomodels.coefficients.tables import Tables, label_pairs, over, two_coders
-from annomodels.errors import NotApplicable
+from annomodels.coefficients.rows import Convention, Rows, within_items
+from annomodels.coefficients.tables import Tables, label_pairs, over
 from annomodels.types import Floats, Ints
 
 FULL = 4
@@ -204,7 +203,6 @@ def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) 
 
 
 MANY_VALUES = 8
-MOST_CELLS = 20_000_000
 BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
@@ -282,57 +280,3 @@ def count_for(
     if nodes is None or not isinstance(distance, Squared):
         return Counts(rows, convention), distance
     return Moments(rows, convention, distance.values), nodes
-
-
-@dataclass(frozen=True, eq=False)
-class CoderPairs:
-    """Label pairs of each pair of coders that share an item."""
-
-    one: Ints  # the two coders, [coder pair]
-    other: Ints
-    # times that the one says k and the other l [coder pair * K * K, item]
-    joint: sparse.csc_array
-    n: Floats  # number of pairable labels, [item]
-    n_labels: int
-
-    def width(self, by_coder: bool = True) -> int:
-        """Numbers held for each weighting, to plan memory with."""
-        return 4 * int(self.joint.shape[0])
-
-    def each(self, weights: Floats) -> Tables:
-        """Tables of each pair of coders, with the dimensions [..., coder pair]."""
-        k = self.n_labels
-        joint = (self.joint @ weights.T).T.reshape(*weights.shape[:-1], len(self.one), k, k)
-        return two_coders(joint)
-
-    def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
-        """Tables in which every pair of coders with a shared item counts the same."""
-        each = self.each(weights)
-        scale = over(1.0, each.n / 2, 0.0)[..., None]
-        return Tables(
-            first=each.first,
-            second=each.second,
-            together=(each.together * scale).sum(-2),
-            pooled=(each.pooled * scale).sum(-2),
-            left=each.left[..., 0, :] * scale,
-            right=each.right[..., 0, :] * scale,
-            sign=np.ones(len(self.one)),
-            n=np.asarray(weights @ self.n),
-        )
-
-
-def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
-    """Count label pairs of each pair of coders on the items that both labelled."""
-    k, r = rows.n_labels, rows.per_item
-    met = meetings(rows, complete_only)
-    cells = len(met.pairs) * k * k
-    if cells > MOST_CELLS:
-        raise NotApplicable(
-            f"{len(met.pairs):,} pairs of coders with {k:,} labels need {cells:,} cells "
-            f"(at most {MOST_CELLS:,}). Take another convention than pairwise, or fewer coders."
-        )
-    one, other = np.divmod(met.pairs, rows.n_coders)
-    row = (met.pair * k + met.first) * k + met.second
-    joint = sparse_sum(np.ones(len(row)), row, met.item, (cells, rows.n_items))
-    used = (r == rows.n_coders) if complete_only else (r >= 2)
-    return CoderPairs(one, other, joint, np.where(used, r, 0).astype(float), k)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.tables import two_coders
+from annomodels.coefficients.tables import from_joint
 from annomodels.coref.clusterings import Clusters, Missing, Overlap, groups_of, overlap
 from annomodels.errors import DataWarning
 from annomodels.types import Floats, Ints
@@ -105,7 +105,7 @@ class TwoByTwo(NamedTuple):
         """Krippendorff's alpha of all decisions; NaN where it is undefined."""
         if not self.valid:
             return math.nan
-        tables = two_coders(np.array(self.table, dtype=float))
+        tables = from_joint(self.table, n=2 * self.n)
         return float(evaluate_with("without_replacement", tables).value)
 
     @property

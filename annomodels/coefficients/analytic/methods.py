@@ -53,11 +53,12 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.counts import Counts, count_pairs
+from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.entries import plain_name_of
 from annomodels.coefficients.evaluation import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.formulas import mean_squares, observed
+from annomodels.coefficients.grouped import all_pairs
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
 from annomodels.coefficients.tables import over
@@ -248,14 +249,16 @@ def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
         raise NotApplicable(
             f"The table of {k:,} x {k:,} labels is too large. Use the draws (interval())."
         )
-    counts = (count_pairs(rows).joint @ basis.sample.point).reshape(k, k)
+    matrix, _, first, second = all_pairs(rows, request).cells
+    counts: Floats = np.zeros((k, k))
+    counts[first, second] = matrix @ basis.sample.point
     n = counts.sum()
     p = counts / n
     left, right = p.sum(1), p.sum(0)
     codes = np.arange(k)
     pooled = left + right
     apart = request.distance.pairs(np.repeat(codes, k), np.tile(codes, k), pooled).reshape(k, k)
-    largest = apart.max()
+    largest = float(apart.max())
     if not largest > 0:
         return Spread(np.nan)
     w = 1.0 - apart / largest

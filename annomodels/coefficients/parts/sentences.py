@@ -266,7 +266,7 @@ class Prevalence:
 def prevalence(setup: Setup) -> Prevalence:
     """Find the most frequent label and what follows from it; needs items with two labels."""
     rows, point = setup.rows, setup.sample.point
-    tables = setup.counts().tables(point, by_coder=False)
+    tables = setup.counts.tables(point, by_coder=False)
     shares = tables.pooled / tables.pooled.sum()
     label = int(shares.argmax())
     two = one_against_rest(tables)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.counts import Counts, count_pairs
+from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import DistanceLike, Ordinal
 from annomodels.coefficients.formulas import EXPECTED
+from annomodels.coefficients.grouped import Pairwise
 from annomodels.coefficients.reasons import UNFIT, before, explain
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
@@ -64,15 +68,21 @@ class Setup:
             )
         return CONVENTIONS[self.request.convention]
 
+    @cached_property
     def counts(self) -> Counts:
         """Label pairs and labels of each item under the convention."""
         return Counts(self.sample.rows, self.convention)
 
+    @cached_property
+    def pooled(self) -> Floats:
+        """Weight of each label in all data [label]."""
+        return np.asarray(self.counts.pooled @ self.sample.point, dtype=float)
+
     def tables(self) -> Callable[[Floats], Tables]:
         """Return the function from weights of the items to tables of all data."""
         if self.request.convention == "pairwise":
-            return count_pairs(self.sample.rows).tables
-        counts, by_coder = self.counts(), self.request.coefficient.by_coder
+            return Pairwise(self.sample.rows, self.request).tables
+        counts, by_coder = self.counts, self.request.coefficient.by_coder
         return lambda weights: counts.tables(weights, by_coder)
 
 
