@@ -1,23 +1,4 @@
-r"""Units on a continuum: who marked which stretch of which text; Krippendorff's alpha of them.
-
-For a label, m coders and texts of the length L in all, an overlapping pair of units g, h of two
-coders adds the squared distances of their beginnings and of their ends, and a unit that lies in a
-gap of the other coder adds its squared length:
-
-.. math:: D_o = \frac{1}{m (m - 1) L^2} \sum_{a \ne b} \sum_{g \in a} \sum_{h \in b} \delta^2_{gh}
-
-The expected disagreement is that of N units of the lengths l thrown anywhere on the continuum,
-against each other and against the gaps of the lengths :math:`l_h`:
-
-.. math::
-
-    D_e = \frac{\frac 2 L \sum_g \Big[\frac{N - 1}{3} (2 l_g^3 - 3 l_g^2 + l_g)
-          + l_g^2 \sum_{h: l_h \ge l_g} (l_h - l_g + 1)\Big]}{m L (m L - 1) - \sum_g l_g (l_g - 1)}
-
-Both are sums over texts, so texts can be weighted. Source: Krippendorff 1995, On the reliability of
-unitizing continuous data, doi:10.2307/271061. The draws
-are a Bayesian bootstrap over texts.
-"""
+"""Units on a continuum, and Krippendorff's alpha of them; docs/coefficients.md has the formulas."""
 
 from __future__ import annotations
 

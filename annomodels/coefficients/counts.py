@@ -1,14 +1,6 @@
 """Statistics that are linear in the weights of the items, as sparse matrices.
 
-Any number of weightings of the items - the data themselves, bootstrap draws - is one matrix
-product. Nothing here has the size coder x item x label.
-
-Squared differences of numbers need no table of value x value, or even of value x item. The mean of
-:math:`(x - y)^2` depends on the distribution of the labels through its moments alone. So every
-label may be put in the place of weights on three *nodes* - the smallest value, the largest and
-their mean - that have the same sum, mean and mean square (Lagrange's polynomials, so some weights
-are negative). Whatever is linear or bilinear in the distribution comes out the same, and a hundred
-thousand distinct values cost no more than three.
+Any number of weightings of the items - the data, bootstrap draws - is one matrix product.
 """
 
 from __future__ import annotations
@@ -225,6 +217,10 @@ def _node_weights(x: Floats) -> Floats:
 @dataclass(frozen=True, eq=False)
 class Moments(Counts):
     """Statistics of each item with nodes for labels."""
+
+    # The mean of squared differences depends on the labels through their moments alone, so three
+    # nodes - the least value, the largest, their mean - with the same sum, mean and mean square
+    # (Lagrange's polynomials, some weights negative) do for a hundred thousand distinct values.
 
     values: Floats  # of each label [label]
     votes: Floats | None = None

@@ -1,8 +1,4 @@
-"""Distances between labels: what they are, and how they are made from a name, table or function.
-
-No class here ever holds a table of value x value unless the user gave one: squared differences
-come from moments, all other numeric distances are computed block by block.
-"""
+"""Distances between labels, from a name, a table or a function; no table unless one is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine: any coefficients of one sample, as a value and as draws that belong together."""
+"""Any coefficients of one sample, as a value and as draws that belong together."""
 
 from __future__ import annotations
 

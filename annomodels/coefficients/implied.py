@@ -1,11 +1,8 @@
 r"""Coefficients that a fitted model implies: population values, one for each draw.
 
-For Dawid-Skene-like models the joint distribution of the labels of coders a and b is
-:math:`P_{ab}(l, m) = \sum_k prevalence_k \, confusion_{akl} \, confusion_{bkm}`, and every
-coefficient is a function of these joints. Their mean over the pairs of different coders needs no
-coder x coder table, since
-
-.. math:: \sum_{a \ne b} v_a v_b x_a x_b = (\sum_a v_a x_a)^2 - \sum_a v_a^2 x_a^2 .
+The labels of coders a and b have the joint :math:`\sum_k p_k \, \theta_{akl} \, \theta_{bkm}`. The
+mean of joints over pairs needs no coder x coder table: :math:`\sum_{a \ne b} v_a v_b x_a x_b =
+(\sum_a v_a x_a)^2 - \sum_a v_a^2 x_a^2`.
 """
 
 from __future__ import annotations

@@ -1,21 +1,9 @@
 """Draws of the items' weights: one posterior for all coefficients, without a model of the coders.
 
-The items are exchangeable; their distribution over label patterns has a Dirichlet-process prior
-with a small weight on *chance items* (:func:`chance_items`). So the weights of a
-draw are independent Gamma variates, scaled to the number of items (Rubin 1981,
-doi:10.1214/aos/1176345338, is the case without chance items).
-
-* The chance items are Jeffreys' prior, from the table of two coders and two labels to any number
-  of both: half an item for each label on which all agree (together two at most), and one item of
-  disagreement. What an interval needs most are the first ones: without them a sample that missed
-  the rare label is sure that there is none.
-* Each of the N items of the data has the shape N / (N + 2) instead of 1. The variance of a mean
-  over the items is then :math:`s^2 / N` with the unbiased :math:`s^2`; Rubin's is smaller by the
-  factor (N - 1) / (N + 1).
-* Documents: their weights are drawn and shared by all their items.
-
-``benchmarks/coverage_agreement.py`` measures how often the intervals cover the true value, and what
-became of other recipes.
+The distribution over label patterns has a Dirichlet-process prior with a small weight on chance
+items, so weights are independent Gamma variates, scaled to the number of items (Rubin 1981,
+doi:10.1214/aos/1176345338, without chance items). docs/research/agreement-intervals.md has the
+recipe, its coverage, and what became of others.
 """
 
 from __future__ import annotations
@@ -42,6 +30,9 @@ MOST_TIMES = 2
 
 def chance_items(rows: Rows) -> Rows:
     """Make the chance items of a data set."""
+    # Jeffreys' prior, from the table of two coders and two labels to any number of both: half an
+    # item for each label on which all agree (together two at most), and one of disagreement.
+    # Without the first ones a sample that missed the rare label is sure that there is none.
     # In a panel, where coders label half of the items or more, all of them label each chance item;
     # in a crowd it has the coders of one item of the data. A panel of tens of thousands of coders
     # gets fewer chance items, of the same weight, so that memory grows with the labels.

@@ -1,20 +1,8 @@
-r"""Observed and expected disagreement of labels that are sets, without a table of label pairs.
+"""Observed and expected disagreement of labels that are sets, without a table of label pairs.
 
-Sets that share nothing are at distance 1. So the expected disagreement is 1 less what the pairs of
-sets that do share something bring, and only these are looked at.
-
-Draws say how alpha on chains varies from text to text. A mention
-that one coder puts elsewhere changes the labels of a whole chain, so labels cannot be resampled one
-by one; texts can. What a text does to alpha is what is lost without it,
-
-.. math:: \alpha_t = T \alpha - (T - 1) \alpha_{-t},
-
-and the mean of these over texts like them has the same model as kappas of texts (``posteriors``).
-Source: Tukey (1958); Efron and Tibshirani (1993), An introduction to the bootstrap, chapter 11.
-
-A text with chains of 500 mentions has 500 x 500 members in its exclusive or partial labels. They
-are never written out: a label is a base set and the mention it belongs to, and how much two labels
-share follows from what their base sets share.
+Sets that share nothing are at distance 1, so only pairs of sets that share something are looked
+at. The labels of a text with chains of 500 mentions have 500 x 500 members; they are never written
+out: a label is a base set and the mention it belongs to.
 """
 
 from __future__ import annotations
@@ -415,6 +403,8 @@ FEWEST = 3
 
 def by_text(found: Sequence[Piece], distance: SizeDistance, nominal: bool) -> Floats:
     """Compute the jackknife value of alpha, or K, of each text with labels, shape [text]."""
+    # T alpha - (T - 1) alpha without the text (Tukey 1958). One mention put elsewhere changes the
+    # labels of a whole chain, so texts are resampled and not labels.
     own = [piece for piece in found if piece.n_labels]
     whole = _coefficient(together(own, distance), nominal)
     without = [

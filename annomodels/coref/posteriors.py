@@ -1,16 +1,6 @@
-r"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
+"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
 
-Mentions are weighted (Rubin 1981, doi:10.1214/aos/1176345338), with two mentions of a prior, each
-with a Gamma(1/2) weight: one that all coders put into the cluster of the same mention, and one that
-each of them puts into the cluster of a mention of their choice. Kappas of texts are normal:
-
-.. math::
-
-    \kappa_t \sim N(m_{g(t)}, \sigma^2), \quad m_g \sim N(\mu, (\rho \sigma)^2), \quad
-    p(\mu, \sigma) \propto \sigma^{-3/4}, \quad \rho \sim \mathrm{HalfCauchy}(1)
-
-For all texts together :math:`\rho` is 0. :math:`\mu` and :math:`\sigma` have closed forms given
-:math:`\rho`, which takes values on a grid; ``docs/research/coreference-intervals.md`` says why.
+docs/research/coreference-intervals.md has the model and the reasons for it.
 """
 
 from __future__ import annotations
@@ -52,6 +42,8 @@ def over_texts(
     kappa: Floats, group: Ints | None, within: float, draws: int, rng: np.random.Generator
 ) -> OverTexts:
     """Draw the mean over texts like these and one further text."""
+    # kappa_t ~ N(m_g, sigma^2), m_g ~ N(mu, (rho sigma)^2), p(mu, sigma) ~ sigma^(-3/4), rho ~
+    # HalfCauchy(1) on a grid, or 0 without groups; mu and sigma have closed forms given rho.
     codes = np.zeros(len(kappa), dtype=np.int64) if group is None else group
     n_groups = int(codes.max()) + 1
     n = len(kappa)

@@ -1,46 +1,4 @@
-r"""Analytic standard errors and intervals, for comparison with other packages.
-
-**Gwet's linearised errors**, for every coefficient of tables of label pairs. A coefficient
-:math:`1 - D_o / D_e` is replaced by its linear part in the weights of the items,
-
-.. math:: z_i = -\big(\Delta_i D_o - (D_o / D_e)\, \Delta_i D_e\big) / D_e
-
-and the variance is :math:`n / (n - 1) \sum_i z_i^2` over n items. On complete data, and under the
-convention "gwet", these are the errors of Gwet's handbook and of irrCAC; they treat the distance as
-known. Source: Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition.
-
-The error of Fleiss' kappa if the coders agree by chance alone is, with n items of m labels each and
-the label shares :math:`p_j`, :math:`q_j = 1 - p_j`
-
-.. math::
-
-    se_0 = \frac{\sqrt 2}{\sum_j p_j q_j \sqrt{n m (m - 1)}}
-           \sqrt{\Big(\sum_j p_j q_j\Big)^2 - \sum_j p_j q_j (q_j - p_j)}
-
-Source: Fleiss, Nee & Landis 1979, doi:10.1037/0033-2909.86.5.974, which corrects Fleiss 1971.
-
-**Kappa and weighted kappa**, from the table of two coders: with agreement weights :math:`w_{ij} = 1
-- d_{ij} / \max d`, their means over the margins :math:`\bar w_{i.}` and :math:`\bar w_{.j}`, and n
-items
-
-.. math::
-
-    var = \frac{\sum_{ij} p_{ij} [w_{ij}(1 - p_e) - (\bar w_{i.} + \bar w_{.j})(1 - p_o)]^2
-          - (p_o p_e - 2 p_e + p_o)^2}{n (1 - p_e)^4}
-
-.. math::
-
-    var_0 = \frac{\sum_{ij} p_{i.} p_{.j} [w_{ij} - (\bar w_{i.} + \bar w_{.j})]^2
-            - p_e^2}{n (1 - p_e)^2}
-
-Source: Fleiss, Cohen & Everitt 1969, doi:10.1037/h0028106.
-
-**Intraclass correlations**, from the F distribution. Source: McGraw & Wong 1996,
-doi:10.1037/1082-989X.1.1.30 (table 7); Shrout & Fleiss 1979, doi:10.1037/0033-2909.86.2.420.
-
-**Hughes's alpha**: the jackknife of log(MSA / MSE) over the items. Source: Hughes 2022,
-doi:10.48550/arXiv.2210.13265.
-"""
+"""Analytic standard errors and intervals of other packages; docs/coefficients.md has formulas."""
 
 from __future__ import annotations
 
@@ -269,7 +227,7 @@ def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
     var = (inner - outer) / (n * (1 - expected) ** 4)
     chance = (np.outer(left, right) * (w - margin) ** 2).sum() - expected**2
     var0 = chance / (n * (1 - expected) ** 2)
-    return Spread(float(np.sqrt(max(var, 0.0))), float(np.sqrt(max(var0, 0.0))))
+    return Spread(float(np.sqrt(np.maximum(var, 0.0))), float(np.sqrt(np.maximum(var0, 0.0))))
 
 
 def f_interval(basis: Basis, value: float, prob: float) -> Spread:

@@ -1,17 +1,8 @@
-r"""Agreement by label, item, coder, pair of coders or group: the verb, and a function for each way.
+r"""Agreement by label, item, coder, pair of coders or group.
 
-**Labels.** Specific agreement is the share of the labels k whose partner on the same item is k too,
-:math:`2 n_{kk} / (2 n_{kk} + \sum_{l \ne k} n_{kl})` (Cicchetti & Feinstein 1990). The coefficient
-after all other labels are merged is, with K, Fleiss' kappa of a category (Fleiss 1971).
-
-**Items.** value is the agreement of the item's pairs of labels (Fleiss 1971's :math:`P_i`), share
-its part of :math:`D_o`, influence the coefficient less the coefficient without the item, further
-the probability that two further coders agree: its r labels are a sample from its own distribution
-of labels, with one label's weight on that of all items (Ferguson 1973, doi:10.1214/aos/1176342360).
-
-**Coders.** The pairs of a coder are that coder's label against every other label of the same item,
-weighted as the convention weighs the item; so the observed disagreement of all coders, weighted by
-their labels, is that of the data. The coefficient is that of two coders: the coder and the others.
+The pairs of a coder are that coder's label against every other label of the same item, weighted as
+the convention weighs the item: so the observed disagreement of all coders, weighted by their
+labels, is that of the data.
 """
 
 from __future__ import annotations
@@ -306,6 +297,8 @@ def _item_note(n: int, without: float) -> str:
 
 def _further(setup: Setup, draws: int, seed: int) -> Floats:
     """Draws of the agreement (or disagreement) of two further coders, shape [draw, item]."""
+    # An item's r labels are a sample from its own distribution of labels, with the weight of one
+    # label on that of all items (Ferguson 1973, doi:10.1214/aos/1176342360).
     rows, distance = setup.rows, setup.request.distance
     item, label, times, starts = label_counts(rows)
     pooled = setup.pooled

@@ -1,12 +1,4 @@
-r"""Agreement of each group of items - documents, genres, batches - their mean, and their spread.
-
-The spread is what groups differ beyond what their small samples explain. The value of group g is
-taken as normal around its true value with the standard deviation :math:`s_g` of its draws, and the
-true values as normal around a common mean with the standard deviation :math:`\tau`: the
-random-effects model (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x).
-The mean is integrated out, :math:`\tau` has a uniform prior between 0 and 1, and its
-posterior is computed on a grid.
-"""
+"""Agreement of each group of items - documents, genres, batches - their mean, and their spread."""
 
 from __future__ import annotations
 
@@ -46,7 +38,9 @@ ONE = "One coder alone gave the label {label!r}: 0 by rule."
 
 def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]:
     """Return posterior median and 95 % interval of the standard deviation between groups."""
-    # NaN with fewer than three groups; errors are the standard deviations of the groups' draws.
+    # Random effects (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x):
+    # values are normal around true values with the errors of their draws, these normal around a
+    # mean, which is integrated out; the SD is uniform between 0 and 1. NaN below three groups.
     known = np.isfinite(values) & np.isfinite(errors)
     y, s = values[known], np.maximum(errors[known], SMALLEST_ERROR)
     if len(y) < FEWEST_GROUPS:

@@ -1,12 +1,4 @@
-r"""Parts of the observed disagreement, beside the parts that chance would give.
-
-:math:`D_o` is a sum over the pairs of labels within items, so every pair of labels, item, coder
-and group makes up a share of it. Chance gives a pair of labels the share
-:math:`n_k n_l d_{kl} / \sum_{kl} n_k n_l d_{kl}`, and an item, coder or group the share of its
-labels in all pairs. The ratio of the two shares is 1 where a part disagrees like the whole.
-
-Beside them: who shares items with whom, and labels that a coder gives more often than others do.
-"""
+"""Parts of the observed disagreement, next to the parts that chance would give; shared items."""
 
 from __future__ import annotations
 
