@@ -219,7 +219,7 @@ def test_a_mention_has_one_weight_for_all_pairs_of_coders(rng: np.random.Generat
     layers = dict(text.layers)
     copy = am.coref.Layer("c", layers["b"].markables, clusters=layers["b"].clusters)
     three = text.with_layers(layers | {"c": copy})
-    (block,) = pair_blocks(three, 400, np.random.default_rng(5))
+    (block,) = pair_blocks(three.codes, three.coders, 400, np.random.default_rng(5))
     # b and c have the same clusters; only the mention of the prior tells them apart
     assert np.corrcoef(block["a", "b"], block["a", "c"])[0, 1] > 0.8
     mean = np.mean(list(block.values()), axis=0)
