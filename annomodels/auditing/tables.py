@@ -13,7 +13,7 @@ import xarray as xr
 
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import places
-from annomodels.auditing.estimator import Estimator, Seen, further
+from annomodels.auditing.estimator import Estimator, Observed, further
 from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighted
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
@@ -90,7 +90,7 @@ class Tables:
 
     fit: Fit
     estimator: Estimator
-    seen: Seen
+    seen: Observed
     answers: Answers
     weights: Floats  # of the audited items in an audit alone [audited]
     cluster: Ints | None  # their clusters, from 0 [audited]
