@@ -19,37 +19,6 @@ def panel():
     return am.agreement(am.Annotations.from_records(ROWS))
 
 
-@pytest.mark.parametrize(
-    ("typed", "name"),
-    [
-        ("Bennett", "s"),
-        ("Brennan-Prediger", "s"),
-        ("Free-marginal", "s"),
-        ("PABAK", "s"),
-        ("Scott's pi", "pi"),
-        ("Scott’s π", "pi"),
-        ("Fleiss", "k"),
-        ("Fleiss' kappa", "k"),
-        ("multi-pi", "k"),
-        ("Carletta K", "k"),
-        ("K", "k"),
-        ("Cohen kappa", "kappa"),
-        ("κ", "kappa"),
-        ("Davies-Fleiss", "multi_kappa"),
-        ("Conger", "multi_kappa"),
-        ("Light", "light_kappa"),
-        ("Krippendorff's α", "alpha"),
-        ("GWET", "ac1"),
-        ("AC2", "ac2"),
-        ("beta", "alpha_kappa"),
-        ("van Oest", "irsq"),
-        ("A_o", "percent"),
-    ],
-)
-def test_names_that_users_type(typed, name):
-    assert find(typed).name == name
-
-
 def test_no_alias_means_two_things():
     names = [n for entry in COEFFICIENTS.values() for n in (entry.name, *entry.aliases)]
     assert len(set(names)) == len(names)

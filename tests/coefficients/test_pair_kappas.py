@@ -26,7 +26,7 @@ def test_mean_over_the_pairs_that_have_a_kappa(rng, distance, missing):
         two = data.select(coders=[a, b])
         if missing == "listwise":
             whole = np.bincount(data.item, minlength=data.n_items) == data.n_coders
-            two = two.select(items=[name for name, all_of in zip(data.items, whole) if all_of])
+            two = two.select(items=[data.items[i] for i in np.flatnonzero(whole)])
         kappa = am.agreement(two, "weighted_kappa", distance=distance, labels=data.labels, draws=0)
         each.append([kappa.value, kappa.observed, kappa.expected])
     value, *sides = np.transpose([one for one in each if np.isfinite(one[0])])
