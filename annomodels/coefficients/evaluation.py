@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -17,17 +16,6 @@ from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import Sample
 from annomodels.types import Floats
-
-
-class Own(Protocol):
-    """A coefficient that is computed from separate statistics."""
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each weighting, to plan memory with."""
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Coefficient under weights of the items, shape [item] or [draw, item]."""
 
 
 class OneWay:
@@ -44,11 +32,11 @@ class OneWay:
 
     @property
     def width(self) -> int:
-        """See :class:`Own`."""
+        """Numbers held for each weighting, to plan memory with."""
         return self.counts.width(False)
 
     def evaluate(self, weights: Floats) -> Evaluated:
-        """See :class:`Own`."""
+        """Coefficient under weights of the items, shape [item] or [draw, item]."""
         tables = self.counts.tables(weights, by_coder=False)
         within = observed(tables, self.distance) / 2
         apart = self.distance.form(tables.pooled, tables.pooled, tables.pooled)
@@ -89,7 +77,8 @@ class ItemChance:
 
     width = 4
 
-    def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
+    def __init__(self, rows: Rows, convention: str, chance: Floats | None) -> None:
+        chance = np.zeros(0) if chance is None else chance
         counts = Counts(rows, CONVENTIONS[convention])
         pairs = np.asarray(counts.together.sum(0)).reshape(-1)
         alike = counts.together[counts.first == counts.second]
@@ -100,19 +89,10 @@ class ItemChance:
         self.sums = np.stack([pairs, pairs - agreed, pairs * (1.0 - level)], axis=1)
 
     def evaluate(self, weights: Floats) -> Evaluated:
-        """See :class:`Own`."""
+        """Coefficient under weights of the items, shape [item] or [draw, item]."""
         sums = weights @ self.sums
         mean = over(sums[..., 1:], sums[..., :1])
         return ratio(mean[..., 0], mean[..., 1], np.ones(()))
-
-
-OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
-    "one_way": lambda rows, distance, convention, _: OneWay(rows, distance, convention),
-    "item_chance": lambda rows, _, convention, chance: ItemChance(
-        rows, convention, np.zeros(0) if chance is None else chance
-    ),
-}
-"""Makers of the statistics, from rows, distance, convention and chance levels of items."""
 
 
 Key = tuple[str, str]
@@ -125,14 +105,18 @@ class Statistics:
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
-        self.own: dict[int, Own] = {}  # statistics that are not tables of label pairs, by request
-        self.pairs: dict[int, Grouped] = {}  # of coders, for a mean over them, by request
+        self.own: dict[
+            int, OneWay | ItemChance
+        ] = {}  # by request
+        self.pairs: dict[int, Grouped] = {}  # by request
         self.counts: dict[Key, Counts | Pairwise] = {}
         self.by_coder: dict[Key, bool] = {}
         self._tables: dict[int, tuple[Key, Distance]] = {}
         for n, r in enumerate(requests):
-            if r.coefficient.own:
-                self.own[n] = OWN[r.coefficient.own](rows, r.distance, r.convention, r.chance)
+            if r.coefficient.own == "one_way":
+                self.own[n] = OneWay(rows, r.distance, r.convention)
+            elif r.coefficient.own == "item_chance":
+                self.own[n] = ItemChance(rows, r.convention, r.chance)
             elif r.coefficient.each_pair:
                 self.pairs[n] = all_pairs(rows, r)
             else:

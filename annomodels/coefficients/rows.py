@@ -257,6 +257,14 @@ def intra_coder(data: Annotations) -> tuple[float, int]:
     return (agree / pairs if pairs else float("nan")), pairs
 
 
+def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
+    """Count each item's labels: item, label and count of each cell; where an item begins."""
+    cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)
+    item, label = np.divmod(cell, rows.n_labels)
+    starts = np.searchsorted(item, np.arange(rows.n_items + 1))
+    return item, label, times, starts
+
+
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Positions of ranges one after the other, and which range each belongs to."""
     owner = np.repeat(np.arange(len(sizes)), sizes)

@@ -25,7 +25,6 @@ from annomodels.coefficients.intervals import share_above
 from annomodels.coefficients.parts.grouped import (
     coder_parts,
     item_parts,
-    label_counts,
     make_without,
     without_each_item,
 )
@@ -34,7 +33,7 @@ from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned, spans
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
-from annomodels.coefficients.rows import Duplicates, Rows, within_items
+from annomodels.coefficients.rows import Duplicates, Rows, label_counts, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted

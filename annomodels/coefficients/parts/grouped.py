@@ -14,17 +14,9 @@ from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
 from annomodels.coefficients.grouped import Entries, Grouped
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import before, used_items
-from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges, restrict
+from annomodels.coefficients.rows import CONVENTIONS, Rows, label_counts, ranges, restrict
 from annomodels.coefficients.tables import Tables, over
 from annomodels.types import Floats, Ints
-
-
-def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
-    """Count each item's labels: item, label and count of each cell; where an item begins."""
-    cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)
-    item, label = np.divmod(cell, rows.n_labels)
-    starts = np.searchsorted(item, np.arange(rows.n_items + 1))
-    return item, label, times, starts
 
 
 def beside(rows: Rows) -> tuple[Ints, Ints, Ints]:
