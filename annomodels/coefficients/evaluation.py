@@ -105,9 +105,7 @@ class Statistics:
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
-        self.own: dict[
-            int, OneWay | ItemChance
-        ] = {}  # by request
+        self.own: dict[int, OneWay | ItemChance] = {}  # by request
         self.pairs: dict[int, Grouped] = {}  # by request
         self.counts: dict[Key, Counts | Pairwise] = {}
         self.by_coder: dict[Key, bool] = {}

@@ -71,10 +71,10 @@ def by_group_of_items(
     marked = _positive(setup, undefined, positive)
     made = planned(draws, len(data.groups), 4 * len(data))
     rows = [_one(setup, g, made, seed, undefined, marked) for g in range(len(data.groups))]
-    each_drawn = np.stack([row.pop("draws") for row in rows], axis=1)
-    n, coders, why, *each = (list(column) for column in zip(*map(dict.values, rows), strict=True))
-    point = Evaluated(*(np.array(x) for x in each))
-    columns, drawn = measured(setup, point, np.array(n), each_drawn if draws else None)
+    n, coders, why, points, each_drawn = (list(column) for column in zip(*rows, strict=True))
+    point = Evaluated(*(np.array(x) for x in zip(*points, strict=True)))
+    each = np.stack(each_drawn, axis=1) if draws else None
+    columns, drawn = measured(setup, point, np.array(n), each)
     columns["note"] = why
     value = point.value
     ruled = np.array([note.endswith("by rule.") for note in why])
@@ -129,7 +129,7 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
 
 def _one(
     setup: Setup, code: int, draws: int, seed: int, undefined: Undefined, marked: int | None
-) -> dict[str, Any]:
+) -> tuple[int, int, str, tuple[float, ...], Floats]:
     """Numbers of items and coders, note, value with its two sides, and draws of one group."""
     assert setup.data.group is not None
     rows = restrict(setup.rows, setup.data.group[setup.rows.item] == code, items=True)
@@ -154,9 +154,8 @@ def _one(
         note = (NOBODY if rule else ONE).format(label=setup.data.labels[marked])
     elif reason and reason not in WITH_VALUE and not isinstance(undefined, str):
         value = undefined
-    found: dict[str, Any] = {"n": int(used.sum()), "coders": rows.n_coders, "note": note}
-    sides = {"value": value, "observed": float(point.observed), "expected": float(point.expected)}
-    return {**found, **sides, "draws": drawn}
+    sides = float(point.observed), float(point.expected)
+    return int(used.sum()), rows.n_coders, note, (value, *sides), drawn
 
 
 def _rule(rows: Rows, used: Bools, marked: int) -> float | None:
