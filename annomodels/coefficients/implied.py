@@ -38,11 +38,9 @@ def implied_pair(
     values: ArrayLike | None = None,
 ) -> Floats:
     """Coefficient of two coders that a model implies; they need not share an item."""
-    joint = pair_joint(prevalence, confusion_a, confusion_b)
-    entry = _entry(name)
-    return _value(
-        entry, from_joint(joint), _metric(entry, joint.shape[-1], "nominal", values)
-    ).value
+    joint, entry = pair_joint(prevalence, confusion_a, confusion_b), _entry(name)
+    metric = _metric(entry, joint.shape[-1], "nominal", values)
+    return evaluate_with(entry.expectation, from_joint(joint), metric).value
 
 
 def implied(
@@ -84,7 +82,8 @@ def implied(
             elif entry.each_pair:
                 found[name].append(_light(entry, p[piece], theta[piece], v, metrics[name]))
             else:
-                found[name].append(_value(entry, tables, metrics[name]).value)
+                each = evaluate_with(entry.expectation, tables, metrics[name])
+                found[name].append(each.value)
     return {name: np.concatenate(pieces) for name, pieces in found.items()}
 
 
@@ -106,10 +105,6 @@ def _metric(
     x = None if values is None else np.asarray(values, dtype=float)
     how = "interval" if entry.numeric else distance if entry.weighted else "nominal"
     return make_distance(how, range(n_labels), x)
-
-
-def _value(entry: Coefficient, tables: Tables, distance: Distance) -> Evaluated:
-    return evaluate_with(entry.expectation, tables, distance)
 
 
 def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
@@ -139,7 +134,7 @@ def _light(entry: Coefficient, p: Floats, theta: Floats, v: Floats, distance: Di
     sums, weights = np.zeros((2, len(p)))
     for a in range(len(v) - 1):
         joint = pair_joint(p[:, None], theta[:, a, None], theta[:, a + 1 :])
-        each = _value(entry, from_joint(joint), distance).value
+        each = evaluate_with(entry.expectation, from_joint(joint), distance).value
         w = np.where(np.isnan(each), 0.0, v[a] * v[a + 1 :])
         weights += w.sum(-1)
         sums += (np.where(w > 0, each, 0.0) * w).sum(-1)

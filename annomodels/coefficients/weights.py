@@ -42,14 +42,8 @@ def chance_items(rows: Rows) -> Rows:
     n_agreed, n_disagreed = max(2, min(N_AGREED, fit)), max(2, min(N_DISAGREED, fit))
     labels = np.arange(k) if k <= n_agreed else np.sort(rng.choice(k, n_agreed, replace=False))
     each = n_agreed // len(labels)
-    donors = _donors(rows, each * len(labels), rng)
-    if donors is None:
-        # A whole panel that agrees looks the same each time: once is enough, with their number.
-        item, coder = _labelled(rows, None, len(labels))
-        agreed = _rows(rows, item, coder, labels[item], min(PER_LABEL * k, AGREED_AT_MOST), each)
-    else:
-        item, coder = _labelled(rows, donors, len(donors))
-        agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
+    item, coder = _labelled(rows, _donors(rows, each * len(labels), rng), each * len(labels))
+    agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
     if k < 2:
         return collapse(agreed)
     turns = np.arange(k) if k <= n_agreed else np.arange(n_agreed) * k // n_agreed
@@ -75,12 +69,10 @@ def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
     )
 
 
-def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float, each: int = 1) -> Rows:
-    """Items that together have a weight; each of them stands for `each` alike."""
+def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Rows:
+    """Items that together have a weight."""
     n = int(item[-1]) + 1
-    # Added up one by one, as counting equal items does.
-    times = np.bincount(np.repeat(np.arange(n), each), np.full(n * each, weight / (n * each)))
-    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, times=times)
+    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, np.full(n, weight / n))
 
 
 def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
