@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +27,7 @@ class Distance:
     # them.
 
     name: str  # what the user called it
+    moving: ClassVar[bool] = False  # whether it depends on how frequent the labels are
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
@@ -124,6 +125,7 @@ class Ordinal(Squares):
     # labels instead of shares, which changes only the unit.
 
     name: str = "ordinal"
+    moving = True
 
     def places(self, pooled: Floats) -> Floats:
         """Mid-rank of each label, as a share."""

@@ -11,7 +11,6 @@ from scipy import sparse
 
 from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.counts import sparse_sum
-from annomodels.coefficients.distances import Ordinal
 from annomodels.coefficients.formulas import evaluate_observed
 from annomodels.coefficients.rows import Rows, meetings
 from annomodels.coefficients.tables import Evaluated, Tables, over
@@ -52,11 +51,6 @@ class Grouped:
 
     def _sum(self, values: Floats, row: Ints, height: int) -> sparse.csc_array:
         return sparse_sum(values, row, self.entries.item, (height, self.rows.n_items))
-
-    @property
-    def moving(self) -> bool:
-        """True if each part has distances of its own."""
-        return isinstance(self.request.distance, Ordinal)
 
     @cached_property
     def total(self) -> sparse.csc_array:
@@ -100,13 +94,13 @@ class Grouped:
     @property
     def width(self) -> int:
         """Numbers held for each draw."""
-        moving = 2 * len(self.cells[1]) if self.moving else 0
+        moving = 2 * len(self.cells[1]) if self.request.distance.moving else 0
         return 6 * self.n_parts * self.rows.n_labels + moving
 
     @property
     def work(self) -> int:
         """Entries of the matrices."""
-        last = self.cells[0] if self.moving else self.apart
+        last = self.cells[0] if self.request.distance.moving else self.apart
         return int(self.left.nnz + self.right.nnz + self.n.nnz + last.nnz)
 
     def sides(self, weights: Floats) -> tuple[Floats, Floats]:
@@ -136,7 +130,7 @@ class Grouped:
 
     def _apart(self, weights: Floats, pooled: Floats) -> Floats:
         """Weighted distance of the pairs of each part; each has its own where distances move."""
-        if not self.moving:
+        if not self.request.distance.moving:
             return np.asarray((self.apart @ weights.T).T)
         matrix, owner, first, second = self.cells
         together = (matrix @ weights.T).T

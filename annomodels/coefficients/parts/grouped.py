@@ -182,7 +182,7 @@ class Less:
         self.labels = change(lambda counts: counts.pooled, rows.n_labels)
         self.n = change(lambda counts: counts.n[None, :])
         self.pairs, self.apart = None, None
-        if setup.moving:
+        if setup.request.distance.moving:
             self.pairs = change(self._placed, len(self.counts.first))
         else:
             distance, ones = setup.request.distance, np.ones(rows.n_labels)

@@ -11,10 +11,10 @@ import numpy as np
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
 from annomodels.coefficients.counts import Counts
-from annomodels.coefficients.distances import DistanceLike, Ordinal
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.formulas import EXPECTED
 from annomodels.coefficients.grouped import Pairwise
-from annomodels.coefficients.reasons import UNFIT, before, explain
+from annomodels.coefficients.reasons import before, refuse
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
     CONVENTIONS,
@@ -46,11 +46,6 @@ class Setup:
     def nominal(self) -> bool:
         """True if labels are the same or not, and nothing between."""
         return self.request.distance.name == "nominal"
-
-    @property
-    def moving(self) -> bool:
-        """True if the distance depends on how frequent the labels are."""
-        return isinstance(self.request.distance, Ordinal)
 
     @property
     def title(self) -> str:
@@ -116,7 +111,5 @@ def set_up(
 
 def refuse_unfit(setup: Setup) -> None:
     """Refuse a coefficient that these coders rule out."""
-    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
-    if reason in UNFIT:
-        entry, sizes = setup.request.coefficient, (setup.rows.n_coders, setup.rows.n_labels)
-        raise NotApplicable(f"{entry.title}: {explain(reason, entry, *sizes)}")
+    entry, rows = setup.request.coefficient, setup.rows
+    refuse(before(entry, rows, setup.request.convention), entry, rows)
