@@ -114,7 +114,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
         if request.margins is not None and expectation != "between":
             d_e, slope_e = d_o / (1 - value) if value != 1 else 1.0, np.zeros_like(t)
         else:
-            d_e, slope_e = _SLOPES[expectation](counts, t, pooled, distance)
+            d_e, slope_e = _slope(expectation, counts, t, pooled, distance)
         linear = -(slope_o - d_o / d_e * slope_e) / d_e
         at_value = 1 - d_o / d_e
     per_item = rows.per_item
@@ -131,34 +131,42 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     return Spread(se, se0, df=n - 1, ceiling=1.0)
 
 
-Slope = Callable[[Counts, Floats, Floats, Distance], tuple[float, Floats]]
+def _uniform(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
+    even = np.full(len(p), 1.0 / len(p))
+    return float(even @ distance.reach(even, pooled)), np.zeros(len(p))
 
 
-def _uniform(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    even = np.full(len(pooled), 1.0 / len(pooled))
-    return float(even @ distance.reach(even, pooled)), np.zeros_like(t)
-
-
-def _pooled(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    total = pooled.sum()
-    p = pooled / total
+def _pooled(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
     reached = distance.reach(p, pooled)
-    d_e = float(p @ reached)
-    own = np.asarray(counts.pooled.T @ reached).reshape(-1)
-    given = np.asarray(counts.pooled.sum(0)).reshape(-1)
-    return d_e, 2 * (own - given * d_e) / total
+    return float(p @ reached), 2 * reached
 
 
-def _gwet(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    q, total = len(pooled), pooled.sum()
-    p = pooled / total
+def _gwet(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
+    q, ones = len(p), np.ones(len(p))
     none = float(unit(distance, pooled))
-    ones = np.ones(q)
     factor = (q * q * none - float(ones @ distance.reach(ones, pooled))) / (q * (q - 1))
-    own = np.asarray(counts.pooled.T @ (1 - 2 * p)).reshape(-1)
-    given = np.asarray(counts.pooled.sum(0)).reshape(-1)
-    slope = (own - given * float(p @ (1 - 2 * p))) / total
-    return none - factor * float((p * (1 - p)).sum()), -factor * slope
+    return none - factor * float((p * (1 - p)).sum()), -factor * (1 - 2 * p)
+
+
+_OF_SHARES: dict[str, Callable[[Floats, Floats, Distance], tuple[float, Floats]]] = {
+    "uniform": _uniform,
+    "pooled": _pooled,
+    "without_replacement": _pooled,  # Gwet leaves the correction for n out of the error
+    "gwet": _gwet,
+}
+"""Expected disagreement and its derivative, from the share and weight of each label."""
+
+
+def _slope(
+    expectation: str, counts: Counts, t: Floats, pooled: Floats, distance: Distance
+) -> tuple[float, Floats]:
+    """Find the expected disagreement, and its change with the weight of each item."""
+    if expectation == "between":
+        return _between(counts, t, pooled, distance)
+    p = pooled / pooled.sum()
+    d_e, derivative = _OF_SHARES[expectation](p, pooled, distance)
+    slope = counts.pooled.T @ derivative - (counts.pooled.sum(0) * float(p @ derivative))
+    return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
 
 
 def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
@@ -179,16 +187,6 @@ def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> t
         others = others - d_e * (mass.sum() - mass)[:, None]
     slope = 2 * np.asarray(counts.coders.T @ (others * scale[:, None]).reshape(-1)) / weight
     return d_e, slope.reshape(-1)
-
-
-_SLOPES: dict[str, Slope] = {
-    "uniform": _uniform,
-    "pooled": _pooled,
-    "without_replacement": _pooled,  # Gwet leaves the correction for n out of the error
-    "gwet": _gwet,
-    "between": _between,
-}
-"""Expected disagreement and its change with the weight of each item."""
 
 
 MOST_LABELS = 2_000
