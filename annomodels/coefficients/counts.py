@@ -15,7 +15,7 @@ from scipy import sparse
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
 from annomodels.coefficients.rows import Convention, Rows, label_counts, within_items
-from annomodels.coefficients.tables import Tables, label_pairs, over
+from annomodels.coefficients.tables import Tables, over
 from annomodels.types import Floats, Ints
 
 
@@ -173,7 +173,7 @@ class Moments(Counts):
     def _listed(self) -> tuple[Ints, Ints, Floats]:
         """Pairs of nodes, and the weight of each [pair, item]."""
         pair, found = self.weight(self.convention.pair), []
-        first, second = label_pairs(3)
+        first, second = np.triu_indices(3)
         for a, b in zip(first, second, strict=True):
             one, other = self._each[:, a], self._each[:, b]
             ways = self._sums(one) * self._sums(other) - self._sums(one * other)
