@@ -28,15 +28,14 @@ from annomodels.cli.loading import (
 from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file
 from annomodels.cli.sampling import (
+    asked_model,
     exit_code,
     facts_of,
     fit_data,
-    grouped_model,
-    regressed_model,
     verdict_lines,
 )
 from annomodels.cli.session import current, note, say, warn
-from annomodels.cli.shown import SHOWN, keep, shown_from, split
+from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.tables import (
     by_question,
     gold_of,
@@ -140,7 +139,7 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
         return fit_data(labels, job.sampling, current().command, outputs=True)
     # the command may hold the name of a file of a person
     names = new_names(labels)
-    model = grouped_model(job.sampling, names) or regressed_model(job.sampling, labels, names)
+    model = asked_model(job.sampling, labels, names)
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 
@@ -280,7 +279,7 @@ def _shown(job: Job, labels: Annotations) -> Shown | None:
     if job.data == "-" or job.data.startswith(PREFIX) or hasattr(job.data, "paths"):
         what = "--show reads one table from a file."
         raise click.UsageError(what, click.get_current_context(silent=True))
-    return shown_from(str(job.data), labels, None, split(job.show), job.reading["item"])
+    return shown_from(str(job.data), labels, None, job.show, job.reading["item"])
 
 
 def _decided(job: Job, labels: Annotations) -> Annotations:

@@ -171,7 +171,7 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
         both = {"flag": f"{parameter.name}/--no-{parameter.name}", "show_default": True}
         return {"default": default, **(both if default else {"is_flag": True})}
     if kind.startswith(("Sequence", "Iterable")):
-        several = {"multiple": True, "callback": _all_words}
+        several = {"multiple": True, "callback": all_words}
         return {"metavar": "A,B,...", **(several if default == () else {"callback": split_words})}
     form: dict[str, Any] = {"default": default, "show_default": default is not None}
     if "PathLike" in kind:
@@ -399,7 +399,8 @@ def split_words(_: click.Context, parameter: click.Parameter, text: str | None) 
     return words
 
 
-def _all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+def all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Read the words between commas of an option that may be repeated; its callback."""
     return tuple(word for text in texts for word in _split(text))
 
 

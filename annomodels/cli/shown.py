@@ -84,13 +84,4 @@ def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
         what = "The file of the labels is not here, so its columns cannot be read."
         remedy = "Run this in the folder of the file, or give the columns to annomodels run."
         raise AnnotationError(Problem(what, source or "the fit", remedy))
-    return shown_from(source, data, text, split(columns))
-
-
-def split(names: Sequence[str]) -> list[str]:
-    """Split the names of columns, which may be given with commas or one by one.
-
-    >>> split(["genre,source", "length"])
-    ['genre', 'source', 'length']
-    """
-    return [name.strip() for part in names for name in part.split(",") if name.strip()]
+    return shown_from(source, data, text, columns)
