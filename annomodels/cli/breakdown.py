@@ -9,6 +9,7 @@ import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
+from annomodels.cli.tables import cell, emit, emit_text, form_of, teller, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
@@ -101,8 +102,6 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
 
 def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
     """Print the values for all parts together."""
-    from annomodels.cli.tables import cell
-
     low, high = cell(row["low"], 3), cell(row["high"], 3)
     span = f" [{low}, {high}]" if low else ""
     value = cell(row["value"], 3) or "undefined"
@@ -112,7 +111,6 @@ def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
     """Write a diagnosis in the form asked for, and return its table of coefficients."""
     # JSON holds sentences and every table; other forms one table of all parts with their shares.
-    from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
 
     try:

@@ -11,7 +11,10 @@ import click
 
 from annomodels.cli.loading import named_path
 from annomodels.cli.options import Command, gathered, options_of
+from annomodels.cli.places import filled_folder
 from annomodels.cli.session import current, note, warn
+from annomodels.cli.tables import to_text
+from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, columns
 from annomodels.data.validation import counted
 
@@ -151,9 +154,6 @@ def write_folder(
     folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
     """Write all outputs beside the folder, then move them in; `table` is that of agreement."""
-    from annomodels.cli.places import filled_folder
-    from annomodels.cli.tables import to_text
-    from annomodels.cli.terminal import Stages
     from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from annomodels.cli.exits import DONE, GATE
+from annomodels.cli.session import warn
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -90,9 +93,6 @@ def _parse(text: str) -> Gate:
 
 def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
     """Warn of each gate that fails, and return the exit code."""
-    from annomodels.cli.exits import DONE, GATE
-    from annomodels.cli.session import warn
-
     failures = [sentence for gate in gates for sentence in gate.failures(table, word)]
     for sentence in failures:
         warn(f"gate failed: {sentence}")

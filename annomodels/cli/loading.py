@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.exits import reason_of
 from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import current, note, warn
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
@@ -157,8 +158,6 @@ def done_each[T](
     found: Questions, work: Callable[[str, Annotations], T], nothing: str
 ) -> tuple[dict[str, T], dict[str, str]]:
     """Do the work for each question; what cannot be analyzed is left out with the reason."""
-    from annomodels.cli.exits import reason_of
-
     done, left_out = dict[str, T](), dict(found.left_out)
     for question, labels in found.items():
         try:

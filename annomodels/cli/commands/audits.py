@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.gate import gate_code, parse_gates
+from annomodels.cli.loading import design_of, drawn_from, estimated, load_fit
 from annomodels.cli.options import COUNT, Writing, option, split_words
+from annomodels.cli.session import note
+from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
 
 if TYPE_CHECKING:
@@ -58,9 +62,6 @@ def audit(
     round of other items.
     """
     from annomodels.auditing.sample import audit as draw
-    from annomodels.cli.loading import design_of, load_fit
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
@@ -147,10 +148,6 @@ def estimate(
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
     from annomodels.auditing.tables import SHOWN
-    from annomodels.cli.gate import gate_code, parse_gates
-    from annomodels.cli.loading import drawn_from, estimated, load_fit
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
     from annomodels.data.names import label_text
 
     limits = parse_gates(gates)

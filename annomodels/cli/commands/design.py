@@ -10,6 +10,8 @@ from click.core import ParameterSource
 from annomodels.cli.assumptions import whole_numbers
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
+from annomodels.cli.tables import loaded, show
+from annomodels.cli.terminal import Stages
 
 FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
@@ -43,8 +45,6 @@ def command(
 
     --items and --coders take several numbers to try: 10,20.
     """
-    from annomodels.cli.tables import loaded, show
-    from annomodels.cli.terminal import Stages
     from annomodels.planning.design import design
 
     source, default = click.get_current_context().get_parameter_source, ParameterSource.DEFAULT

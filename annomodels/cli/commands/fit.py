@@ -5,7 +5,11 @@ from __future__ import annotations
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import load_data, load_fit, say_notes
 from annomodels.cli.options import Job, Reading, Sampling, option
+from annomodels.cli.places import check_file
+from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
+from annomodels.cli.session import current
 
 
 @as_command(
@@ -34,10 +38,6 @@ def command(
 ) -> int:
     """Fit one model to DATA and save it."""
     from annomodels.cli.jobs import told
-    from annomodels.cli.loading import load_data, load_fit, say_notes
-    from annomodels.cli.places import check_file
-    from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
-    from annomodels.cli.session import current
 
     job = Job(data, output, force, reading, sampling, cache=cache, as_json=as_json)
     if stream:

@@ -6,6 +6,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
+from annomodels.cli.tables import emit
 from annomodels.data.columns import COLUMNS, Column, columns
 
 WAYS = Column("read", kind="tag"), Column("written", kind="tag")
@@ -22,7 +23,6 @@ def command(data: str | None, writing: Writing) -> None:
     """
     import pandas as pd
 
-    from annomodels.cli.tables import emit
     from annomodels.io.assembly import chosen
     from annomodels.io.formats import FORMATS
     from annomodels.io.source import Options, Source

@@ -9,6 +9,8 @@ import click
 from annomodels.cli.assumptions import numbers_from
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
+from annomodels.cli.session import note
+from annomodels.cli.tables import emit
 
 if TYPE_CHECKING:
     from annomodels.planning.simulate import Workload
@@ -42,8 +44,6 @@ def command(
     writing: Writing,
 ) -> None:
     """Simulate labels of coders and items with the properties that you assume."""
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
     from annomodels.planning.simulate import simulate
 
     answers = Writing("", truth, writing.force).check()
