@@ -13,7 +13,7 @@ import xarray as xr
 
 from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import places
-from annomodels.auditing.estimator import Estimator, Seen, further
+from annomodels.auditing.estimator import Estimator, Observed, further
 from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighted
 from annomodels.data.columns import COLUMNS, Column, columns, of_quantity
 from annomodels.data.names import label_text
@@ -119,7 +119,7 @@ class Tables:
 
     fit: Fit
     estimator: Estimator
-    seen: Seen
+    seen: Observed
     answers: Answers
     weights: Floats  # of the audited items in an audit alone [audited]
     cluster: Ints | None  # their clusters, from 0 [audited]

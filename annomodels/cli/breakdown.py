@@ -9,7 +9,7 @@ import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
-from annomodels.cli.tables import cell, emit, emit_text, form_of, teller, to_json
+from annomodels.cli.tables import cell, emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
@@ -122,7 +122,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
         about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
         emit_text(to_json(about), writing)
         return found.agreement
-    tell = teller(writing)
+    tell = note_writer(writing)
     for sentence in found.sentences:
         tell(f"* {sentence}")
     table = found.table

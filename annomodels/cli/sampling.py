@@ -106,7 +106,7 @@ def expected(
     seconds = cost.around + min(sampling, options["time_limit"] or sampling)
     if model.stacks:
         stack = cast("Stack", model)
-        seconds += _PER_LOOK * sweeps * stack.looks(*size) * stack.share_of_iterations(*size)
+        seconds += _PER_LOOK * sweeps * stack.cost(*size) * stack.share_of_iterations(*size)
     if engine == "nuts" and type(model).density is Model.density:
         seconds += _PYMC
         why.append("the model is compiled first")

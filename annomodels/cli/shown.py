@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +26,7 @@ def shown_from(
     from annomodels.reporting.facts import Shown
 
     wanted = list(dict.fromkeys([*([] if text is None else [text]), *columns]))
-    try:
-        cells = item_columns(path, wanted, item)
-    except AnnotationError as error:
-        error.problems = _once(error.problems)
-        raise
+    cells = item_columns(path, wanted, item)
     names = {label_text(name): name for name in data.items}
     if not any(name in names for column in cells.values() for name in column):
         what = "None of the items of the table is in the data."
@@ -41,17 +36,6 @@ def shown_from(
         for column, by_item in cells.items()
     }
     return Shown(found[text] if text is not None else {}, {name: found[name] for name in columns})
-
-
-def _once(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Return the problems with those of one kind, items with several values, counted as one."""
-    several = [problem for problem in problems if problem.what.startswith("Item ")]
-    rest = [problem for problem in problems if problem not in several]
-    if several:
-        more = f" So have {len(several) - 1:,} more rows." if len(several) > 1 else ""
-        remedy = "Show columns that have one value per item."
-        rest.append(replace(several[0], what=several[0].what + more, remedy=remedy))
-    return tuple(rest)
 
 
 def keep(shown: Shown, folder: Path) -> None:

@@ -92,7 +92,7 @@ def by_question(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(tables, names=["question"]).reset_index(level=0).reset_index(drop=True)
 
 
-def teller(writing: Writing) -> Callable[[str], None]:
+def note_writer(writing: Writing) -> Callable[[str], None]:
     """Return what prints sentences about a table: on stdout above a drawn one, else on stderr."""
     drawn = form_of(writing) == "table" and writing.output in (None, "-")
     return say if drawn else note
@@ -253,14 +253,14 @@ def loaded(path: str) -> Fit:
 def gold_of(fit: Fit, threshold: float | None) -> Summary:
     """Return the gold of a fit, with ``p_next_<label>`` if it has these and few labels."""
     summary = fit.gold(threshold)
-    if fit.lacks("p_next") or fit.data.n_labels > MOST_LABELS:
+    if fit.unsupported("p_next") or fit.data.n_labels > MOST_LABELS:
         return summary
-    foretold = fit.p_next().table.drop(columns="item")
+    predicted = fit.p_next().table.drop(columns="item")
     # a label may be called next_a beside one that is called a
     taken = {f"p_{label_text(label)}" for label in fit.data.labels}
-    if taken & set(foretold.columns):
+    if taken & set(predicted.columns):
         return summary
-    return replace(summary, table=summary.table.join(foretold))
+    return replace(summary, table=summary.table.join(predicted))
 
 
 def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:

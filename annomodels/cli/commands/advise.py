@@ -7,7 +7,7 @@ import click
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import load_data, load_fit, say_notes
 from annomodels.cli.options import Reading, Writing, option
-from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
+from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import Column, columns
 
@@ -34,7 +34,7 @@ def command(
     if form_of(writing) == "json":
         emit_text(to_json(found.to_dict()), writing)
         return
-    tell = teller(writing)
+    tell = note_writer(writing)
     tell(f"model: {found.model or 'none can be fitted'}")
     for sentence in found.reasons:
         tell(f"* {sentence}")

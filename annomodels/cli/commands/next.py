@@ -11,7 +11,7 @@ from annomodels.cli.options import COUNT, Writing, option, split_words
 from annomodels.cli.tables import emit, loaded, show
 
 if TYPE_CHECKING:
-    from annomodels.summaries.next.gains import By
+    from annomodels.summaries.next.expected_utility import By
 
 
 @as_command(
