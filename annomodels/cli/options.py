@@ -82,6 +82,7 @@ class Job:
     anonymise: bool = False
     spreadsheet: bool = False
     no_report: bool = False
+    methods: bool = True
     every_question: bool = False
     stream: bool = False
     cache: str | None = None
