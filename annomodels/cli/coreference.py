@@ -17,6 +17,7 @@ from annomodels.cli.tables import to_text
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, columns
 from annomodels.data.validation import counted
+from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,6 @@ def names_of(model: str) -> tuple[str, ...]:
 def check_chains(chains: Sequence[str]) -> None:
     """Refuse unknown conditions before anything is read."""
     from annomodels.coref.conditions import condition_named
-    from annomodels.errors import NotApplicable
 
     for chain in chains:
         try:

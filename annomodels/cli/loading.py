@@ -15,7 +15,9 @@ import click
 from annomodels.cli.exits import reason_of
 from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import current, note, warn
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
+from annomodels.io.border import unreadable
 from annomodels.io.proposals import Proposal
 from annomodels.io.tables.keys import quoted
 
@@ -193,7 +195,6 @@ def load_bundled(name: str) -> Annotations:
 def load_fit(name: str) -> Fit:
     """Load what ``annomodels fit`` or ``annomodels run`` saved."""
     from annomodels.fitting.load import load
-    from annomodels.io.border import unreadable
 
     path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
     if path.is_dir():
@@ -251,7 +252,6 @@ def answers_from(
     paths: Sequence[str] | Mapping[Any, Any], items: Iterable[object]
 ) -> Mapping[Any, Any] | str:
     """Read the answers of several files about items as one, unless they are read already."""
-    from annomodels.data.validation import counted, some
     from annomodels.io.mappings import truths_from
 
     if isinstance(paths, Mapping) or len(paths) == 1:

@@ -15,6 +15,8 @@ from annomodels.cli.exits import DONE, INTERRUPTED, UNTRUSTED
 from annomodels.cli.options import Sampling
 from annomodels.cli.session import detail, note, warn
 from annomodels.cli.terminal import Stages, between
+from annomodels.data.annotations import Annotations
+from annomodels.errors import EngineError, MissingDependency
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -59,7 +61,6 @@ def fit_data(
 ) -> Fit:
     """Fit, with engine and a guess of the time on stderr before and progress during it."""
     # Labels of a model whose truth is a number are numbers from then on.
-    from annomodels.data.annotations import Annotations
     from annomodels.fitting.run import choose, default_model, fit
     from annomodels.models.catalog import resolve
 
@@ -212,7 +213,6 @@ def spreading(sampling: Sampling) -> Iterator[Any]:
         return
     if executor is not None:
         raise click.UsageError("--executor and --dask cannot both be used.")
-    from annomodels.errors import EngineError, MissingDependency
 
     try:
         from distributed import Client

@@ -14,6 +14,7 @@ from annomodels.cli.options import COUNT, Writing, option, split_words
 from annomodels.cli.session import note
 from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +149,6 @@ def estimate(
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
     from annomodels.auditing.tables import SHOWN
-    from annomodels.data.names import label_text
 
     limits = parse_gates(gates)
     how = {} if weights else drawn_from(drawn, fit, paths)
@@ -220,8 +220,6 @@ def _weights(paths: tuple[str, ...], column: str, known: Iterable[object]) -> di
 
 def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
     """Return the table that is asked for, with the prevalence of one label only if so wished."""
-    from annomodels.data.names import label_text
-
     table: pd.DataFrame = found.table if shown == "overall" else getattr(found, shown)
     if not len(table):
         asked = {"slices": "--by", "differences": "--by", "systems": "--pairs"}.get(shown)
@@ -240,8 +238,6 @@ def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
 def _gated(found: Estimate) -> pd.DataFrame:
     """Return all quantities that a gate may name, of all items and of slices."""
     import pandas as pd
-
-    from annomodels.data.names import label_text
 
     rows = found.table.assign(by="", slice="")
     if len(found.slices):
