@@ -204,9 +204,6 @@ def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> Non
     """Move files and folders into a folder, which appears with all of them if it is new."""
     from annomodels.io.writing import put
 
-    for part in parts:
-        if not part.is_dir():
-            _as_usual(part)
     if not folder.exists():
         whole = beside / folder.name
         whole.mkdir()
@@ -217,28 +214,13 @@ def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> Non
             return
         parts = sorted(whole.iterdir())
     for part in parts:
+        target = folder / part.name
         if part.is_dir():
-            _move_folder(part, folder / part.name, beside)
+            if target.exists():
+                target.rename(beside / f"{part.name}.old")  # which goes with `beside`
+            part.rename(target)
         else:
-            put(part, folder / part.name, force)
-
-
-def _move_folder(source: Path, target: Path, beside: Path) -> None:
-    """Let a folder take the place of another, which goes with `beside`."""
-    if target.exists():
-        old = beside / f"{source.name}.old"
-        target.rename(old)
-        source.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        source.rename(target)
-
-
-def _as_usual(path: Path) -> None:
-    """Return a file the permissions that new files have; temporary ones are private."""
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)
+            put(part, target, force)
 
 
 def _make(folder: Path) -> list[Path]:
