@@ -202,18 +202,7 @@ def load_fit(name: str) -> Fit:
         raise AnnotationError(Problem(what, name, "Name the file of the fit."))
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
-    try:
-        return load(path)
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, (AnnotationError, MemoryError, NotApplicable, PermissionError)):
-            raise
-        raise AnnotationError(
-            Problem(
-                "The file is not a saved fit.",
-                name,
-                "Give the file that `annomodels fit DATA -o fit.nc` wrote.",
-            )
-        ) from error
+    return load(path)
 
 
 def stem(name: str) -> str:
