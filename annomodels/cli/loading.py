@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -184,12 +183,10 @@ def load_bundled(name: str) -> Annotations:
     """Load a bundled data set, or name those that there are."""
     from annomodels import datasets
 
-    known = datasets.names()
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=2)
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
-        raise click.UsageError(f"There is no bundled data set {name!r}. {hint}")
-    return datasets.load(name)
+    try:
+        return datasets.load(name)
+    except AnnotationError as error:  # a wrong word here, not a file that cannot be read
+        raise click.ClickException(str(error)) from None
 
 
 def load_fit(name: str) -> Fit:
