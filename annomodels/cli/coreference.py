@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.loading import named_path
-from annomodels.cli.options import Command, gathered, options_of
+from annomodels.cli.options import Command, gathered, options_of, pairs
 from annomodels.cli.places import filled_folder
 from annomodels.cli.session import current, note, warn
 from annomodels.cli.tables import to_text
@@ -76,6 +76,7 @@ def document_options(command: Command) -> Command:
             "flag": "attribute",
             "multiple": True,
             "metavar": "WHAT=NAME",
+            "callback": pairs,
             "help": f"Attribute of MMAX2 markables; WHAT is one of {', '.join(ATTRIBUTES)}.",
         },
         genre={
@@ -99,21 +100,7 @@ def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
         given = {}
         for name, path in named:
             given.setdefault(name, []).append(path)
-    words = _attributes(reading["attributes"])
-    return read(given, **{**reading, "attributes": words, "genre": _genre(reading["genre"])})
-
-
-def _attributes(words: Sequence[str]) -> dict[str, str]:
-    out = {}
-    for word in words:
-        what, sign, name = word.partition("=")
-        if not sign or not name or what not in ATTRIBUTES:
-            known = ", ".join(ATTRIBUTES)
-            raise click.UsageError(
-                f"--attribute {word!r}: write WHAT=NAME, where WHAT is one of {known}."
-            )
-        out[what] = name
-    return out
+    return read(given, **{**reading, "genre": _genre(reading["genre"])})
 
 
 def _genre(pattern: str | None) -> Any:

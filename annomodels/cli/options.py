@@ -259,7 +259,7 @@ def read_options(command: Command) -> Command:
             "flag": "map",
             "multiple": True,
             "metavar": "OLD=NEW",
-            "callback": _pairs,
+            "callback": pairs,
             "default": (),
             "help": "Recode a label; may be repeated.",
         },
@@ -413,15 +413,15 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in row if word.strip())
 
 
-def _pairs(
+def pairs(
     _: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, str] | None:
-    """Read OLD=NEW; a label that holds a = stands in quotes."""
+    """Read OLD=NEW; what holds a = before it stands in quotes."""
     out: dict[str, str] = {}
     for text in texts:
         found = _PAIR.fullmatch(text)
         if found is None:
-            raise click.BadParameter(f"{text!r} is not OLD=NEW.", param=parameter)
+            raise click.BadParameter(f"{text!r}: write {parameter.metavar}.", param=parameter)
         old, new = (found[1] if found[1] is not None else found[2]), found[3]
         if out.setdefault(old, new) != new:
             what = f"{old!r} cannot become both {out[old]!r} and {new!r}."
