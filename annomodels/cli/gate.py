@@ -28,7 +28,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 # a name, and after a colon the label that it is about
 _GATE = re.compile(
-    r"\s*([\w-]+(?::[^<>=]+?)?)(?:\.(\w+))?\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*"
+    r"\s*([\w-]+(?::[^<>=]+?)?)(?:\.(\w+))?\s*(<=|>=|<|>)"
+    r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*",
 )
 
 
@@ -76,19 +77,15 @@ def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
 
 def _parse(text: str) -> Gate:
     found = _GATE.fullmatch(text)
-    try:
-        if not found:
-            raise ValueError
-        name, column, sign, limit = found.groups()
-        value = float(limit)
-    except ValueError:
+    if found is None:
         message = f"--fail-if {text!r} is not a gate; write for example 'alpha<0.667'."
-        raise click.UsageError(message) from None
+        raise click.UsageError(message)
+    name, column, sign, limit = found.groups()
     column = column or "value"
     if column not in COLUMNS:
         message = f"--fail-if: a coefficient has no {column!r}; use {', '.join(COLUMNS)}."
         raise click.UsageError(message)
-    return Gate(name, column, sign, value)
+    return Gate(name, column, sign, float(limit))
 
 
 def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
