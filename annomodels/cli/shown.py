@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.delimited import TextRows, text_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def shown_from(
     names = {label_text(name): name for name in data.items}
     if not any(name in names for column in cells.values() for name in column):
         what = "None of the items of the table is in the data."
-        raise AnnotationError(Problem(what, path, "Name the column of the items: item=."))
+        raise AnnotationError(
+            Problem(what, path, f"Name the column of the items: {Option('item')}.")
+        )
     found = {
         column: {names[name]: cell for name, cell in by_item.items() if name in names}
         for column, by_item in cells.items()
