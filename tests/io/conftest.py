@@ -405,8 +405,9 @@ MAKERS: dict[str, Callable[[], Export]] = {
     for maker in (
         label_studio, label_studio_table, prodigy, doccano, doccano_folder, argilla, argilla_table,
         argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, zooniverse,
-        sagemaker, sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long, wide, matrix,
-        excel, brat, conll, webanno, cas, inspect_ai, promptfoo, deepeval, lm_eval, langfuse,
+        sagemaker, sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long,
+        wide, matrix, excel, brat, conll, webanno, cas, inspect_ai, promptfoo, deepeval,
+        lm_eval, langfuse,
     )
 }  # fmt: skip
 

@@ -285,7 +285,7 @@ def test_answers_and_parts_of_two_things_are_no_coders(write: Any) -> None:
 def test_columns_of_a_tool_are_not_replaced_where_label_sets_differ(write: Any) -> None:
     rows = [
         [n, 100 * n + k, k, f"{'ab'[k * (n + 1) % 5 % 2]}{n} treats", "treats", f"s{n}"]
-        for n in range(8) for k in range(6)
+        for n in range(8) for k in range(10)
     ]  # fmt: skip
     header = ["_unit_id", "_id", "_worker_id", "direction", "relation", "sentence"]
     error = refusal(write(header, rows))

@@ -1,4 +1,4 @@
-"""Excel workbooks, SPSS, Stata, Parquet and data frames to tables, through the libraries made for them."""
+"""Workbooks, SPSS, Stata, Parquet and data frames to tables, by the libraries made for them."""
 
 from __future__ import annotations
 
@@ -109,8 +109,7 @@ def _shown(cell: Any) -> str:
 
 
 def statistics_table(data: bytes, source: str, tool: str) -> Table:
-    """Table of an SPSS or Stata file: value labels stand for their codes, what is missing is empty.
-    """
+    """Table of an SPSS or Stata file: value labels for their codes, missing values empty."""
     try:
         import pyreadstat
     except ImportError:
