@@ -205,7 +205,8 @@ def _columns(form: Format, source: Source, options: Options) -> Columns:
         remedy = f"Say what the items are with {Option('units')}. " + described()
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        options_ = (("units", "exact"),)
+        raise AnnotationError(Problem(what, source.name, remedy, options=options_))
     return form.columns(source, options)
 
 

@@ -187,7 +187,7 @@ def read_promptfoo(found: Records) -> None:
     """Take assertions: each metric is a question, and the judge of it is the coder."""
     results = list(_results(record for _, record in found.objects()))
     names = several([_key(result) for _, result in results])
-    judged = [list(_judged(result)) for _, result in results]
+    judged = _by_type([list(_judged(result)) for _, result in results])
     questions = {question for parts in judged for coder, question, _ in parts if coder != HUMAN}
     only = next(iter(questions)) if len(questions) == 1 else "overall"
     for item, (row, result), parts in zip(names, results, judged, strict=True):
@@ -232,6 +232,22 @@ def _judge(said: Mapping[str, Any]) -> tuple[str, str]:
     asked = said.get("metric") or said.get("value")
     question = asked if isinstance(asked, str) and asked else kind
     return (provider if isinstance(provider, str) else kind), " ".join(question.split())[:80]
+
+
+_Judged = tuple[str, str, Mapping[str, Any]]
+
+
+def _by_type(judged: list[list[_Judged]]) -> list[list[_Judged]]:
+    """Name questions by the type of assertion if each result was asked for a text of its own."""
+    asked = Counter(question for parts in judged for _, question, _ in parts)
+    if len(judged) < 2 or any(n > 1 for n in asked.values()):
+        return judged
+    kinds = [
+        [(who, short(at(part, "assertion.type")) or asked, part) for who, asked, part in parts]
+        for parts in judged
+    ]
+    is_once = all(len({kind for _, kind, _ in parts}) == len(parts) for parts in kinds)
+    return kinds if is_once else judged
 
 
 # -- DeepEval: the models that evaluate are the coders, metrics the questions ----------------------
