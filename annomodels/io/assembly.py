@@ -293,8 +293,11 @@ def stacked(files: Sequence[File], options: Options) -> tuple[Source, Options]:
     by_columns = options.coder_columns is not None or _batches(files, key, options)
     coder = None if by_columns else options.coder or _coder_column(tables)
     own = {} if options.coder is not None or coder is None else _own_coders(tables)
-    if coder is not None and options.coder is None and not own and _are_splits(files):
-        raise AnnotationError(_splits(files))
+    if coder is not None and options.coder is None and not own:
+        if _are_splits(files):
+            raise AnnotationError(_splits(files))
+        if not any(file.said for file in files) and len(parts_of(key)) < 2:
+            check_same_items(tables, key)
     moved = set(own.values()) - {coder}
     every = dict.fromkeys(name for table in tables for name in table.header)
     header = [name for name in every if name not in moved]
@@ -338,6 +341,39 @@ def _are_splits(files: Sequence[File]) -> bool:
     """Return True if the files are named after parts of a corpus, such as train and test."""
     words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
     return all(not file.said for file in files) and all(one & _SPLITS for one in words)
+
+
+_TEXT = 20  # characters of a cell, on average, from which a column holds the texts of items
+
+
+def check_same_items(tables: Sequence[Table], key: str | None) -> None:
+    """Raise if files that look like the work of coders give the same names to different texts."""
+    first = key or next(iter(tables[0].header), "")
+    if any(first not in table.columns for table in tables):
+        return
+    for name in tables[0].header:
+        texts: dict[str, str] = {}
+        other = 0
+        for table in tables:
+            if name == first or name not in table.columns:
+                break
+            cells = list(map(str, table.columns[name]))
+            if sum(map(len, cells)) < _TEXT * len(cells) or 2 * len(set(cells)) < len(cells):
+                break
+            for item, cell in zip(map(str, table.columns[first]), cells, strict=True):
+                other += texts.setdefault(item, cell) != cell
+        else:
+            shared = sum(map(len, tables)) - len(texts)
+            if other > 0.5 * shared:
+                what = (
+                    f"The files call different items by the same names: {name!r} differs in "
+                    f"{other:,} of the {counted(shared, 'row')} that share {first!r}."
+                )
+                remedy = (
+                    "These are parts of one data set, not the work of a coder each. Name the "
+                    f"column of the coders with {Option('coder', ...)}, or give one file."
+                )
+                raise AnnotationError(Problem(what, counted(len(tables), "file"), remedy))
 
 
 def _splits(files: Sequence[File]) -> Problem:

@@ -41,7 +41,7 @@ _CODER = {
     *(*ALIASES["coder"], "evaluator", "labeler", "labeller", "participant", "respondent"),
     *("expert", "assessor", "crowdworker", "turker", "marker", "grader", "scorer", "observer"),
     *("kodierer", "codierer", "analyst", "reader", "annotators", "workers", "raters", "coders"),
-    *("annot", "anno", "ann"),
+    *("annot", "anno", "ann", "assigned", "assignee"),
 }
 # names of coders, as the cells of a column without a telling name hold them: Ann. 2, rater_3
 _CODERS = re.compile(
@@ -251,7 +251,7 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     by_name = {one.name: one for one in columns}
     coders = [
         one for one in columns
-        if one.names_coders and one.name not in numbered and one.distinct > 1
+        if one.names_coders and one.name not in numbered and 1 < one.distinct < len(one.cells)
         and one.length <= LONGEST_LABEL and not are_times(one.filled)
     ]  # fmt: skip
     if given.get("coder") in by_name:
@@ -335,7 +335,8 @@ def _is_label(one: _Column, items: Sequence[str], coder: _Column) -> bool:
     cells = [one.cells[n] for n in kept]
     whose = [str(coder.cells[n]) for n in kept]
     why = unsuitable(one.name, [items[n] for n in kept], whose, cells)
-    return why is None and len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
+    few = len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
+    return why is None and (few or (one.has(_LABEL) and all_numbers(cells)))
 
 
 def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_Column]:

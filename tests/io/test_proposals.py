@@ -282,6 +282,20 @@ def test_answers_and_parts_of_two_things_are_no_coders(write: Any) -> None:
     assert error.proposal is None
 
 
+def test_what_is_known_of_coders_and_the_condition_of_a_trial_are_no_labels(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[f"h{n}", dice.choice(("low", "high")), n % 4] for n in range(40)]
+    assert refusal(write(["rater_id", "rater_category", "rho"], rows)).proposal is None
+    rows = [
+        [k, 37.5 * n + dice.random(), WORDS[n % 3], f"i{n}.png"]
+        for n in range(90) for k in range(3)
+    ]  # fmt: skip
+    proposal: Any = refusal(
+        write(["participant", "value", "quantifier", "img_name"], rows)
+    ).proposal
+    assert dict(proposal.new)["label"] == "value"
+
+
 def test_columns_of_a_tool_are_not_replaced_where_label_sets_differ(write: Any) -> None:
     rows = [
         [n, 100 * n + k, k, f"{'ab'[k * (n + 1) % 5 % 2]}{n} treats", "treats", f"s{n}"]
