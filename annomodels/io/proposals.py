@@ -78,7 +78,7 @@ class Proposal:
         return f"annomodels.{self.verb}({', '.join(words)}) reads {self.gives}"
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     return list(value) if isinstance(value, (tuple, frozenset)) else value
 
 
@@ -109,8 +109,8 @@ def with_proposal(
 def _search(
     error: AnnotationError,
     source: Source,
-    given: Mapping[str, Any],
-    tried: Callable[[Mapping[str, Any]], Any],
+    given: Mapping[str, object],
+    tried: Callable[[Mapping[str, object]], object],
 ) -> tuple[dict[str, Any], Any] | None:
     """Try what the problems name, then what the columns look like."""
     waiting = _named(error, {})
@@ -133,7 +133,7 @@ def _search(
     return None
 
 
-def _named(error: AnnotationError, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, Any]]:
     """Options that problems name: all together, and the questions to choose from."""
     out = [
         {**options, "question": name} for problem in error.problems for name in problem.choices[:6]

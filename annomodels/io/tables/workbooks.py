@@ -95,7 +95,7 @@ def _rows(page: Any) -> list[list[str]]:
     return [row + [""] * (width - len(row)) for row in rows]
 
 
-def _shown(cell: Any) -> str:
+def _shown(cell: object) -> str:
     """Text of a cell as people see it: whole numbers without a fraction."""
     if cell is None:
         return ""
@@ -135,7 +135,7 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
     return table
 
 
-def _coded(cells: Sequence[Any], names: Mapping[Any, str]) -> list[str]:
+def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
     """Texts of the cells of a variable, by its value labels where it has them."""
     labels = {code: str(name) for code, name in names.items()}
     return [
@@ -166,7 +166,7 @@ def parquet_table(data: bytes, source: str) -> Table:
     return table
 
 
-def _texts(values: Iterable[Any]) -> list[Any]:
+def _texts(values: Iterable[object]) -> list[Any]:
     """Texts of Parquet cells; whole numbers in a column of floats lose their fraction."""
     cells = [None if value is None or value != value else value for value in values]
     whole = all(cell.is_integer() for cell in cells if isinstance(cell, float))

@@ -66,11 +66,11 @@ class Rows:
         ]
 
 
-def _lines(cell: Any) -> list[str]:
+def _lines(cell: object) -> list[str]:
     return [part for part in str(cell or "").split("\n") if part]
 
 
-def _unpacked(cell: Any) -> dict[str, Any]:
+def _unpacked(cell: object) -> dict[str, Any]:
     """Answers to each task: a text, a list of texts, or the choices of a survey; no drawings."""
     found: dict[str, Any] = {}
     for task in objects_in(parsed(cell)):
@@ -86,7 +86,7 @@ def _unpacked(cell: Any) -> dict[str, Any]:
 _TASK = "task."
 
 
-def _choices(cell: Any) -> Any:
+def _choices(cell: object) -> Any:
     """Give a bare label, or a list of several, which CSV holds as JSON."""
     value = parsed(cell)
     if isinstance(value, dict) and "choices" in value:
