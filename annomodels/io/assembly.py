@@ -18,7 +18,7 @@ from annomodels.io.many import File, RowOf, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
-from annomodels.io.tables.keys import said_key
+from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
