@@ -1,3 +1,4 @@
-"""Labels, and who gave them to which item: checked, coded, frozen; and the tree of results."""
+"""Labels, and who gave them to which item: checked, coded, frozen; and the tree of results.
 
-# Everything imports from here; nothing here imports anything but errors, types and limits.
+Everything imports from here; nothing here imports anything but errors, types and limits.
+"""

@@ -123,7 +123,8 @@ def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
     votes = np.bincount(cell, minlength=len(n) * n_labels).reshape(-1, n_labels)[n > 1]
     n = n[n > 1].astype(np.float64)
     total, of_label = n.sum(), votes.sum(axis=0)
-    expected = (total**2 - (of_label.astype(np.float64) ** 2).sum()) / max(float(total * (total - 1)), 1.0)
+    pairs = max(float(total * (total - 1)), 1.0)
+    expected = (total**2 - (of_label.astype(np.float64) ** 2).sum()) / pairs
     if expected <= 0:
         return 1.0
     apart = (n**2 - (votes.astype(np.float64) ** 2).sum(axis=1)) / (n - 1)

@@ -1,3 +1,4 @@
-"""Executors of work: here, in threads, in processes, on a cluster."""
+"""Executors of work: here, in threads, in processes, on a cluster.
 
-# Imports errors only. Work is a function and its arguments; what is computed is not known here.
+Imports errors only. Work is a function and its arguments; what is computed is not known here.
+"""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -40,9 +40,6 @@ from annomodels.kernels.dirichlet import (
 from annomodels.kernels.groups import Groups, draw_groups, keep_groups, prior_groups
 from annomodels.kernels.population import LEAST, concentration_density, draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
-
-if TYPE_CHECKING:
-    from annomodels.kernels.answering import Answering
 
 
 class Population(NamedTuple):
@@ -81,7 +78,7 @@ class Guessing(NamedTuple):
     alpha: Array
 
 
-type Source = Population | Groups | Coins | Guessing | Answering | None
+type Source = Population | Groups | Coins | Guessing | None
 
 
 # -- draws -------------------------------------------------------------------------------------

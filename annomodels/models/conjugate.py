@@ -15,6 +15,7 @@ from annomodels.models.parameters import Parameter
 from annomodels.types import AnyArray, Floats, Ints, Places
 
 if TYPE_CHECKING:
+    from annomodels.kernels.answering import Answering
     from annomodels.kernels.rows import Source
 
 # where coders may say "don't know", whatever the model, see models/answering.py
@@ -55,7 +56,7 @@ class ConjugateModel(ConfusionModel):
         """Pseudo-counts of rows that are Dirichlet given counts of labels; None if not."""
         return None
 
-    def source(self, state: State) -> Source:
+    def source(self, state: State) -> Source | Answering:
         """Return the source of the rows as the kernels take it, see ``kernels.rows``."""
         # arrays that belong to the state are views of it, so that a Gibbs step changes the state
         return None
@@ -68,7 +69,7 @@ class ConjugateModel(ConfusionModel):
         """Rows of a state that belong to some of the coders."""
         return coders
 
-    def priors(self, state: State) -> tuple[Floats, Floats, Source]:
+    def priors(self, state: State) -> tuple[Floats, Floats, Source | Answering]:
         """Pseudo-counts of the classes and of a matrix, and what the rows come from."""
         alpha = self.prevalence.alpha(len(state.log_prevalence))
         return alpha, self.row_prior(state), self.source(state)

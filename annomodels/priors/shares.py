@@ -17,7 +17,6 @@ from annomodels.types import Floats
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from annomodels.models.base import Model
 
 LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
 
@@ -335,7 +334,7 @@ def plain(value: object) -> object:
     raise TypeError(f"a value of the type {type(value).__name__}")
 
 
-def of_other_labels(value: Model, labels: list[str]) -> list[str]:
+def of_other_labels(value: DataclassInstance, labels: list[str]) -> list[str]:
     """List priors of a model that belong to other labels, or to another number of them."""
     found, known = [], ", ".join(labels)
     for name in (each.name for each in fields(value)):

@@ -13,14 +13,11 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import numpy as np
 
 from annomodels.priors.shares import Diagonal, Dirichlet, Rows
-
-if TYPE_CHECKING:
-    from annomodels.models.base import Model
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ REGRESSED = {
 }
 
 
-def columns_not_taken(kind: type[Model], named: Mapping[str, object]) -> list[str]:
+def columns_not_taken(kind: type[Any], named: Mapping[str, object]) -> list[str]:
     """List columns about coders or items that a model does not use, and models that do."""
     known = getattr(kind, "__dataclass_fields__", ())
     return [

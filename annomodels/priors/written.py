@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from annomodels.priors.shares import from_dict, plain
 
 if TYPE_CHECKING:
-    from annomodels.models.base import Model
+    from _typeshed import DataclassInstance
 
 PACKAGE = __name__.partition(".")[0]
 # models of this package that are loaded, by name
-CLASSES: dict[str, type[Model]] = {}
+CLASSES: dict[str, type[Any]] = {}
 # models that others defined, by place; several where a definition was run again
-OWN: dict[str, list[type[Model]]] = {}
+OWN: dict[str, list[type[Any]]] = {}
 
 
-def enter(kind: type[Model]) -> None:
+def enter(kind: type[Any]) -> None:
     """Keep a class of models, under its name or, of one outside this package, its place."""
     if is_own(kind):
         OWN.setdefault(_place(kind), []).append(kind)
@@ -42,7 +42,7 @@ def place_of(kind: type) -> str:
     return place if number == 1 else f"{place}#{number}"
 
 
-def own_class(place: str) -> type[Model] | None:
+def own_class(place: str) -> type[Any] | None:
     """Return the class that was defined at a place; None where Python has not run it."""
     base, _, number = place.partition("#")
     known = OWN.get(base, [])
@@ -50,7 +50,7 @@ def own_class(place: str) -> type[Model] | None:
     return known[n] if n < len(known) else None
 
 
-def newest(place: str) -> type[Model] | None:
+def newest(place: str) -> type[Any] | None:
     """Return the class that was defined last at a place, whichever of them a file names."""
     known = OWN.get(place.partition("#")[0])
     return known[-1] if known else None
@@ -63,7 +63,7 @@ def _place(kind: type) -> str:
 # -- values --------------------------------------------------------------------------------------
 
 
-def unwritable(model: Model) -> list[str]:
+def unwritable(model: DataclassInstance) -> list[str]:
     """List the fields of a model that cannot be written down, each in a sentence."""
     found = []
     for each in fields(model):
@@ -89,7 +89,7 @@ def value_of(said: object) -> object:
     return from_dict(said)
 
 
-def class_within(described: Mapping[str, object]) -> type[Model]:
+def class_within(described: Mapping[str, object]) -> type[Any]:
     """Return the class, which has been loaded, of a model that was written down."""
     place, name = described.get("class"), str(described["name"])
     found = own_class(str(place)) if place else CLASSES.get(name)

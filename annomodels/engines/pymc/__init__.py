@@ -1,3 +1,4 @@
-"""NUTS and PyMC's other step methods, on PyMC models or on our own compiled densities."""
+"""NUTS and PyMC's other step methods, on PyMC models or on our own compiled densities.
 
-# PyMC and nutpie are imported inside functions.
+PyMC and nutpie are imported inside functions.
+"""

@@ -1,3 +1,4 @@
-"""Models with difficulties, places on a scale or logits, which NUTS alone serves."""
+"""Models with difficulties, places on a scale or logits, which NUTS alone serves.
 
-# Imports what models may import; a compiled density is next to its model.
+Imports what models may import; a compiled density is next to its model.
+"""

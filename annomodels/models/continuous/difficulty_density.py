@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.special import betaln, gammaln, log_ndtr, softmax
@@ -22,9 +22,6 @@ from annomodels.models.continuous.difficulty_rows import leaning_places
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    from annomodels.models.continuous.scalar_difficulty import ScalarDifficulty
-
 # variables that are logarithms to NUTS
 LOGARITHMS: tuple[str, ...] = (
     "level", "ability_scale", "difficulty_scale", "discrimination", "leaning_scale"
@@ -34,7 +31,7 @@ LOGARITHMS: tuple[str, ...] = (
 class DifficultyDensity(Layout):
     """Posterior of a :class:`~annomodels.models.ScalarDifficulty` given labels."""
 
-    def __init__(self, model: ScalarDifficulty, codes: Encoded) -> None:
+    def __init__(self, model: Any, codes: Encoded) -> None:
         k, j = codes.n_labels, codes.n_rows
         wrong = k - 2 if k > 2 else 0
         n_rho = 0 if model.difficulty_fixed else k if model.by_class else 1
@@ -77,7 +74,7 @@ class DifficultyDensity(Layout):
             *kinds,
         )
 
-    def _priors(self, model: ScalarDifficulty) -> Floats:
+    def _priors(self, model: Any) -> Floats:
         """Constants of the priors in the order of the kernel, with all that does not move."""
         k, j = self.k, self.coders
         alpha = model.prevalence.alpha(k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, softmax
@@ -20,17 +20,13 @@ from annomodels.models.continuous.quadrature import effect_nodes
 from annomodels.models.encoded import Encoded
 from annomodels.types import Floats
 
-if TYPE_CHECKING:
-    from annomodels.models.continuous.item_difficulty import ItemDifficulty
-    from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
-
 
 class RandomEffectsDensity(Layout):
     """Posterior of logistic random effects, or of item difficulty, given labels."""
 
     def __init__(
         self,
-        model: ItemDifficulty | LogisticRandomEffects,
+        model: Any,
         codes: Encoded,
         coder_scale: float | None = None,
     ) -> None:
