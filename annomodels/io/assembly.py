@@ -453,7 +453,7 @@ def twice(columns: Columns) -> list[Problem]:
     ]
 
 
-def _rows(file: str, rows: Sequence[Any]) -> str:
+def _rows(file: str, rows: Sequence[object]) -> str:
     """Rows of a file, as messages name them; not those of rows that no file has."""
     numbers = [int(row) for row in rows if isinstance(row, int)]
     return at_rows(file, numbers) if numbers else file

@@ -77,7 +77,7 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
 def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None:
     """Put labels in the place of others, also among known truths, and say what did not occur."""
 
-    def recoded(label: Any) -> Any:
+    def recoded(label: object) -> object:
         if isinstance(label, frozenset):
             return frozenset(new.get(part, part) for part in label)
         return new.get(label, label)
@@ -199,7 +199,7 @@ def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
     return _once(*_pairs(_filled(path), names), source)
 
 
-def _of_frame(given: Any, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
+def _of_frame(given: object, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Item and truth of a data frame, or of a series whose index names the items; the column."""
     if hasattr(given, "columns"):
         return _pairs(rows_of(given), items)
@@ -273,7 +273,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     return found
 
 
-def _name(path: str | os.PathLike[str]) -> Any:
+def _name(path: str | os.PathLike[str]) -> object:
     """Name of the first column of a file, which the data may have too."""
     with suppress(AnnotationError):
         first = _filled(path).header[0]
@@ -283,7 +283,7 @@ def _name(path: str | os.PathLike[str]) -> Any:
 
 
 def items_from(
-    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[Any] = ()
+    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[object] = ()
 ) -> list[str]:
     """Items of a table, each once: its column with the item, or the only one that it has."""
     table = _filled(path)
@@ -302,7 +302,7 @@ def item_columns(
     path: str | os.PathLike[str],
     columns: Sequence[str],
     item: Names | None = None,
-    items: Iterable[Any] = (),
+    items: Iterable[object] = (),
 ) -> dict[str, dict[str, str]]:
     """Cells of some columns of a table, by item; rows of an item may repeat if they agree.
 
@@ -389,7 +389,7 @@ Row = tuple[int, str, str, str, str, str]
 ENTRIES = {"two readings": {"two": True}, "skipped": {"skip": True}, "note": {}}
 
 
-def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
+def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
     """Return the decided label of each item, by the names that the data have.
 
     Rows with another decision ("two readings", "skipped", "note") decide nothing. A table without
@@ -416,7 +416,7 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
     return {items[item]: labels[label] for _, item, label, *_ in made}
 
 
-def _rows(given: Any) -> tuple[list[Row], str]:
+def _rows(given: object) -> tuple[list[Row], str]:
     """Return number, item, label, decision, fit and note of each row, none of other tables."""
     is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
     if not is_path and not hasattr(given, "columns"):

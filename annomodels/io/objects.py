@@ -64,7 +64,7 @@ def _constant(name: str) -> str | None:
     return None if name == "NaN" else name
 
 
-def cell_text(value: Any) -> Any:
+def cell_text(value: object) -> object:
     """Text of a JSON value; lists and objects stay, so that they are reported where they matter."""
     if value is None:
         return ""
@@ -143,7 +143,7 @@ def at(record: Any, path: str) -> Any:
     return at(record.get(first), rest) if dot else None
 
 
-def keys_of(records: Iterable[Any], depth: int = 2) -> list[str]:
+def keys_of(records: Iterable[object], depth: int = 2) -> list[str]:
     """Paths that records hold, for messages."""
     found: dict[str, None] = {}
     for record in records:
@@ -161,7 +161,7 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
     return [part for part in parts if isinstance(part, dict)]
 
 
-def is_list_of(value: Any, kind: type | tuple[type, ...]) -> bool:
+def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
     """Whether a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)
 

@@ -261,11 +261,11 @@ def coded(column: Any, fractional: bool) -> Any:
     return pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), names)
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: object) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _text(value: Any, fractional: bool) -> str:
+def _text(value: object, fractional: bool) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float) and not fractional and value.is_integer():

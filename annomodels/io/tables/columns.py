@@ -155,11 +155,11 @@ def _not_found(
 
 
 def assemble(
-    cells: Mapping[str, Sequence[Any]],
+    cells: Mapping[str, Sequence[object]],
     rows: Sequence[int],
     source: str,
     names: Mapping[str, str],
-    missing: Callable[[Any], bool] = is_blank,
+    missing: Callable[[object], bool] = is_blank,
 ) -> Columns:
     """Leave out skipped labels, and collect what belongs to the items, with all problems."""
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
@@ -201,14 +201,14 @@ def _a(role: str) -> str:
 
 
 def _per_item(
-    items: Sequence[Any],
-    values: Sequence[Any],
+    items: Sequence[object],
+    values: Sequence[object],
     rows: Sequence[int],
     role: str,
     source: str,
     names: Mapping[str, str],
-    missing: Callable[[Any], bool],
-) -> tuple[dict[Any, Any], list[Problem]]:
+    missing: Callable[[object], bool],
+) -> tuple[dict[object, object], list[Problem]]:
     """One value for each item; items with two are a problem."""
     problems = check_hashable(values, role, source, rows)
     if problems:

@@ -95,7 +95,7 @@ def _rows(page: Any) -> list[list[str]]:
     return [row + [""] * (width - len(row)) for row in rows]
 
 
-def _shown(cell: Any) -> str:
+def _shown(cell: object) -> str:
     """Text of a cell as people see it: whole numbers without a fraction."""
     if cell is None:
         return ""
@@ -134,7 +134,7 @@ def spss_table(data: bytes, source: str) -> Table:
     return table
 
 
-def _coded(cells: Sequence[Any], names: Mapping[Any, str]) -> list[str]:
+def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
     """Texts of the cells of a variable, by its value labels where it has them."""
     labels = {code: str(name) for code, name in names.items()}
     return [
