@@ -58,9 +58,9 @@ class Facts:
         self.shown = Shown() if shown is None else shown
         self.estimate = None if estimate is None else renamed(estimate, fit)
 
-    def lacks(self, verb: str) -> str:
-        """See :meth:`annomodels.Fit.lacks`."""
-        return self.fit.lacks(verb)
+    def unsupported(self, verb: str) -> str:
+        """See :meth:`annomodels.Fit.unsupported`."""
+        return self.fit.unsupported(verb)
 
     @property
     def truth(self) -> str:
@@ -74,7 +74,7 @@ class Facts:
 
     def has(self, verb: str) -> bool:
         """Whether the fit gives something."""
-        return not self.lacks(verb)
+        return not self.unsupported(verb)
 
     @property
     def data(self) -> Any:
@@ -189,7 +189,7 @@ class Facts:
     @property
     def known_items(self) -> int:
         """Number of items of known truth: it was given to the fit, or an audit told it."""
-        if self.lacks("gold"):
+        if self.unsupported("gold"):
             return self.tally.known
         return 0 if self.data.gold is None else int((self.data.gold >= 0).sum())
 
@@ -218,7 +218,7 @@ class Facts:
     def states(self) -> dict[str, int]:
         """Number of items in each state."""
         names = ("settled", "need labels", "contested", "decided")
-        if self.lacks("items"):
+        if self.unsupported("items"):
             known = self.known_items
             rest = self.data.n_items - self.settled
             return dict(zip(names, (self.settled - known, rest, 0, known), strict=True))

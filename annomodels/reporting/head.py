@@ -90,7 +90,7 @@ def _checked(facts: Facts) -> str:
 
 
 def _decide(facts: Facts) -> Action | None:
-    if facts.lacks("items"):
+    if facts.unsupported("items"):
         return None
     if n := facts.states["contested"]:
         name = quadrant_name("contested", facts.data.n_labels)
@@ -146,7 +146,7 @@ def _coders(facts: Facts) -> Action | None:
 def _check(facts: Facts) -> Action | None:
     audited_by_design = facts.estimate is not None and facts.estimate.by_design
     rest = facts.data.n_items - facts.known_items
-    if facts.lacks("gold") or audited_by_design or facts.wrong.tested or not rest:
+    if facts.unsupported("gold") or audited_by_design or facts.wrong.tested or not rest:
         return None
     size, of = min(ADVISED, rest), facts.wrong
     time = f"about {counted(max(round(size / 60), 1), 'hour')}" if size >= 45 else "under an hour"

@@ -171,7 +171,9 @@ def page(facts: Facts, command: str = "", files: Mapping[str, str] | None = None
         head=(head_of_numbers if facts.truth == "number" else head)(facts),
         meta=_meta(facts),
         command=command,
-        data="" if facts.truth == "number" or facts.lacks("items") else payload(facts, command),
+        data=""
+        if facts.truth == "number" or facts.unsupported("items")
+        else payload(facts, command),
         files=packed(files) if files else "",
     )
 
@@ -212,8 +214,8 @@ def html(
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
     for section in sections_of(facts.truth, audited=facts.estimate is not None):
-        left_out += section.left_out(facts.lacks)
-        if not section.lacking(facts.lacks):
+        left_out += section.left_out(facts.unsupported)
+        if not section.unsupported(facts.unsupported):
             shown.append((section, section.make(facts)))
     if left_out:
         words = Part("words", [(name, f"Left out: {reason}.") for name, reason in left_out])
@@ -242,7 +244,7 @@ def _refuse(facts: Facts) -> None:
         (f"{Option('known')}", facts.known, "items"),
         (f"{Option('target')}", facts.target, "plot.confusion"),
     ):
-        if given and (reason := facts.lacks(verb)):
+        if given and (reason := facts.unsupported(verb)):
             raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
 
 

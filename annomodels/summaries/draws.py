@@ -111,8 +111,8 @@ def model_of(tree: xr.DataTree) -> Model:
 
 def told_by(tree: xr.DataTree) -> tuple[str, ...]:
     """Say whose numbers of coders and classes a table holds, where P(truth) is from elsewhere."""
-    teller = model_of(tree).teller
-    return (teller,) if teller else ()
+    coder_note = model_of(tree).coder_note
+    return (coder_note,) if coder_note else ()
 
 
 @lru_cache(maxsize=16)

@@ -62,11 +62,11 @@ def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
     alphas = merged_alphas(data, [(0, 0), *wanted[0], *wanted[1]]) if wanted[1] else {}
     of_own = merges(mixed, own, {pair: alphas[pair] for pair in [(0, 0), *wanted[0]] if alphas})
     of_top = merges(mixed, top, alphas)
-    kept, teller = _kept(joint, data), told_by(tree)
+    kept, coder_note = _kept(joint, data), told_by(tree)
     each, both = _each(draws, data, joint, partner, of_own), _pairs(data, mixed, top, of_top)
     return (
-        Summary("Labels", each, kept, (*teller, *_notes(data, of_own)), COLUMNS),
-        Summary("Pairs of labels", both, kept, (*teller, *_notes(data, of_top)), PAIRS),
+        Summary("Labels", each, kept, (*coder_note, *_notes(data, of_own)), COLUMNS),
+        Summary("Pairs of labels", both, kept, (*coder_note, *_notes(data, of_top)), PAIRS),
     )
 
 

@@ -64,7 +64,7 @@ def section(facts: Facts) -> list[Part]:
         Part("text", honest(facts)),
         *table(tabulate("checks", "Diagnostics of the run", CHECKS, facts.check.table)),
     ]
-    if facts.lacks("predictive"):
+    if facts.unsupported("predictive"):
         parts += drawn(ranked)
     else:
         seen = _predictive(facts) if len(facts.fit.predictive().table) else None

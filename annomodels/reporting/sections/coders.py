@@ -11,7 +11,7 @@ from annomodels.data.columns import COLUMNS, decimal, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
 from annomodels.plots.coders import notable, pairwise
-from annomodels.plots.style import told_apart
+from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, picture, table
@@ -95,7 +95,7 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
 
 
 def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    labels = told_apart(facts.data.labels, 14)
+    labels = distinct_names(facts.data.labels, 14)
     shown = np.arange(len(labels))
     if len(labels) > _WIDEST:
         often = np.argsort(-np.array(facts.counts.label_counts), kind="stable")

@@ -29,7 +29,7 @@ def _decide(facts: Facts) -> list[Part]:
 
 
 def _items(facts: Facts) -> list[Part]:
-    if facts.lacks("items"):
+    if facts.unsupported("items"):
         made = unsettled(facts)
         return table(made, "Every item is settled.")
     data = facts.data

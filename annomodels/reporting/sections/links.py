@@ -88,7 +88,7 @@ def meta(facts: LinkFacts) -> list[tuple[str, str]]:
 
 def head(facts: LinkFacts) -> Head:
     """Return the first screen."""
-    if facts.lacks("texts"):
+    if facts.unsupported("texts"):
         return _head_of_fit(facts)
     kinds = facts.kinds()
     two = sum(kinds.get(kind, 0) for kind in TWO)
@@ -253,7 +253,7 @@ def forest(facts: LinkFacts) -> Part | None:
         else frame.iloc[np.linspace(0, n - 1, MOST_TEXTS).round().astype(int)]
     )
     summary = facts.posterior.summary(facts.prob).iloc[1:]
-    names = [style.mathless(name) for name in style.told_apart(shown["document"], NAME_WIDTH)]
+    names = [style.mathless(name) for name in style.distinct_names(shown["document"], NAME_WIDTH)]
     rows = np.arange(len(shown), dtype=float)
     below = len(shown) + 0.6 + np.arange(len(summary), dtype=float)
     made = style.figure(0.9 + 0.24 * (len(shown) + len(summary)))
@@ -291,7 +291,7 @@ def methods(facts: LinkFacts) -> list[str]:
     if facts.fit is not None:
         told = " ".join(facts.fit.model.describe())
         story = [f"Silver chains are from the {facts.fit.model.title} model. {told}"]
-    if facts.lacks("texts"):
+    if facts.unsupported("texts"):
         return story
     alphas = [
         f"{r.measure}: {decimal(r.value)}"

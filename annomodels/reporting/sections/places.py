@@ -78,7 +78,7 @@ def _places(facts: LinkFacts) -> list[Part]:
 
 def _coders(facts: LinkFacts) -> list[Part]:
     rates_of_model = table(rates(facts.fit, facts.prob)) if facts.fit is not None else []
-    if facts.lacks("texts"):
+    if facts.unsupported("texts"):
         return rates_of_model
     two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
     folded = [Part("more", ("As the model of silver chains sees them", rates_of_model))]

@@ -28,7 +28,7 @@ PAIR = Column("pair", "Pair of labels", "name", of=lambda row: _pair(row))
 def section(facts: Facts) -> list[Part]:
     """Give the parts of the section."""
     shown = prevalence(facts)
-    if facts.lacks("labels"):
+    if facts.unsupported("labels"):
         return [*table(frequencies(facts)), shown]
     return [
         *notes(scheme_notes(facts)),

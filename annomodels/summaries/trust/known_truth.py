@@ -70,7 +70,7 @@ def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:
 
 
 def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
-    """Draw how many of some items do not have a label, as a fit foretells it of open items."""
+    """Draw how many of some items do not have a label, as a fit predicts it for open items."""
     at, n = np.arange(len(items)), len(items)
     rng = np.random.default_rng(0)
     if not n:
