@@ -458,8 +458,6 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: o
 
 def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Questions:
     """Read each question; those that cannot be read are left out with the reason."""
-    if said["question"] is not None:
-        raise AnnotationError("Several questions were asked for.")
     found, made, book = understood(path, said, every=True)
     found.check()
     source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
