@@ -174,11 +174,11 @@ def assemble(
     if skipped:
         kept = [n for n, label in enumerate(labels) if label not in skipped]
     out.skips = len(labels) - len(kept)
-    for role, column in (("item", items), ("coder", coders)):
+    for role, word, column in (("item", "an item", items), ("coder", "a coder", coders)):
         blank = {name for name in set(column) if is_blank(name)}
         empty = list(dict.fromkeys(rows[n] for n in kept if column[n] in blank)) if blank else []
         if empty:
-            what = f"{counted(len(empty), 'row')} with a label but without {_a(role)}."
+            what = f"{counted(len(empty), 'row')} with a label but without {word}."
             where = at_rows(source, empty, names.get(role, role))
             remedy = f"Name the {role} of every label, or drop the rows."
             out.problems.append(Problem(what, where, remedy))
@@ -194,10 +194,6 @@ def assemble(
             texts = {name: str(text) for name, text in found.items()} if role == "text" else found
             setattr(out, "texts" if role == "text" else role, texts)
     return out
-
-
-def _a(role: str) -> str:
-    return f"an {role}" if role[0] in "aeiou" else f"a {role}"
 
 
 def _per_item(
