@@ -63,20 +63,16 @@ Three = Floats | tuple[float, float, float]
 def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     """Return codes of the names given to items, -1 without one, and the names."""
     place = places(fit.data.items)
-    codes = np.full(fit.data.n_items, -1)
-    names: dict[Hashable, int] = {}
-    for item, name in given.items():
-        if item in place:
-            codes[place[item]] = names.setdefault(name, len(names))
-    if not names:
+    found = {place[item]: name for item, name in given.items() if item in place}
+    if not found:
         what = f"None of these items is in the fit: {some(list(given))}."
         remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
         raise AnnotationError(Problem(what, remedy=remedy))
-    order = sorted(names, key=label_text)
-    new = np.empty(len(names) + 1, dtype=np.int64)
-    new[[names[name] for name in order]] = np.arange(len(order))
-    new[-1] = -1
-    return new[codes], tuple(order)
+    names = tuple(sorted(set(found.values()), key=label_text))
+    code = {name: n for n, name in enumerate(names)}
+    codes = np.full(fit.data.n_items, -1)
+    codes[list(found)] = [code[name] for name in found.values()]
+    return codes, names
 
 
 def units_of(member: Ints, inside: Bools) -> tuple[Ints, Ints]:

@@ -18,7 +18,7 @@ from annomodels.io.many import File, RowOf, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
-from annomodels.io.tables.keys import said_key
+from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
@@ -172,7 +172,8 @@ def _records(form: Format, source: Source, options: Options) -> Records:
         remedy = f"Say what the items are with {Option('units')}. " + described()
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        options_ = (("units", "exact"),)
+        raise AnnotationError(Problem(what, source.name, remedy, options=options_))
     return form.records(source, options)
 
 
@@ -249,6 +250,8 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     problems += _splits(files) if unnamed and not is_wide and options.coder is None else []
     if problems:
         raise AnnotationError(list(dict.fromkeys(problems)))
+    if unnamed and not is_wide and not any(file.said for file in files) and options.coder is None:
+        check_same_items(tables, said_key(options.names, header))
     first = None if is_wide or options.names is not None else _first_key(tables)
     form = next(form for form in FORMATS if form.name == ("wide" if is_wide else "long"))
     own = []
@@ -285,6 +288,41 @@ def _splits(files: Sequence[File]) -> list[Problem]:
         "ana=a.csv ben=b.csv."
     )
     return [Problem(what, counted(len(files), "file"), remedy)]
+
+
+_TEXT = 20  # characters of a cell, on average, from which a column holds the texts of items
+
+
+def check_same_items(tables: Sequence[Table], key: str | None) -> None:
+    """Raise if files that look like the work of coders give the same names to different texts."""
+    if not tables[0].header or len(parts_of(key)) > 1:
+        return
+    first = key or next(iter([*matched(tables[0].header)["item"], *tables[0].header]))
+    if any(first not in table.columns for table in tables):
+        return
+    for name in tables[0].header:
+        texts: dict[str, str] = {}
+        other = 0
+        for table in tables:
+            if name == first or name not in table.columns:
+                break
+            cells = list(map(str, table.columns[name]))
+            if sum(map(len, cells)) < _TEXT * len(cells) or 2 * len(set(cells)) < len(cells):
+                break
+            for item, cell in zip(map(str, table.columns[first]), cells, strict=True):
+                other += texts.setdefault(item, cell) != cell
+        else:
+            shared = sum(map(len, tables)) - len(texts)
+            if other > 0.5 * shared:
+                what = (
+                    f"The files call different items by the same names: {name!r} differs in "
+                    f"{other:,} of the {counted(shared, 'row')} that share {first!r}."
+                )
+                remedy = (
+                    "These are parts of one data set, not the work of a coder each. Name the "
+                    f"column of the coders with {Option('coder', ...)}, or give one file."
+                )
+                raise AnnotationError(Problem(what, counted(len(tables), "file"), remedy))
 
 
 def _batches(files: Sequence[File], options: Options) -> bool:

@@ -80,13 +80,15 @@ class Records:
 
     # -- gathering ------------------------------------------------------------------------------
 
-    def objects(self, pairs: Iterable[tuple[int, Any]] | None = None) -> Iterator[tuple[int, Any]]:
+    def objects(
+        self, pairs: Iterable[tuple[int, object]] | None = None
+    ) -> Iterator[tuple[int, Any]]:
         """Rows and records that are objects; others become a problem."""
         for row, value in self.source.objects if pairs is None else pairs:
             for record in self.members([value], "a record", row):
                 yield row, record
 
-    def members(self, values: Any, word: str, row: int) -> Iterator[dict[str, Any]]:
+    def members(self, values: object, word: str, row: int) -> Iterator[dict[str, Any]]:
         """Objects in a list (or the list of nothing); what is none becomes a problem."""
         for value in values if isinstance(values, list) else [values] if values else ():
             if isinstance(value, dict):

@@ -191,7 +191,7 @@ def question_column(
 
 
 def choose_question(
-    counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
+    counts: Mapping[Any, int], asked: object, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:
     """Question that was asked for, or the only one; else what to say."""
     names = sorted(counts, key=str)
