@@ -62,17 +62,6 @@ def test_every_plot_is_a_method_with_the_same_options() -> None:
         assert getattr(FitPlots, name).__doc__ == function.__doc__
 
 
-@pytest.mark.few("coders", "confusion", "difficulty", "ranks")
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
-    made = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()))
-    assert isinstance(made, Figure)
-    direct = FUNCTIONS[name](fit, *ARGUMENTS.get(name, ()))
-    svgs = [plots.inline(figure, "same", "t", "d") for figure in (made, direct)]
-    assert svgs[0] == svgs[1]
-
-
 @pytest.mark.few("coders", "pairwise", "simplex")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"ranks"}))

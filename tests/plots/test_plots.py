@@ -102,12 +102,6 @@ def test_colours_follow_the_page_and_fonts_are_not_fixed(name, anesthesia):
 
 
 @pytest.mark.slow
-def test_drawing_twice_gives_the_same_bytes(anesthesia):
-    drawn = [plots.inline(plots.coder_forest(anesthesia), "k", "t", "d") for _ in range(2)]
-    assert drawn[0] == drawn[1]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(PLOTS) - {"ranks"}))
 def test_plots_do_without_intervals(name, glance):
     svg = plots.inline(PLOTS[name](glance), "k", "t", "d")
@@ -222,16 +216,6 @@ def test_pairs_without_common_items_stay_empty():
     assert np.isnan(values[0, 2])
     assert shared[0, 2] == 0
     plots.inline(plots.pairwise_heatmap(data), "k", "t", "d")
-
-
-def test_the_heatmap_puts_coders_of_one_mind_side_by_side(rng):
-    from annomodels.plots.coders import _order
-
-    camp = np.array([0, 1, 0, 1, 0, 1])
-    truth = rng.integers(2, size=(2, 300))
-    rows = [(i, f"c{j}", int(truth[camp[j], i])) for i in range(300) for j in range(6)]
-    order = _order(pairwise(am.Annotations.from_records(rows))[0])
-    assert len({*camp[order[:3]]}) == 1
 
 
 def test_the_heatmap_is_refused_for_many_coders(rng):

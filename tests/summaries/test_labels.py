@@ -111,18 +111,6 @@ def test_of_many_labels_only_the_largest_merges_are_worked_out(known, monkeypatc
     assert each["accuracy_gain"].notna().all()
 
 
-def test_alphas_of_merged_labels_are_those_asked_for_one_by_one(known) -> None:
-    _, data = known
-    pairs_of_labels = [(0, 1), (1, 2)]
-    found = merged_alphas(data, pairs_of_labels)
-    for k, m in pairs_of_labels:
-        distance = 1.0 - np.eye(3)
-        distance[k, m] = distance[m, k] = 0.0
-        one = am.agreement(data, "alpha", distance=distance, draws=1000)
-        assert found[k, m][0] == one.value
-        np.testing.assert_allclose(found[k, m][1], one.draws)
-
-
 def test_labels_that_merge_into_a_constant_have_no_alpha() -> None:
     rows = [(i, j, "xy"[(i + j) % 2]) for i in range(6) for j in range(2)]
     data = am.Annotations.from_records([*rows, ("z", 0, "z")], labels=["x", "y", "z"])
