@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -87,19 +85,3 @@ class _Nowhere:
 
     def flush(self) -> None:
         """Do nothing."""
-
-
-@pytest.mark.slow
-def test_matplotlib_loads_when_something_is_drawn() -> None:
-    code = (
-        "import annomodels as am, sys\n"
-        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1, starts=1)\n"
-        "fit.plot\n"
-        "print('matplotlib' in sys.modules)\n"
-        "fit.plot.prevalence()\n"
-        "print('matplotlib' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=900
-    )
-    assert done.stdout.split() == ["False", "True"]

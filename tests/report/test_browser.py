@@ -77,13 +77,6 @@ def head(at):
     return f"document.querySelectorAll('#coders th .sort')[{at}].click()"
 
 
-def test_no_name_on_a_page_becomes_its_title(browser, pages):
-    for name in ("crowd", "hostile"):
-        tab = browser.tab()
-        tab.open(pages[name])
-        assert tab.evaluate("document.title").startswith("Annotation report")
-
-
 def test_tables_sort_by_name_as_people_do(browser, pages, crowd):
     tab = browser.tab()
     tab.open(pages["crowd"])
@@ -270,18 +263,6 @@ def test_nothing_is_wrong_with_a_page(browser, path):
 def test_a_page_is_printed_on_few_sheets(browser, path, tmp_path):
     sheets = looking.to_pdf(browser, path, tmp_path / "page.pdf")
     assert 1 <= sheets <= 40
-
-
-def test_dark_is_dark(browser, pages):
-    colour = "getComputedStyle(document.body).backgroundColor"
-    grounds = []
-    for dark in (False, True):
-        tab = browser.tab(dark=dark)
-        tab.open(pages["crowd"])
-        numbers = tab.evaluate(colour).removeprefix("rgb(").removesuffix(")").split(",")
-        grounds.append(sum(map(int, numbers)))
-    assert grounds[0] > 3 * 230
-    assert grounds[1] < 3 * 40
 
 
 def test_without_a_script_everything_is_there_and_no_button_is_dead(browser, pages, crowd):

@@ -37,14 +37,7 @@ COLUMNS = columns_of(
 
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
-    r"""Tabulate accuracy, skill, information and kind of every coder, with 95 % intervals.
-
-    On every draw accuracy = sum_k prevalence_k confusion_kk, skill is kappa against the truth, bits
-    the mutual information of truth and one label, and share_right = sum_i 1(y_ij = z_i) / n_j with
-    drawn truths z. p_spammer = P(\|skill\| < .2 and bits < half the entropy of the truth), unless
-    the model knows two kinds of coders; bits alone of a noisy estimate are never near 0.
-    p_adversary = P(skill < 0 and not a spammer). :func:`kinds` and :func:`_advice` have the rules.
-    """
+    """Tabulate accuracy, skill, information and kind of every coder, with 95 % intervals."""
     if target is not None and not 0 <= target <= 1:
         raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
     draws = coder_draws(tree, data)
@@ -165,6 +158,7 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
 
 def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
     """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder]."""
+    # bits alone of a noisy estimate are never near 0
     entropy = entropy_bits(draws.prevalence)[:, None]
     # a coder who is wrong more often than chance and still tells something has labels swapped
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)

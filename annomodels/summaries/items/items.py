@@ -42,13 +42,10 @@ COLUMNS = columns(
 
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Tabulate the uncertainty of every item, taken apart, with a reason for items that stand out.
-
-    entropy = reducible + irreducible, in bits, with irreducible = E[entropy of P(truth | labels,
-    parameters)]: only further labels of the item lower it. p_contested comes from the labels alone,
-    surprise is a posterior predictive p-value (:func:`surprise`). With two classes labels cannot
-    tell a hard item from a contested one.
-    """
+    """Tabulate the uncertainty of every item, taken apart, and why some need a look."""
+    # irreducible is E[entropy of P(truth | labels, parameters)]: only further labels of the item
+    # lower it; p_contested comes from the labels alone, surprise is a posterior predictive p-value;
+    # with two classes labels cannot tell a hard item from a contested one
     truth = tree["truth"].to_dataset()
     p = truth["p_truth"].values
     best = p.argmax(axis=1)
