@@ -65,7 +65,7 @@ def believed(name: str) -> ConfusionModel:
     if isinstance(model, am.models.GroupedCoders):
         rows = [(0, j, j % 2) for j in range(CODERS)]
         half = replace(model, groups={j: f"group {2 * j // CODERS}" for j in range(CODERS)})
-        model = half.bound(am.Annotations.from_records(rows))
+        model = half.with_data(am.Annotations.from_records(rows))
     assert isinstance(model, ConfusionModel)
     return model
 

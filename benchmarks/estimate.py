@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 import annomodels as am
 from annomodels.auditing.design import allocate, beliefs, stratify
-from annomodels.auditing.estimator import Estimator, Seen
+from annomodels.auditing.estimator import Estimator, Observed
 from annomodels.auditing.rectify import ENDS, exact, prediction_powered, weighted
 from annomodels.auditing.tables import WRONG
 from annomodels.errors import AnnomodelsError
@@ -77,7 +77,7 @@ class Set:
     label: Ints
     n_coders: int
     slice: Ints
-    misjudged: tuple[float, float]
+    calibration_prior: tuple[float, float]
 
 
 def places(data: Path, names: list[str] | None) -> list[Path]:
@@ -133,7 +133,7 @@ def sets(folder: Path, model: str | None, seed: int, draws: int) -> list[Set]:
             Set(
                 name, beliefs(fit), truth, data.item.astype(np.int64), data.coder.astype(np.int64),
                 data.label.astype(np.int64), data.n_coders,
-                np.full(len(truth), -1) if slices is None else slices, fit.model.misjudged,
+                np.full(len(truth), -1) if slices is None else slices, fit.model.calibration_prior,
             )
         )  # fmt: skip
     return out
@@ -150,10 +150,10 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
     part = each.truth >= 0
     n = int(part.sum())
     strata = stratify(each.p, part, size)
-    estimator = Estimator(each.p, strata, *each.misjudged)
+    estimator = Estimator(each.p, strata, *each.calibration_prior)
     members = [np.flatnonzero(strata.stratum == s) for s in range(len(strata))]
     share = allocate(strata, size)
-    everything = Seen(np.flatnonzero(part), each.truth[part], np.ones(n))
+    everything = Observed(np.flatnonzero(part), each.truth[part], np.ones(n))
     wrong = float(estimator.found(WRONG, everything).sum())
     # of two labels the first is estimated, and the other one is the rest
     top = 0 if each.p.shape[1] == 2 else int(np.bincount(each.truth[part]).argmax())
@@ -167,7 +167,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         picked = np.concatenate(
             [rng.choice(m, k, replace=False) for m, k in zip(members, share, strict=True)]
         )
-        seen = Seen(picked, each.truth[picked], np.ones(size))
+        seen = Observed(picked, each.truth[picked], np.ones(size))
         weights = (strata.size / share)[strata.stratum[picked]]
         total, shares = estimator.total(WRONG, seen, DRAWS, rng)
         held, width = holds(total, wrong)
@@ -252,7 +252,7 @@ class _Coders:
         self.many = n >= FEWEST_LABELS
         self.held: list[float] = []
 
-    def look(self, estimator: Estimator, seen: Seen, shares: Floats, rng: Any) -> None:
+    def look(self, estimator: Estimator, seen: Observed, shares: Floats, rng: Any) -> None:
         if self.many.any():
             draws, _ = estimator.coders(seen, shares, self.labels, self.n_coders, rng)
             low, high = np.quantile(draws[:, self.many], ENDS, axis=0)
@@ -276,7 +276,7 @@ class _Slices:
         self.many = size >= FEWEST_ITEMS
         self.held: list[float] = []
 
-    def look(self, estimator: Estimator, seen: Seen, shares: Floats, rng: Any) -> None:
+    def look(self, estimator: Estimator, seen: Observed, shares: Floats, rng: Any) -> None:
         if self.many.any():
             units = self.item, self.group
             draws = estimator.groups(self.top, seen, shares, units, self.n, rng)

@@ -1,4 +1,4 @@
-"""Measure how well the next label of an item is foretold, on any folder of sets.
+"""Measure how well the next label of an item is predicted, on any folder of sets.
 
     python benchmarks/held_out_labels.py [--data FOLDER] [--json FILE] [--sets NAME ...]
 
@@ -26,7 +26,7 @@ from scipy.special import gammaln
 
 import annomodels as am
 from annomodels.errors import AnnotationError
-from annomodels.summaries.foretold.p_next import foretold
+from annomodels.summaries.predicted.p_next import predicted
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,7 +74,7 @@ def smoothed(votes: Floats) -> Floats:
 
 
 def measured(data: am.Annotations, seed: int, draws: int) -> dict[str, Any]:
-    """Hold out labels of a set, and foretell them."""
+    """Hold out labels of a set, and predict them."""
     out = held_out(data, HELD_OUT, seed)
     kept = np.flatnonzero(~out)
     rows = zip(data.item[kept], data.coder[kept], data.label[kept], strict=True)
@@ -97,7 +97,7 @@ def measured(data: am.Annotations, seed: int, draws: int) -> dict[str, Any]:
         begun = time.perf_counter()
         fit = am.fit(told, model, seed=seed, draws=draws, warmup=draws // 2)
         fitted = time.perf_counter()
-        said = foretold(fit.tree, told)
+        said = predicted(fit.tree, told)
         anyone, own = entropy(said.anyone[item]), entropy(said.of_coders(item, coder))
         found[model] = {
             "anyone": float(anyone.mean()),

@@ -133,7 +133,7 @@ def loaded(work: Path, n: int, seed: int) -> Any:
     # any parameters will do; those of the votes of a few items need no memory of their own
     few = cut(codes, max(1, codes.n_patterns // 1000)).partitions[0].open()
     model: Any = resolve("dawid-skene")
-    state = state_from_shares(model.bound(data), few, vote_shares(few))
+    state = state_from_shares(model.with_data(data), few, vote_shares(few))
     with Spread(cut(codes, 1), Serial()) as spread:
         known = [parameters_of(state, here=True)]
         spread.sum(sampled, known, [seed], 0, None, counted=True)

@@ -34,7 +34,7 @@ item on average, shown at random, and one more per item on average, bought in on
 of the items with the *fewest* labels; in turn for the items whose label has a probability below
 .95, the least sure first (*least sure*); as `fit.next(budget=)` asks (*next*) and as
 `fit.next(budget=, by="bits")` asks. Labels that a way does not name, or that nobody gave, are
-bought of the least sure. *Said* is the accuracy that the fit expects now and foretells for after
+bought of the least sure. *Said* is the accuracy that the fit expects now and predicts for after
 the labels of `fit.next`, *true* what came out. Means over {runs} choices of what is shown;
 differences from least sure with their paired standard error over these. *Interval covers*: runs in
 which the true number of wrong labels after the labels of `fit.next` lies in its 95 % interval.
@@ -93,7 +93,7 @@ def limits(fit: am.Fit, budget: int) -> dict[str, Any]:
 def wishes(
     way: str, fit: am.Fit, held: Held, rng: np.random.Generator
 ) -> tuple[list[int], list[float] | None]:
-    """Items in the order in which a way of choosing wants labels, and what it foretells."""
+    """Items in the order in which a way of choosing wants labels, and what it predicts."""
     items = np.array([int(str(i)) for i in fit.data.items])
     believed: Any = fit.tree["truth"]["p_truth"].values
     p = believed.max(axis=1)

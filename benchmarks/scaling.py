@@ -110,7 +110,7 @@ def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     from annomodels.models.encoded import encode
 
     data = scanned(work, n)
-    model = resolve("dawid-skene").bound(data.shell())
+    model = resolve("dawid-skene").with_data(data.shell())
     streamed = data.sources()
     (state,) = start_states(model, codes_of(streamed), seed, [])
     threads = 2 if kind == "two" else 1

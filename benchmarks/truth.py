@@ -244,7 +244,7 @@ class Seen:
     """What the members say of a set, and its truth: all that the constants are learnt from."""
 
     p: Floats
-    foretold: Floats
+    held_out_weight: Floats
     dependence: Dependence
     truth: Ints
     votes: float
@@ -259,7 +259,7 @@ def seen(each: Set, seed: int, draws: int) -> Seen:
     votes = measures(p[0], truth, np.arange(len(truth)))["log_loss"]
     common.say(f"{each.name} seen")
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
-    return Seen(p, stack["foretold"].values, dependence, truth, votes)
+    return Seen(p, stack["held_out_weight"].values, dependence, truth, votes)
 
 
 def learnt(sets: list[Seen]) -> Stack:
@@ -289,7 +289,13 @@ def learnt(sets: list[Seen]) -> Stack:
 def _numbers(model: Stack) -> Floats:
     odds = [np.log(share / (1 - share)) for share in (model.evidence, model.votes, model.unknown)]
     return np.array(
-        [*model.favour, *np.log(model.powers), *odds, np.log(model.sharpness), model.together / 10]
+        [
+            *model.log_prior_weight,
+            *np.log(model.powers),
+            *odds,
+            np.log(model.sharpness),
+            model.together / 10,
+        ]
     )
 
 
@@ -298,7 +304,7 @@ def _model(x: Floats, like: Stack) -> Stack:
     evidence, votes, unknown = 1.0 / (1.0 + np.exp(-x[2 * m : 2 * m + 3]))
     return replace(
         like,
-        favour=tuple(x[:m].tolist()),
+        log_prior_weight=tuple(x[:m].tolist()),
         powers=tuple(np.exp(x[m : 2 * m]).tolist()),
         evidence=float(evidence),
         votes=float(votes),
@@ -309,7 +315,7 @@ def _model(x: Floats, like: Stack) -> Stack:
 
 
 def _mixture(model: Stack, each: Seen) -> Floats:
-    return model.log_mixture(each.p, model.weights(each.foretold))
+    return model.log_mixture(each.p, model.weights(each.held_out_weight))
 
 
 def _log_loss(model: Stack, each: Seen) -> float:

@@ -133,8 +133,8 @@ def test_a_verb_called_twice_does_the_work_once_and_hands_out_a_table_to_change(
 
 
 def test_what_a_fit_lacks_is_said_and_calling_it_says_the_same(fit, tmp_path):
-    assert not fit.lacks("gold")
-    reason = fit.lacks("write_gold")
+    assert not fit.unsupported("gold")
+    reason = fit.unsupported("write_gold")
     assert "memory" in reason
     with pytest.raises(
         am.errors.NotApplicable, match=reason.replace("(", r"\(").replace(")", r"\)")
@@ -151,7 +151,7 @@ def test_every_verb_is_a_method_and_a_missing_one_says_why(fit):
         assert callable(getattr(owner, name))
         for kind in kinds:
             missing = kind(fit.data, fit.model, fit.tree)
-            assert bool(missing.lacks(verb)) == (verb not in kind._has)
+            assert bool(missing.unsupported(verb)) == (verb not in kind._has)
     assert isinstance(fit, ClassFit)
     with pytest.raises(am.errors.NotApplicable, match="numbers have no classes"):
         NumberFit(fit.data, fit.model, fit.tree).why()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.auditing.design import Design, Strata, open_items, places
-from annomodels.auditing.estimator import Seen
+from annomodels.auditing.estimator import Observed
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, plain_mapping
 from annomodels.data.validation import counted, is_blank, number_or_nan, some
@@ -162,7 +162,7 @@ def counts_of(
     weights: Floats | None,
     cluster: Ints | None,
     alike: bool,
-) -> tuple[Seen, Floats]:
+) -> tuple[Observed, Floats]:
     """Return the count of each audited item next to the model, and its weight without one."""
     # The items of a stratum count as equally many with equal weights and without clusters would
     # (Kish 1965); among themselves they keep their weights, however large clusters are.
@@ -183,7 +183,7 @@ def counts_of(
     if n:
         # a cluster in several strata tells each of them the same
         count *= (np.bincount(piece, alone) ** 2).sum() / (np.bincount(mine, alone) ** 2).sum()
-    return Seen(answers.item, answers.truth, count), alone
+    return Observed(answers.item, answers.truth, count), alone
 
 
 def apart(cluster: Ints) -> Ints:

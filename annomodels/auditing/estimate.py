@@ -275,7 +275,7 @@ def estimate(
     seen, alone = counts_of(answered, strata, weight, cluster, alike=drawn == "random")
     tables = Tables(
         fit=fit,
-        estimator=Estimator(beliefs(fit), strata, *fit.model.misjudged),
+        estimator=Estimator(beliefs(fit), strata, *fit.model.calibration_prior),
         seen=seen,
         answers=answered,
         weights=alone,

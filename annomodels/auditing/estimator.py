@@ -32,7 +32,7 @@ LAPSE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Observed:
     """Audited items, their truth, and the count of each."""
 
     item: Ints  # codes [audited]
@@ -88,14 +88,14 @@ class Estimator:
             out[:, side] = each.shares(n[side], y[side], draws, rng)
         return out
 
-    def found(self, label: int, seen: Seen) -> Floats:
+    def found(self, label: int, seen: Observed) -> Floats:
         """Return 1 for audited items that are wrong (-1) or have a label, else 0."""
         if label < 0:
             return np.asarray(seen.truth != self.best[seen.item], dtype=float)
         return np.asarray(seen.truth == label, dtype=float)
 
     def total(
-        self, label: int, seen: Seen, draws: int, rng: np.random.Generator
+        self, label: int, seen: Observed, draws: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats]:
         """Draw the number of items that are wrong (-1) or have a label, and the strata's shares."""
         n, y = self.counts(label, seen)
@@ -114,7 +114,7 @@ class Estimator:
         size = float(self.strata.size.sum())
         return stretched(total, known, known + float(rest.sum()), size, worth)
 
-    def counts(self, label: int, seen: Seen) -> tuple[Floats, Floats]:
+    def counts(self, label: int, seen: Observed) -> tuple[Floats, Floats]:
         """Count audited items, and those that are wrong (-1) or have a label, shape [stratum]."""
         n = self.strata.count(seen.item, seen.count)
         return n, self.strata.count(seen.item, seen.count * self.found(label, seen))
@@ -122,7 +122,7 @@ class Estimator:
     def groups(
         self,
         label: int,
-        seen: Seen,
+        seen: Observed,
         shares: Floats,
         units: tuple[Ints, Ints],
         n_groups: int,
@@ -155,7 +155,7 @@ class Estimator:
 
     def coders(
         self,
-        seen: Seen,
+        seen: Observed,
         shares: Floats,
         labels: tuple[Ints, Ints, Ints],
         n_coders: int,
@@ -192,7 +192,7 @@ class Estimator:
         drawn = of_group(rest, n, given, hits, asked, rng, OF_CODERS)
         return drawn, np.bincount(coder, minlength=n_coders)
 
-    def _audited(self, seen: Seen) -> Bools:
+    def _audited(self, seen: Observed) -> Bools:
         out = np.zeros(len(self.p), dtype=bool)
         out[seen.item] = True
         return out
@@ -210,7 +210,7 @@ AUDITS, DRAWS = 40, 500
 
 
 def widths(
-    estimator: Estimator, more: Ints, seen: Seen, rng: np.random.Generator
+    estimator: Estimator, more: Ints, seen: Observed, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Predict the width of the interval of accuracy, with the model and by the audit alone."""
     # Medians over simulated audits, whose answers follow the model, its errors on public data sets
@@ -232,23 +232,26 @@ def widths(
     return float(np.median(with_model)) / total, float(np.median(alone)) / total
 
 
-def foreseen(
-    p_truth: Floats, part: Bools, misjudged: tuple[float, float], sizes: tuple[int, ...] = LADDER
+def forecast_widths(
+    p_truth: Floats,
+    part: Bools,
+    calibration_prior: tuple[float, float],
+    sizes: tuple[int, ...] = LADDER,
 ) -> list[tuple[int, float, float]]:
     """Predict both widths for some sizes of an audit: (size, with the model, audit alone)."""
-    none = Seen(*(np.empty(0, dtype=np.int64),) * 2, np.empty(0))
+    none = Observed(*(np.empty(0, dtype=np.int64),) * 2, np.empty(0))
     out = []
     for size in sizes:
         if size >= part.sum():
             break
         strata = stratify(p_truth, part, size)
-        estimator = Estimator(p_truth, strata, *misjudged)
+        estimator = Estimator(p_truth, strata, *calibration_prior)
         rng = np.random.default_rng(size)
         out.append((size, *widths(estimator, allocate(strata, size), none, rng)))
     return out
 
 
-def further(estimator: Estimator, seen: Seen, drawn: Ints) -> list[tuple[int, float, float]]:
+def further(estimator: Estimator, seen: Observed, drawn: Ints) -> list[tuple[int, float, float]]:
     """Predict both widths for further items; `drawn` are those drawn so far [stratum]."""
     out = []
     for size in LADDER:

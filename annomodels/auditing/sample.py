@@ -21,7 +21,7 @@ from annomodels.auditing.design import (
     open_items,
     read_design,
 )
-from annomodels.auditing.estimator import foreseen, needed
+from annomodels.auditing.estimator import forecast_widths, needed
 from annomodels.data.names import places_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
@@ -171,10 +171,10 @@ def audit(
     if size is not None and size > room:
         what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn."
         raise AnnotationError(Problem(what, remedy=f"Ask for {room:,} at most."))
-    foretold = foreseen(p, part, fit.model.misjudged)
+    forecast = forecast_widths(p, part, fit.model.calibration_prior)
     wanted = size or DEFAULT_SIZE
     if width is not None:
-        wanted = max(needed(foretold, width, int(part.sum())) - len(had), 1)
+        wanted = max(needed(forecast, width, int(part.sum())) - len(had), 1)
     number = min(wanted, room)
     design = design if design.first else replace(design, first=number)
     strata = design.strata(fit)
@@ -204,8 +204,8 @@ def audit(
     if data.texts:
         table["text"] = [data.texts[item] for item in new]
     table["label"] = ""
-    plan = pd.DataFrame(foretold, columns=["size", "width", "width_audit_alone"])
-    expected = foreseen(p, part, fit.model.misjudged, (len(every),))
+    plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
+    expected = forecast_widths(p, part, fit.model.calibration_prior, (len(every),))
     notes = _notes(fit, expected, len(every), number, wanted, width)
     title = counted(len(table), "item") + " to be judged"
     return Audit(title, table, xr.Dataset(), notes, plan=plan, drawn=drawn, design=design)
@@ -215,7 +215,7 @@ def sized(fit: Fit, size: int | None, width: float | None) -> None:
     """Refuse fits that have nothing to audit, and sizes out of range."""
     if fit.model.truth != "class":
         raise NotApplicable("There is nothing to audit here: the truth of an item is no class.")
-    if reason := fit.lacks("gold"):
+    if reason := fit.unsupported("gold"):
         raise NotApplicable(f"There is nothing to audit here: {reason}.")
     if size is not None and width is not None:
         raise NotApplicable("Give a size or a width, not both.")

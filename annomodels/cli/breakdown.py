@@ -112,7 +112,7 @@ def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:
     """Write a diagnosis in the form asked for, and return its table of coefficients."""
     # JSON holds sentences and every table; other forms one table of all parts with their shares.
-    from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
+    from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
     from annomodels.coefficients.parts.diagnose import diagnose
 
     try:
@@ -124,13 +124,13 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
         about = {"title": found.title, "sentences": found.sentences, **tables, "notes": found.notes}
         emit_text(to_json(about), writing)
         return found.agreement
-    tell = teller(writing)
+    tell = note_writer(writing)
     for sentence in found.sentences:
         tell(f"* {sentence}")
     table = found.table
     if tell is say:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
-    emit(table, writing, found.title, tuple(map(str, found.table)))
+    emit(table, writing, found.title)
     for text in found.notes:
         note(f"note: {text}")
     return found.agreement

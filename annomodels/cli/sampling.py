@@ -119,8 +119,8 @@ def of_members(data: Annotations, options: dict[str, Any], model: Model) -> floa
 
     size = len(data), data.n_coders, data.n_labels
     stack = cast("Stack", model)
-    looks = stack.looks(*size) * stack.share_of_iterations(*size)
-    return _PER_LOOK * looks * sweeps_of(options)
+    cost = stack.cost(*size) * stack.share_of_iterations(*size)
+    return _PER_LOOK * cost * sweeps_of(options)
 
 
 def sweeps_of(options: dict[str, Any]) -> int:

@@ -59,12 +59,12 @@ def single_labels(data: Counted) -> float:
     return float((data.per_coder == 1).sum()) / max(int(data.per_coder.sum()), 1)
 
 
-def told_apart(data: Counted) -> int:
+def n_distinct(data: Counted) -> int:
     """Count the coders that are told apart, those who are not as one.
 
     >>> from annomodels.data.annotations import Annotations
     >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
-    >>> told_apart(Annotations.from_records(rows))
+    >>> n_distinct(Annotations.from_records(rows))
     2
     """
     return int(taken_together(data).max()) + 1

@@ -25,11 +25,11 @@ group                 variables
 ``held_out``          ``label_density`` (annotation): log density of each label given all others,
                       averaged over the chains, where sampling gave it for nothing
 ``stack``             of a stack: ``member`` (member, item, truth), log P(truth) of the votes and
-                      each model, ``weight`` (view, member), ``foretold`` (model), ``log_mixture``
-                      (item, view, truth), pooled and apart; draws of ``sharpness`` (layer_draw,
-                      view), ``unknown`` (layer_draw) and ``tilt`` (layer_draw, truth). Of a scan,
-                      in place of what is said of all items, ``known_mixture`` (known, view, truth)
-                      and ``known_truth`` (known)
+                      each model, ``weight`` (view, member), ``held_out_weight`` (model),
+                      ``log_mixture`` (item, view, truth), pooled and apart; draws of
+                      ``sharpness`` (layer_draw, view), ``unknown`` (layer_draw) and ``tilt``
+                      (layer_draw, truth). Of a scan, in place of what is said of all items,
+                      ``known_mixture`` (known, view, truth) and ``known_truth`` (known)
 ``audit``             of a fit after an audit, what it said before of the items that were judged
                       (audited): ``audited_item``, their codes; ``audited_drawn``, whether drawn at
                       random; ``audited_best``, the most probable label, and ``audited_wrong``, the
@@ -70,7 +70,7 @@ DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates
 STACK = {
     "member": ("member", "item", "truth"),
     "weight": ("view", "member"),
-    "foretold": ("model",),
+    "held_out_weight": ("model",),
     "log_mixture": ("item", "view", "truth"),
     "sharpness": ("layer_draw", "view"),
     "unknown": ("layer_draw",),

@@ -20,7 +20,7 @@ from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect, collect_parameters
 from annomodels.engines.kept import Kept
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.stages import StagedRun, chain_keys, looks, room_for
+from annomodels.engines.stages import StagedRun, chain_keys, cost, room_for
 from annomodels.engines.starts import chain_starts, items_here
 from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model
@@ -169,7 +169,7 @@ class _Threads(StagedRun):
     def __init__(
         self, model: ConjugateModel, codes: Encoded, settings: Settings, pool: ThreadPoolExecutor
     ) -> None:
-        work = looks(len(codes.row), codes.n_rows, codes.n_labels)
+        work = cost(len(codes.row), codes.n_rows, codes.n_labels)
         super().__init__(settings, work)
         self.codes, self.pool = codes, pool
         self.stop = Event()

@@ -32,7 +32,7 @@ from annomodels.engines.source.jobs import (
 )
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.stages import StagedRun, chain_keys, looks
+from annomodels.engines.stages import StagedRun, chain_keys, cost
 from annomodels.errors import EngineError
 from annomodels.models.base import State
 from annomodels.types import Floats
@@ -72,7 +72,7 @@ class Rounds(StagedRun):
 
     def work_of(self, model: Any, source: Source) -> int:
         """Return the work of an iteration."""
-        return looks(source.n_annotations, source.n_rows, source.n_labels)
+        return cost(source.n_annotations, source.n_rows, source.n_labels)
 
     def chain(self, state: State, key: int, relabel: bool) -> Any:
         """Return a chain that begins at a state."""

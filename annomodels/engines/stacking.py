@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 MEMBERS = 0.4
 # share of their draws that is left at the least where labels are very many; the warm-up is whole
 LEAST_OF_MEMBERS = 0.5
-# labels up to which all are left out and foretold; of more, those of items that are evenly spread
+# labels up to which all are left out and predicted; of more, those of items that are evenly spread
 FORETOLD = 500_000
 # labels of a scan in which copies and noise are looked for
 MOST_LOOKED_AT = 2_000_000
@@ -125,14 +125,17 @@ def _stacked(
     stack = replace(
         model,
         members=model.members[had],
-        favour=model.favour[had],
+        log_prior_weight=model.log_prior_weight[had],
         powers=model.powers[had],
         apart=model.apart[had],
     )
     densities = np.stack([part.densities for part in parts])
-    foretold, dependence = stacking_weights(densities), stack.dependence(densities, source.n_labels)
+    held_out_weight, dependence = (
+        stacking_weights(densities),
+        stack.dependence(densities, source.n_labels),
+    )
     dependence = replace(dependence, noise=noise)
-    weights = stack.weights(foretold)
+    weights = stack.weights(held_out_weight)
     told = spread.each(mixed, stack, weights)
     log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
     some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
@@ -163,7 +166,7 @@ def _stacked(
     }
     held = {
         "weight": weights,
-        "foretold": foretold,
+        "held_out_weight": held_out_weight,
         "sharpness": layer.sharpness,
         "unknown": layer.unknown,
         "tilt": layer.tilt,

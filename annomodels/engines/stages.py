@@ -36,7 +36,7 @@ def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]
     return max(min(settings.draws, most), min(settings.draws, FEWEST_DRAWS)), True
 
 
-def looks(n_annotations: int, n_rows: int, n_labels: int) -> int:
+def cost(n_annotations: int, n_rows: int, n_labels: int) -> int:
     """Give the work of an iteration: a cell of the parameters is drawn in the time of 20 looks."""
     return (n_annotations + 20 * n_rows * n_labels) * n_labels
 

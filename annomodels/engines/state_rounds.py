@@ -31,7 +31,7 @@ from annomodels.engines.source.states import (
     put_into_states,
     states_drawn,
 )
-from annomodels.engines.stages import looks, room_for
+from annomodels.engines.stages import cost, room_for
 from annomodels.engines.starts import chain_starts, items_of
 from annomodels.engines.state_chain import HOLD_OUT_EVERY, StateChain
 from annomodels.errors import NotApplicable, Option
@@ -125,7 +125,7 @@ class StateRounds(Rounds):
     def work_of(self, model: Any, source: Source) -> int:
         """Return the work of an iteration."""
         states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
-        return looks(source.n_annotations, source.n_rows, source.n_labels) + states
+        return cost(source.n_annotations, source.n_rows, source.n_labels) + states
 
     def chain(self, state: State, key: int, relabel: bool) -> StateChain:
         """Return a chain that begins at a state."""

@@ -118,7 +118,7 @@ def _check(named: dict[str, Fit]) -> None:
     if len(named) < 2:
         raise NotApplicable(f"There is {len(named)} fit; a comparison needs two or more.")
     for name, fit in named.items():
-        if reason := fit.lacks("compare"):
+        if reason := fit.unsupported("compare"):
             raise NotApplicable(f"{name} cannot be compared: {reason}.")
     prints = {name: fit.tree.attrs["data_fingerprint"] for name, fit in named.items()}
     first, *others = prints

@@ -68,4 +68,4 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
 
     labels = tuple(label_text(name) for name in fit.data.labels)
     names = tuple(label_text(name) for name in fit.data.coders)
-    return model.learnt(Earlier(draws_of, labels, names, weight, coders))
+    return model.updated(Earlier(draws_of, labels, names, weight, coders))

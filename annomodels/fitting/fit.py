@@ -16,13 +16,14 @@ from annomodels.errors import NotApplicable
 from annomodels.fitting.saving import save_file, save_folder, told
 from annomodels.limits import NEXT_LABELS
 from annomodels.models.base import Model
+from annomodels.renamed import renamed
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from annomodels.fitting.plots import FitPlots
     from annomodels.summaries.gold.coverage import Wrong
-    from annomodels.summaries.next.gains import By
+    from annomodels.summaries.next.expected_utility import By
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
 
@@ -39,6 +40,7 @@ def verb[**P, T](method: Callable[P, T]) -> Callable[P, T]:
     return asked
 
 
+@renamed(lacks="unsupported")
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(Html):
     """A fitted model: data, model and the tree of results; :func:`annomodels.fit` makes it.
@@ -48,7 +50,7 @@ class Fit(Html):
     handed out may have columns added and rows sorted.
 
     Which tables there are depends on what the truth is and on where the labels are;
-    :meth:`lacks` says why one is missing.
+    :meth:`unsupported` says why one is missing.
 
     Parameters
     ----------
@@ -104,7 +106,7 @@ class Fit(Html):
 
         return FitPlots(self)
 
-    def lacks(self, verb: str) -> str:
+    def unsupported(self, verb: str) -> str:
         """Return the reason why this fit has no such table or plot; empty if it has one.
 
         Parameters
@@ -116,14 +118,14 @@ class Fit(Html):
         --------
         >>> import annomodels as am
         >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
-        >>> fit.lacks("gold"), fit.lacks("write_gold")
+        >>> fit.unsupported("gold"), fit.unsupported("write_gold")
         ('', 'the gold standard fits into memory, use gold()')
         """
         return "" if verb in self._has else self._reasons.get(verb) or self._reasons[""]
 
     def require(self, verb: str) -> None:
         """Raise NotApplicable, with the reason, if this fit has no such table or plot."""
-        if reason := self.lacks(verb):
+        if reason := self.unsupported(verb):
             raise NotApplicable(
                 f"There is no {verb.replace('_', ' ')} of this fit of the {self.model.title} "
                 f"model: {reason}."
@@ -201,7 +203,7 @@ class Fit(Html):
         **some
             `items` or `coders`, for some of them only.
         """
-        from annomodels.summaries.foretold.p_next import p_next
+        from annomodels.summaries.predicted.p_next import p_next
 
         return self._table(p_next, by=by, **some)
 

@@ -61,5 +61,5 @@ class FitPlots(Html):
 
     def __repr__(self) -> str:
         names = [name for name in dir(type(self)) if not name.startswith("_")]
-        drawn = [name for name in names if not self._fit.lacks(f"plot.{name}")]
+        drawn = [name for name in names if not self._fit.unsupported(f"plot.{name}")]
         return f"plots: {', '.join(drawn)}"

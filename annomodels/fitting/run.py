@@ -60,10 +60,10 @@ def fit(
         The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
         mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
     model
-        A model or its name. By default ``stack``: several models and the votes, weighed by the
-        labels they foretell; and ``hierarchical`` or ``pooled`` where a stack cannot be fitted,
-        see :func:`default_model`. Then ``dawid-skene``, ``class-conditional``, ``one-coin``,
-        ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
+        A model or its name. By default ``stack``: several models and the votes, weighted by their
+        predictions of held-out labels; ``hierarchical`` or ``pooled`` if a stack cannot be
+        fitted, see :func:`default_model`. Then ``dawid-skene``, ``class-conditional``,
+        ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
         ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``,
         ``item-kinds``; ``spammers``; all are in the docs on models. Of mentions ``pairs`` (the
         default) or ``single``.
@@ -148,11 +148,11 @@ def fit(
         require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
         named = data.shell()
         silent = _silent(data)
-    fitted = resolved.bound(named)
+    fitted = resolved.with_data(named)
     # members of a stack take no account of who said "don't know"
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.reported
-    seen = expanded(data) if fitted.shadows and isinstance(data, Annotations) else data
+    seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     with reporting(progress) as tell:
         result = run(fitted, seen, replace(settings, progress=tell))
@@ -201,14 +201,14 @@ def default_model(
         return "pairs"
     if engine not in ("auto", "gibbs") or not keeps(executor):
         return "hierarchical"
-    from annomodels.data.alike import told_apart
+    from annomodels.data.alike import n_distinct
     from annomodels.models.mixtures.stack import Stack
 
     rows = data.n_coders * data.n_labels
     if rows * data.n_labels > MOST_CELLS:
         here = isinstance(data, Annotations) and executor is None and partitions is None
         return "pooled" if here and len(data) < LABELS_A_ROW * rows else "hierarchical"
-    if _silent(data) or not Stack().affordable(len(data), told_apart(data), data.n_labels):
+    if _silent(data) or not Stack().affordable(len(data), n_distinct(data), data.n_labels):
         return "hierarchical"
     return "stack"
 

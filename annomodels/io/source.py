@@ -252,10 +252,12 @@ class Source:
         if self.is_json:
             pairs = list(self.objects)
             return from_objects([v for _, v in pairs], [n for n, _ in pairs], self.name)
-        if self.kind in ("parquet", "spss"):
-            from annomodels.io.tables.workbooks import parquet_table, spss_table
+        if self.kind in ("parquet", "SPSS", "Stata"):
+            from annomodels.io.tables.workbooks import parquet_table, statistics_table
 
-            return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
+            if self.kind == "parquet":
+                return parquet_table(self.data, self.name)
+            return statistics_table(self.data, self.name, self.kind)
         rows = self.rows
         table = from_records(
             rows, lambda: rows.lines, self.name, rows.delimiter, self.opening.columns
@@ -265,13 +267,24 @@ class Source:
                 self.__dict__.pop(view, None)
         return table
 
-    def with_coder(self, who: str) -> str:
-        """Column of the coders; where there is none, a new one that names the coder of all rows."""
-        known = matched(self.table.header)["coder"]
-        if not known:
-            known = ["coder" if "coder" not in self.table.header else "coder (file)"]
-            self.table.columns[known[0]] = [who] * len(self.table)
-        return known[0]
+    def with_coder(self, who: str) -> str | None:
+        """Column of the coders; where there is none, or an empty one, `who` is the coder."""
+        table = self.table
+        known = matched(table.header)["coder"]
+        if len(known) > 1:
+            return None
+        name = known[0] if known else "coder" if "coder" not in table.header else "coder (file)"
+        cells = table.columns.get(name, [""] * len(table))
+        names = {str(cell) for cell in cells} - {""}
+        if not names:
+            table.columns[name] = [who] * len(table)
+        elif len(names) == 1 and "" in cells:
+            only = names.pop()
+            table.notes.append(
+                f"{self.name}: rows without a coder are taken for those of {only!r}."
+            )
+            table.columns[name] = [only] * len(table)
+        return name
 
     def with_key(self, item: Names | None) -> str | None:
         """Column of the items that was said; several are put together in a column of their own."""
@@ -293,4 +306,10 @@ class Source:
 
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
-_KINDS = {b"PAR1": "parquet", b"$FL2": "spss", b"$FL3": "spss", b"PK\x03\x04": "excel"}
+_VERSIONS = (b"q", b"r", b"s")
+_KINDS = {
+    **{b"PAR1": "parquet", b"PK\x03\x04": "excel", b"$FL2": "SPSS", b"$FL3": "SPSS"},
+    b"<stata_dta>": "Stata",
+    # versions 8 to 12: the version, the order of the bytes, and the type of the file
+    **{version + order + b"\x01": "Stata" for version in _VERSIONS for order in (b"\1", b"\2")},
+}

@@ -38,7 +38,7 @@ class Answering(ConjugateModel):
 
     A matrix of K rows and K + 1 labels, factored: if such a row is Dirichlet, its last entry is
     Beta and independent of the shares of the others, which are Dirichlet again. So the answers
-    stay those of any model of coders, and how often each coder answers is learnt beside it, for
+    stay those of any model of coders, and how often each coder answers is estimated next to it, for
     each class: a "don't know" tells of the truth as far as coders say it more often of one class.
     Several kinds follow each other: the second is said with a probability given that the first is
     not.
@@ -50,13 +50,13 @@ class Answering(ConjugateModel):
     base
         How coders answer, when they do.
     kinds
-        The labels that are not classes, in order; :meth:`bound` says it.
+        The labels that are not classes, in order; :meth:`with_data` says it.
     rate
         Prior of the mean rates of the coders, the same for each class and kind.
     concentration
         Prior of how alike the coders are in that, in pseudo-labels.
     coders
-        Number of coders; :meth:`bound` says it.
+        Number of coders; :meth:`with_data` says it.
 
     References
     ----------
@@ -71,7 +71,7 @@ class Answering(ConjugateModel):
 
     name: ClassVar[str] = "answering"
     citation: ClassVar[str] = "doi:10.2307/2283728"
-    shadows: ClassVar[bool] = True
+    abstention_rows: ClassVar[bool] = True
 
     base: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
     kinds: tuple[str, ...] = ("don't know",)
@@ -99,10 +99,10 @@ class Answering(ConjugateModel):
         """Return True if all priors are proper, as sampling needs."""
         return self.base.proper
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to."""
         kinds = tuple(str(name) for name in data.dont_know)
-        return replace(self, base=self.base.bound(data), kinds=kinds, coders=data.n_coders)
+        return replace(self, base=self.base.with_data(data), kinds=kinds, coders=data.n_coders)
 
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
@@ -131,8 +131,8 @@ class Answering(ConjugateModel):
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
         """Rows of answers and of rates that belong to some of the coders."""
-        shadows = np.arange(len(self.kinds) + 1) * self.n_coders(n_rows)
-        return np.asarray((shadows[:, None] + coders).ravel())
+        first = np.arange(len(self.kinds) + 1) * self.n_coders(n_rows)
+        return np.asarray((first[:, None] + coders).ravel())
 
     # -- parts -----------------------------------------------------------------------------------
 

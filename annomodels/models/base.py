@@ -19,6 +19,7 @@ from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
 from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
+from annomodels.renamed import renamed
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Earlier:
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
 
 
+@renamed(bound="with_data", learnt="updated")
 class Model(Html, ABC):
     """An immutable value: priors only, no data."""
 
@@ -78,10 +80,10 @@ class Model(Html, ABC):
     # whether P(truth) is put together from that of other models, see models/mixtures/stack.py
     stacks: ClassVar[bool] = False
     # whose numbers of coders and classes these are, where P(truth) is from elsewhere
-    teller: ClassVar[str] = ""
+    coder_note: ClassVar[str] = ""
     # log-odds of the real share of wrong labels less those of the expected one, on public sets with
     # known truth: mean and standard deviation, see benchmarks/estimate.py
-    misjudged: ClassVar[tuple[float, float]] = (1.0, 1.3)
+    calibration_prior: ClassVar[tuple[float, float]] = (1.0, 1.3)
     # whether parameters are drawn or climbed given counts of labels by truth: then Gibbs and EM go
     # in parts and on disk
     by_counts: ClassVar[bool] = False
@@ -89,9 +91,9 @@ class Model(Html, ABC):
     by_states: ClassVar[bool] = False
     # whether normal effects of items are summed out over points, see item_effects
     item_effects_summed: ClassVar[bool] = False
-    # whether coders have shadows in the data, which say whether they answered
-    shadows: ClassVar[bool] = False
-    # whether the matrix of a coder is learnt from nothing but the labels of that coder
+    # whether the data have a row for each coder that says whether they answered
+    abstention_rows: ClassVar[bool] = False
+    # whether the matrix of a coder depends on nothing but the labels of that coder
     alone: ClassVar[bool] = False
     # whether coders may, or must, be told to be of groups with a population each
     grouping: ClassVar[Literal["", "may", "must"]] = ""
@@ -241,7 +243,7 @@ class Model(Html, ABC):
         """Return the posterior in compiled loops; None where NUTS compiles the PyMC model."""
         return None
 
-    def learnt(self, earlier: Earlier) -> Model:
+    def updated(self, earlier: Earlier) -> Model:
         """Return this model with the posterior of an earlier fit as its priors.
 
         Raises
@@ -365,7 +367,7 @@ class Model(Html, ABC):
         """Read back what :meth:`to_dict` wrote."""
         return cls(**{k: value_of(v) for k, v in data.get("priors", {}).items()})
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, where its priors concern them by name.
 
         Raises

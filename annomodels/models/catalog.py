@@ -140,10 +140,10 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
     data
         Annotations with labels that are not classes.
     """
-    if model.shadows or model.shared or not model.by_counts:
+    if model.abstention_rows or model.shared or not model.by_counts:
         return model
     answering: Any = PARTS["answering"]
-    found: Model = answering(model).bound(data)
+    found: Model = answering(model).with_data(data)
     return found
 
 

@@ -67,7 +67,7 @@ class DawidSkene(ConjugateModel):
         """Return True if all priors are proper, as sampling needs."""
         return self.prevalence.concentration > 0 and self.confusion.strength > 0
 
-    def learnt(self, earlier: Earlier) -> Self:
+    def updated(self, earlier: Earlier) -> Self:
         """Return this model with the posterior of an earlier fit as its priors."""
         draws = earlier.draws_of("confusion")
         if draws.ndim == 4:  # a new coder is any of the coders there were

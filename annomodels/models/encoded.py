@@ -147,9 +147,9 @@ def _patterns(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Expanded(Annotations):
-    """Annotations whose last coders are shadows: their labels are no votes."""
+    """Annotations whose last rows say whether coders answered: these labels are no votes."""
 
-    n_silent: int = 0  # number of shadows
+    n_silent: int = 0  # number of abstention rows
 
 
 def expanded(data: Annotations) -> Expanded:
@@ -157,7 +157,7 @@ def expanded(data: Annotations) -> Expanded:
 
     The shadow of coder j and kind m stands at place J (m + 1) + j. Where the coder gave that kind,
     it says 1; where they gave a later kind or a class, 0; where they gave an earlier kind, nothing.
-    For the confusion family, P(labels | truth) is then a product over coders and shadows.
+    For the confusion family, P(labels | truth) is then a product over coders and abstention rows.
 
     Examples
     --------
@@ -178,13 +178,13 @@ def expanded(data: Annotations) -> Expanded:
         label += [np.zeros_like(data.label), (kind[later] == m).astype(np.int32)]
     items, whose, said = np.concatenate(item), np.concatenate(coder), np.concatenate(label)
     order = np.lexsort((whose, items))
-    shadows = [(name, text) for text in data.dont_know for name in data.coders]
+    abstentions = [(name, text) for text in data.dont_know for name in data.coders]
     kept = {f.name: getattr(data, f.name) for f in fields(Annotations)}
     kept |= {
         "item": items[order],
         "coder": whose[order],
         "label": said[order],
-        "coders": (*data.coders, *shadows),
+        "coders": (*data.coders, *abstentions),
         "unanswered": None,
         "dont_know": (),
     }

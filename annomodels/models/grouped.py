@@ -50,7 +50,8 @@ class GroupedCoders(HierarchicalDawidSkene):
     rest
         Group of the coders that `groups` does not name.
     members
-        Group of each coder of the data as a place among :attr:`group_names`; :meth:`bound` says it.
+        Group of each coder of the data as a place among :attr:`group_names`, filled in by
+        :meth:`with_data`.
 
     References
     ----------
@@ -95,7 +96,7 @@ class GroupedCoders(HierarchicalDawidSkene):
             raise TypeError("groups are pairs once the model is made")
         return self.groups
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the group of each coder of the data.
 
         Raises
@@ -103,7 +104,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         AnnotationError
             When a name with a group is not a coder of the data.
         """
-        known = super().bound(data)
+        known = super().with_data(data)
         given = dict(self._pairs)
         coders = [label_text(name) for name in data.coders]
         strange = sorted(given.keys() - set(coders))
@@ -125,13 +126,13 @@ class GroupedCoders(HierarchicalDawidSkene):
         """Names along the dimensions that only this model has."""
         return {"coder_group": list(self.group_names)} if self.split else {}
 
-    def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
+    def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
         """Return this model with the posterior of an earlier fit as its priors."""
         if self.split:
             raise NotApplicable(
                 "Priors cannot be taken from a fit with several groups of coders. Use hierarchical."
             )
-        return super().learnt(earlier)
+        return super().updated(earlier)
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
         """Group of each coder, where the coders of the data have several; else empty."""

@@ -62,7 +62,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         Rows of coders that are known from an earlier fit, see :func:`annomodels.prior_from`. They
         stand for themselves: the population is that of the other coders.
     places
-        Place of each coder of the data among `returning`, -1 for others; :meth:`bound` says it.
+        Place of each coder of the data among `returning`, -1 for others; :meth:`with_data` says it.
 
     References
     ----------
@@ -98,7 +98,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         """
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
-    def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
+    def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
         """Return this model with the posterior of an earlier fit as its priors."""
         logs = np.log(earlier.draws_of("concentration"))
         spread = math.hypot(float(logs.std()), 1e-3) / math.sqrt(earlier.weight)
@@ -189,9 +189,9 @@ class HierarchicalDawidSkene(ConjugateModel):
         none = np.zeros((n_labels, n_labels))
         return np.stack([none if n < 0 else self.returning[n].alpha(n_labels) for n in self.places])
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows which coders of the data return."""
-        super().bound(data)
+        super().with_data(data)
         where = {rows.coder: n for n, rows in enumerate(self.returning)}
         places = tuple(where.get(label_text(name), -1) for name in data.coders)
         return replace(self, places=places if self.returning else ())

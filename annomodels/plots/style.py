@@ -73,10 +73,10 @@ _MOST_NAMES = 60  # tiles of a side with their names
 _OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
 
-def told_apart(names: Iterable[object], width: int = 18) -> list[str]:
+def distinct_names(names: Iterable[object], width: int = 18) -> list[str]:
     """Names cut to a width; where the beginnings are the same, without their middle instead.
 
-    >>> told_apart(["tale of two cities, 1", "tale of two cities, 2", "emma"], 12)
+    >>> distinct_names(["tale of two cities, 1", "tale of two cities, 2", "emma"], 12)
     ['tale o…es, 1', 'tale o…es, 2', 'emma']
     """
     whole = list(names)

@@ -28,10 +28,10 @@ _HOW = {
 def narrower(facts: Facts, size: int) -> float:
     """Return the expected width of the interval of the share of wrong labels after an audit."""
     from annomodels.auditing.design import beliefs, open_items
-    from annomodels.auditing.estimator import foreseen
+    from annomodels.auditing.estimator import forecast_widths
 
     fit = facts.fit
-    found = foreseen(beliefs(fit), open_items(fit), fit.model.misjudged, (size,))
+    found = forecast_widths(beliefs(fit), open_items(fit), fit.model.calibration_prior, (size,))
     return found[0][1] if found else float("nan")
 
 

@@ -48,14 +48,18 @@ class Facts:
         shown: Shown | None = None,
     ) -> None:
         self.fit, self.data, self.tree = fit, fit.data, fit.tree
-        self.truth, self.on_disk, self.lacks = fit.model.truth, fit.truth is not None, fit.lacks
+        self.truth, self.on_disk, self.unsupported = (
+            fit.model.truth,
+            fit.truth is not None,
+            fit.unsupported,
+        )
         self.target, self.others, self.known = target, others, known
         self.shown = Shown() if shown is None else shown
         self.estimate = None if estimate is None else renamed(estimate, fit)
 
     def has(self, verb: str) -> bool:
         """Return True if the fit has a table or plot."""
-        return not self.lacks(verb)
+        return not self.unsupported(verb)
 
     @property
     def fingerprint(self) -> str:

@@ -84,7 +84,7 @@ def _checked(facts: Facts) -> str:
 
 
 def _decide(facts: Facts) -> Action | None:
-    if facts.lacks("items"):
+    if facts.unsupported("items"):
         return None
     about = f"{quadrant_name('contested', facts.data.n_labels)}: more labels would hardly help"
     n = facts.states["contested"]
@@ -95,7 +95,7 @@ def _decide(facts: Facts) -> Action | None:
 
 def _buy(facts: Facts) -> Action | None:
     of = facts.states["need labels"]
-    if facts.lacks("next"):
+    if facts.unsupported("next"):
         title, about = f"Buy {counted(of, 'label')}", "one for each item not settled"
         return Action("#items-section", title, about) if of else None
     plan = facts.following

@@ -40,11 +40,11 @@ class LinkFacts:
 
     truth, estimate = "link", None
 
-    def lacks(self, verb: str) -> str:
+    def unsupported(self, verb: str) -> str:
         """Return why there is no such table; empty if there is one."""
         if verb == "texts":
             return "" if self.documents else "a fit does not hold the texts, give them (texts=)"
-        return "no model was fitted" if self.fit is None else self.fit.lacks(verb)
+        return "no model was fitted" if self.fit is None else self.fit.unsupported(verb)
 
     @property
     def chain(self) -> str:

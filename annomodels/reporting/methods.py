@@ -200,7 +200,7 @@ def _rows(facts: Facts) -> list[tuple[str, ...]]:
     def ends(low: float, high: float) -> str:
         return f"[{decimal(low)}, {decimal(high)}]" if np.isfinite(low) else decimal(low)
 
-    if facts.truth != "class" or facts.lacks("agreement"):
+    if facts.truth != "class" or facts.unsupported("agreement"):
         return []
     table: Any = facts.fit.agreement().table
     return [

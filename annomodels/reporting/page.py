@@ -166,8 +166,8 @@ def page(
     left_out: list[tuple[str, str]] = []
     cover = _cover_of_fit(facts, command) if isinstance(facts, Facts) else _cover_of_links(facts)
     for section in sections_of(facts.truth, audited=facts.estimate is not None):
-        left_out += section.left_out(facts.lacks)
-        if not section.lacking(facts.lacks):
+        left_out += section.left_out(facts.unsupported)
+        if not section.unsupported(facts.unsupported):
             shown.append((section, section.make(facts)))
     if left_out:
         words = Part("words", [(name, f"Left out: {reason}.") for name, reason in left_out])
@@ -206,7 +206,7 @@ def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
         "heading": source or "Annotation report",
         "head": (head_of_numbers if numbers else head)(facts),
         "meta": meta,
-        "data": "" if numbers or facts.lacks("items") else payload(facts, command),
+        "data": "" if numbers or facts.unsupported("items") else payload(facts, command),
     }
 
 
@@ -243,7 +243,7 @@ def _refuse(facts: Facts) -> None:
         (f"{Option('known')}", facts.known, "items"),
         (f"{Option('target')}", facts.target, "plot.confusion"),
     ):
-        if given and (reason := facts.lacks(verb)):
+        if given and (reason := facts.unsupported(verb)):
             raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
 
 

@@ -121,15 +121,15 @@ class Section:
         """Anchor of the heading."""
         return f"h-{self.key.removesuffix('-section')}"
 
-    def lacking(self, lacks: Callable[[str], str]) -> str:
+    def unsupported(self, unsupported: Callable[[str], str]) -> str:
         """Return why a page has no such section; empty if it has one."""
-        return next(filter(None, map(lacks, self.needs)), "")
+        return next(filter(None, map(unsupported, self.needs)), "")
 
-    def left_out(self, lacks: Callable[[str], str]) -> list[tuple[str, str]]:
+    def left_out(self, unsupported: Callable[[str], str]) -> list[tuple[str, str]]:
         """List what is left out of the section, with the reason."""
-        if reason := self.lacking(lacks):
+        if reason := self.unsupported(unsupported):
             return [(self.title, reason)]
-        return [(name, reason) for verb, name in self.parts if (reason := lacks(verb))]
+        return [(name, reason) for verb, name in self.parts if (reason := unsupported(verb))]
 
 
 BADGES = {

@@ -15,7 +15,7 @@ from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
 from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
-from annomodels.summaries.foretold.p_next import drawn
+from annomodels.summaries.predicted.p_next import drawn
 from annomodels.summaries.stacked import stacked
 from annomodels.types import Floats
 
@@ -106,7 +106,7 @@ def _counted_draws(tree: xr.DataTree, data: Annotations) -> list[tuple[Draws, in
     if stack is None or not members:
         return [(thinned(tree, data, MODEL_DRAWS), 1)]
     names = cast("Stack", model_of(tree)).names[1:]
-    share = dict(zip(names, stack.foretold.tolist(), strict=False))
+    share = dict(zip(names, stack.held_out_weight.tolist(), strict=False))
     total = sum(share[name] for name in members)
     times = {n: MODEL_DRAWS * share[n] / total / len(draws) for n, draws in members.items()}
     return [(draws, round(times[n])) for n, draws in members.items() if round(times[n])]

@@ -111,8 +111,8 @@ def model_of(tree: xr.DataTree) -> Model:
 
 def told_by(tree: xr.DataTree) -> tuple[str, ...]:
     """Note whose numbers of coders and classes a table holds, if P(truth) is from elsewhere."""
-    teller = model_of(tree).teller
-    return (teller,) if teller else ()
+    note = model_of(tree).coder_note
+    return (note,) if note else ()
 
 
 @lru_cache(maxsize=16)

@@ -31,7 +31,7 @@ class Stacked:
     unknown: Floats
     tilt: Floats
     weight: Floats  # weights of votes and members in the mixtures, shape [view, 1 + member]
-    foretold: Floats  # weights with which members predict held-out labels best, shape [member]
+    held_out_weight: Floats  # weights of the members that predict held-out labels best [member]
     known: Ints  # truths of the items of a scan whose truth is known, shape [item]
     spread: float  # how far the accuracy of a coder lies from that under drawn truths, in logits
 
@@ -87,7 +87,7 @@ def stacked(tree: xr.DataTree) -> Stacked | None:
         unknown=found["unknown"].values,
         tilt=found["tilt"].values,
         weight=found["weight"].values,
-        foretold=found["foretold"].values,
+        held_out_weight=found["held_out_weight"].values,
         known=found["known_truth"].values if "known_truth" in found else np.zeros(0, dtype=int),
         spread=cast("Stack", model_of(tree)).far_off,
     )

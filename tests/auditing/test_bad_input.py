@@ -13,10 +13,10 @@ from annomodels.errors import AnnotationError, NotApplicable
 
 @pytest.fixture(autouse=True)
 def _no_plan(monkeypatch):
-    """Leave out what is foreseen of widths."""
+    """Leave out what is forecast_widths of widths."""
     from annomodels.auditing import sample, tables
 
-    monkeypatch.setattr(sample, "foreseen", lambda *_: [])
+    monkeypatch.setattr(sample, "forecast_widths", lambda *_: [])
     monkeypatch.setattr(tables, "further", lambda *_: [])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annomodels.auditing.design import allocate, stratify
-from annomodels.auditing.estimator import Estimator, Seen
+from annomodels.auditing.estimator import Estimator, Observed
 from annomodels.auditing.rectify import ENDS, weighted
 from annomodels.auditing.tables import effective
 
@@ -31,20 +31,20 @@ def said_and_true(kind, n, k, rng):
     return said / said.sum(axis=1, keepdims=True), truth
 
 
-def held(kind, misjudged, times, size=60, k=2, n=1000):
+def held(kind, calibration_prior, times, size=60, k=2, n=1000):
     """Shares of audits whose intervals hold the number of wrong labels, and of the commonest."""
     rng = np.random.default_rng(1)
     said, truth = said_and_true(kind, n, k, rng)
     common = int(np.bincount(truth).argmax())
     real = {-1: (said.argmax(axis=1) != truth).sum(), common: (truth == common).sum()}
     strata = stratify(said, np.ones(n, bool), size)
-    estimator, more = Estimator(said, strata, *misjudged), allocate(strata, size)
+    estimator, more = Estimator(said, strata, *calibration_prior), allocate(strata, size)
     pools = [np.flatnonzero(strata.stratum == s) for s in range(len(strata))]
     hits = dict.fromkeys(real, 0)
     for _ in range(times):
         drawn = [rng.choice(pool, m, replace=False) for pool, m in zip(pools, more, strict=True)]
         item = np.concatenate(drawn)
-        seen = Seen(item, truth[item], np.ones(len(item)))
+        seen = Observed(item, truth[item], np.ones(len(item)))
         for label, number in real.items():
             total, _ = estimator.total(label, seen, 400, rng)
             low, high = np.quantile(total, ENDS)

@@ -23,8 +23,8 @@ def small(make):
 
 @pytest.fixture
 def no_plan(monkeypatch):
-    """Leave out what is foreseen of widths, which no draw depends on."""
-    monkeypatch.setattr(sample, "foreseen", lambda *_: [])
+    """Leave out what is forecast_widths of widths, which no draw depends on."""
+    monkeypatch.setattr(sample, "forecast_widths", lambda *_: [])
 
 
 def codes(fit, names):

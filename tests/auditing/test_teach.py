@@ -39,7 +39,7 @@ def lesson(world, monkeypatch):
     return p, taught
 
 
-def test_a_lesson_is_used_where_it_foretells_held_out_items_better(world, lesson):
+def test_a_lesson_is_used_where_it_predicts_held_out_items_better(world, lesson):
     p, taught = lesson
     timid = p**0.2 / (p**0.2).sum(axis=1, keepdims=True)
     item = np.random.default_rng(1).choice(400, 80, replace=False)

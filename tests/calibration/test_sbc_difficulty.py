@@ -62,7 +62,7 @@ def compiled(kind):
     n = len(patterns)
     rows = [(i, j, int(patterns[i, j])) for i in range(n) for j in range(CODERS)]
     data = am.Annotations.from_records(rows)
-    model = MODELS[kind].bound(data)
+    model = MODELS[kind].with_data(data)
     codes = encode(data, kind=model.item_kinds)
     share = centred_share(dataclasses.replace(codes, weight=codes.weight * ITEMS / n))
     known = data.coords

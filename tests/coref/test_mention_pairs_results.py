@@ -166,7 +166,7 @@ def test_a_fit_of_links_is_a_fit_like_others(fit, tmp_path):
     with pytest.raises(am.errors.NotApplicable, match=r"takes no target="):
         fit.coders(0.8)
     classes = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1, starts=1)
-    assert "antecedents" in classes.lacks("links")
+    assert "antecedents" in classes.unsupported("links")
 
 
 def test_the_log_density_is_likelihood_and_prior_of_each_draw(fit):

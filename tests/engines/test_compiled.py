@@ -36,7 +36,7 @@ def crowd(seed, model="", n_items=40, n_coders=6, n_labels=3, gold=0):
 
 def built(model, data):
     """PyMC model of a model for some data."""
-    model = resolve(model).bound(data)
+    model = resolve(model).with_data(data)
     codes = encode(data, shared=model.shared)
     known = data.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}

@@ -51,13 +51,13 @@ def seen(state):
 
 @pytest.mark.calibration
 @pytest.mark.parametrize(
-    ("known", "strays"),
-    # known truth with strays takes every turn that known truth without them does
+    ("known", "lapse_rate"),
+    # known truth with lapses takes every turn that known truth without them does
     [(0, 0.0), (2, 0.1)],
 )
-def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known, strays):
+def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known, lapse_rate):
     """Geweke (2004), doi:10.1198/016214504000001132: labels are made anew after every step."""
-    model = KindsOfItems(kinds=2, communities=2, concentration=(3.0, 0.5), strays=strays)
+    model = KindsOfItems(kinds=2, communities=2, concentration=(3.0, 0.5), lapse_rate=lapse_rate)
     rng = np.random.default_rng(3)
     data = whole(gold=dict.fromkeys(range(known), 0) or None)
     codes = encode(data, collapse=False)
@@ -71,7 +71,7 @@ def test_the_step_keeps_the_joint_distribution_of_labels_and_parameters(known, s
         state = rng.choice(len(share), ITEMS, p=share / share.sum())
         rows = np.exp(chain.state.log_confusion)[codes.row, 1, np.repeat(state, CODERS)]
         label = (rng.random(len(rows)) < rows).astype(codes.label.dtype)
-        truth = np.where(rng.random(ITEMS) < strays, 1 - state // 2, state // 2)
+        truth = np.where(rng.random(ITEMS) < lapse_rate, 1 - state // 2, state // 2)
         gold = np.where(np.arange(ITEMS) < known, truth, -1).astype(codes.gold.dtype)
         pass_over(chain, replace(codes, label=label, gold=gold))
         before = chain.counts.copy()

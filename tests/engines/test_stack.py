@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import annomodels as am
-from annomodels.data.alike import taken_together, told_apart
+from annomodels.data.alike import n_distinct, taken_together
 from annomodels.engines.layer import draw_layer, elliptical, log_evidence, log_truth
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
@@ -25,7 +25,7 @@ from annomodels.models.mixtures.stack import (
     stacking_weights,
     vote_shares,
 )
-from annomodels.summaries.next.gains import stack_beliefs
+from annomodels.summaries.next.expected_utility import stack_beliefs
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import known_truth_finding
 
@@ -154,7 +154,7 @@ def test_copies_count_once_and_others_as_they_are():
         assert part.label[mine].tolist() == [given[item, j] for j in kept]
 
 
-def test_weights_are_those_that_foretell_best(rng):
+def test_weights_are_those_that_predict_best(rng):
     densities = np.log(rng.uniform(0.1, 1.0, (3, 400)))
     found = stacking_weights(densities)
     best = np.log(found / found.sum() @ np.exp(densities)).sum()
@@ -389,9 +389,9 @@ def single_labels(n_items, seed=5):
 
 def test_coders_of_a_single_label_cost_no_row_and_lose_nothing():
     data, _ = single_labels(80)
-    assert told_apart(data) == 1
+    assert n_distinct(data) == 1
     assert not taken_together(data).any()
-    member = am.models.KindsOfItems(kinds=1, strays=0.02)
+    member = am.models.KindsOfItems(kinds=1, lapse_rate=0.02)
     settings = Settings(chains=4, draws=500, warmup=200, extend=False, rows=False)
     source = cut(encode(data, collapse=False), 2)
     found = [
@@ -423,7 +423,7 @@ def test_coders_with_more_labels_stay_apart():
     data = am.Annotations.from_records(rows)
     place = taken_together(data)
     together = alike(cut(encode(data, collapse=False), 2), place)
-    assert together.n_rows == told_apart(data) == 3
+    assert together.n_rows == n_distinct(data) == 3
     codes = [part.open() for part in together.partitions]
     np.testing.assert_array_equal(np.concatenate([part.label for part in codes]), data.label)
     row = np.concatenate([part.row for part in codes])

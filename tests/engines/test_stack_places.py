@@ -106,7 +106,7 @@ class Forgetful(Serial):
 @pytest.mark.parametrize("rows", [True, False])
 def test_many_steps_in_one_call_are_those_that_are_taken_one_by_one(data, monkeypatch, rows):
     """Kept draws that are thinned, too, and the warm-up of chains that keep the rows of coders."""
-    codes, model = encode(data, collapse=False), KindsOfItems(kinds=2, strays=0.02)
+    codes, model = encode(data, collapse=False), KindsOfItems(kinds=2, lapse_rate=0.02)
     start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
 
     def sampled():
@@ -193,7 +193,7 @@ def test_models_whose_labels_choose_a_row_need_one_part(data):
     held.forget(run.spread.token)
 
 
-def test_labels_of_items_that_are_evenly_spread_are_foretold_where_labels_are_many(
+def test_labels_of_items_that_are_evenly_spread_are_predicted_where_labels_are_many(
     data, reference, monkeypatch
 ):
     monkeypatch.setattr(stacking, "FORETOLD", 100)

@@ -65,7 +65,7 @@ def separated(model, state):
 @pytest.mark.parametrize("base", BASES)
 def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
     data = tiny(rng, kinds)
-    model = Answering(resolve(base)).bound(data)
+    model = Answering(resolve(base)).with_data(data)
     codes = encode(expanded(data))
     state = model.sample_parameters(data.n_coders, 3, rng)
     confusion, no_answer = separated(model, state)
@@ -98,7 +98,7 @@ def test_the_factors_are_those_of_a_dirichlet_row(rng):
 @pytest.mark.usefixtures("uncompiled")
 def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
-    model = Answering(resolve(base)).bound(data)
+    model = Answering(resolve(base)).with_data(data)
     seen = expanded(data)
     codes, known = encode(seen), seen.coords
     coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
@@ -130,7 +130,7 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
 def test_em_never_goes_down(base, rng):
     data = tiny(rng, n_items=15)
-    model, codes = Answering(resolve(base)).bound(data), encode(expanded(data))
+    model, codes = Answering(resolve(base)).with_data(data), encode(expanded(data))
     mode = climb(model, codes, state_from_shares(model, codes, vote_shares(codes)))
     assert (np.diff(mode.trace) > -1e-9 * abs(mode.objective)).all()
 

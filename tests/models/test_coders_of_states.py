@@ -54,20 +54,20 @@ def with_coders(name, coders):
 @pytest.mark.parametrize(("name", "coders"), CASES)
 def test_coders_are_bound_with_the_model_and_written_down(name, coders, rng):
     data = tiny(rng)
-    bound = with_coders(name, coders).bound(data)
-    assert bound.coders == coders.bound(data)
+    bound = with_coders(name, coders).with_data(data)
+    assert bound.coders == coders.with_data(data)
     assert bound.coders != coders
     assert from_dict(bound.to_dict()) == bound
     strangers = tiny(rng, n_labels=2)
     if coders is GROUPS:
         with pytest.raises(am.errors.AnnotationError, match="not coders of the data, 1 in all: 2"):
-            with_coders(name, coders).bound(tiny(rng, n_coders=2))
+            with_coders(name, coders).with_data(tiny(rng, n_coders=2))
     elif coders is not KINDS:
         from annomodels.priors import Rows
 
         earlier = replace(coders, population=Rows(ROWS, ("0", "1", "2")))
         with pytest.raises(am.errors.NotApplicable, match="the data have 0, 1"):
-            with_coders(name, earlier).bound(strangers)
+            with_coders(name, earlier).with_data(strangers)
 
 
 def idle(model, values):
@@ -96,7 +96,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, coders, rng):
     from pymc.model.transform.conditioning import remove_value_transforms
 
     data = tiny(rng, gold=True)
-    model = with_coders(name, coders).bound(data)
+    model = with_coders(name, coders).with_data(data)
     plain = remove_value_transforms(built(model, data))
     free = [variable.name for variable in plain.free_RVs]
     assert ("group_population" in free) == (coders is GROUPS)
@@ -126,7 +126,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, coders, rng):
 def test_odds_of_a_spammer_compare_the_rows_a_coder_has(rng):
     """Evidence of a coder who comes back is that of their own rows, not of the population's."""
     data = tiny(rng)
-    model = KINDS.bound(data)
+    model = KINDS.with_data(data)
     state = model.sample_parameters(3, 3, rng)
     counts = rng.integers(0, 5, (3, 3, 3))
 
@@ -150,7 +150,7 @@ def test_rows_of_an_earlier_fit_stay_with_their_coder_beside_spammers(first, rng
     """Coder 1 of three, the first or none before them a spammer, has rows of their own."""
     data = tiny(rng)
     sure = tuple(tuple(1e7 * x for x in row) for row in ROWS)
-    model = replace(KINDS, returning=(CoderRows(sure, ("0", "1", "2"), "1"),)).bound(data)
+    model = replace(KINDS, returning=(CoderRows(sure, ("0", "1", "2"), "1"),)).with_data(data)
     counts = np.zeros((3, 3, 3), dtype=np.int64)
     counts[:2, np.arange(3), np.arange(3)] = 8
     counts[1] = (8 * np.array(ROWS).T / 3).astype(int)

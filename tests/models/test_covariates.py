@@ -87,7 +87,7 @@ def test_everything_that_is_wrong_is_said_at_once():
         row["team"] = "blue"
         row["speed"] = math.inf if row["town"] == "Essen" else 1.0
     with pytest.raises(AnnotationError) as caught:
-        SD(coder_covariates=table).bound(simulated())
+        SD(coder_covariates=table).with_data(simulated())
     problems = {each.what: each for each in caught.value.problems}
     assert [(each.what, each.where) for each in problems.values()] == [
         ("Covariates lack a row for 1 coder of the data.", "coder eva"),
@@ -104,10 +104,10 @@ def test_everything_that_is_wrong_is_said_at_once():
 def test_terms_that_cannot_be_told_apart_are_refused():
     twice = {name: {"a": row["years"], "b": 2 * row["years"]} for name, row in KNOWN.items()}
     with pytest.raises(AnnotationError, match="2 terms of covariates cannot be told apart"):
-        SD(coder_covariates=twice).bound(simulated())
+        SD(coder_covariates=twice).with_data(simulated())
     many = {name: {"who": name, "years": row["years"]} for name, row in KNOWN.items()}
     with pytest.raises(AnnotationError, match="5 terms of covariates cannot be told apart by 5"):
-        SD(coder_covariates=many).bound(simulated())
+        SD(coder_covariates=many).with_data(simulated())
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_is_no_table_of_coders_is_refused(table, what):
 def test_the_prior_of_the_coefficients_is_part_of_the_value():
     known = SD(coder_covariates=KNOWN).coder_covariates
     wide = Covariates(known.columns, known.names, known.values, spread=2.0)
-    model = SD(coder_covariates=wide).bound(simulated())
+    model = SD(coder_covariates=wide).with_data(simulated())
     assert "spread 2 logits" in model.describe()[-1]
     assert (
         "years (a standard deviation (2.79)), trained: False (against True)"
@@ -172,7 +172,7 @@ def of_items(data, log_share, log_emission):
 @pytest.mark.parametrize("labels", [2, 3])
 def test_the_density_of_logistic_random_effects_is_the_one_written_out(labels):
     data = simulated(labels=labels)
-    model = LRE(coder_covariates=KNOWN, nodes=5).bound(data)
+    model = LRE(coder_covariates=KNOWN, nodes=5).with_data(data)
     found, v = at_a_point(model, data)
     x, k = bound_to(model.coder_covariates, list(KNOWN)).design, labels
     ability = np.array(x) @ v["coder_effect"]
@@ -200,7 +200,7 @@ def test_the_density_of_logistic_random_effects_is_the_one_written_out(labels):
 @pytest.mark.usefixtures("uncompiled")
 def test_the_density_of_scalar_difficulty_is_the_one_written_out():
     data = simulated()
-    model = SD(coder_covariates=KNOWN, nodes=5).bound(data)
+    model = SD(coder_covariates=KNOWN, nodes=5).with_data(data)
     found, v = at_a_point(model, data)
     ability = np.array(model.coder_covariates.design) @ v["coder_effect"]
     level_sd = 1.0 / math.sqrt(2)
@@ -230,7 +230,7 @@ def test_the_density_of_scalar_difficulty_is_the_one_written_out():
 def test_the_rows_of_logit_normal_coders_are_those_written_out(labels):
     """The truth summed out of labels from rows that are computed here, and the priors."""
     data = simulated(labels=labels)
-    model = LND(coder_covariates=KNOWN).bound(data)
+    model = LND(coder_covariates=KNOWN).with_data(data)
     found, v = at_a_point(model, data)
     ability = np.array(model.coder_covariates.design) @ v["coder_effect"]
     lead = math.log(0.7 * (labels - 1) / 0.3)
@@ -261,8 +261,8 @@ def test_the_rows_of_logit_normal_coders_are_those_written_out(labels):
 @pytest.mark.parametrize("model", [LRE, SD, LND])
 def test_without_covariates_nothing_is_another(model):
     data = simulated()
-    plain = model().bound(data)
-    told = model(coder_covariates=KNOWN).bound(data)
+    plain = model().with_data(data)
+    told = model(coder_covariates=KNOWN).with_data(data)
     codes = encode(data)
     assert (plain.density(codes) is None) == (model is LND)
     assert told.density(codes) is None

@@ -90,9 +90,9 @@ def test_more_labels_ask_for_more_points_and_few_for_the_usual_ones():
     few = am.simulate(20, 12, 4, 5, seed=1).annotations
     many = am.simulate(20, 60, 4, 50, seed=1).annotations
     for model in (am.models.ItemDifficulty(), am.models.LogisticRandomEffects()):
-        assert model.bound(few) == model
-        assert model.bound(many).nodes == 11
-    assert am.models.ItemDifficulty(nodes=7).bound(many).nodes == 7
+        assert model.with_data(few) == model
+        assert model.with_data(many).nodes == 11
+    assert am.models.ItemDifficulty(nodes=7).with_data(many).nodes == 7
 
 
 @pytest.mark.few("3-0.01-0.008", "4-0.2-0.04")
@@ -136,7 +136,7 @@ def test_check_says_when_points_are_too_few(rng):
     assert coarse.severity == 1
     assert coarse.value > 0.25
     assert coarse.sentence.startswith("125 points are too few")
-    enough = effects_finding(tree_of(am.models.ItemDifficulty().bound(data), data, rng), data)
+    enough = effects_finding(tree_of(am.models.ItemDifficulty().with_data(data), data, rng), data)
     assert enough.severity == 0
     assert enough.value < 0.1
     few = am.simulate(30, 12, 4, 6, seed=3).annotations

@@ -20,7 +20,7 @@ LEARNT = Diagonal(30.0, 0.7, 10.0, spread=1.0)
 
 def grouped(data, **priors):
     """Coders 0 and 2 in one group, the others in another."""
-    return am.models.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).bound(data)
+    return am.models.GroupedCoders(groups={0: "a", 2: "a"}, rest="b", **priors).with_data(data)
 
 
 @pytest.mark.calibration
@@ -147,4 +147,4 @@ def test_groups_are_written_down_and_strange_names_refused(rng):
     assert model.groups == (("0", "a"), ("1", "b"), ("2", "a"))
     assert "a, b" in model.describe()[-1]
     with pytest.raises(am.errors.AnnotationError, match="not coders of the data, 1 in all: nobody"):
-        am.models.GroupedCoders(groups={"nobody": "a"}).bound(data)
+        am.models.GroupedCoders(groups={"nobody": "a"}).with_data(data)

@@ -339,12 +339,12 @@ def test_what_cannot_be_fitted_is_refused_in_a_sentence() -> None:
         am.fit(alone, "interval")
     numbers = am.Annotations.from_records([(1, "a", 2), (1, "b", 3)], scale="interval")
     fit = am.fit(numbers.replace(scale="interval"), "interval", draws=20, warmup=20, seed=1)
-    assert fit.lacks("why") == "numbers have no classes"
+    assert fit.unsupported("why") == "numbers have no classes"
     with pytest.raises(am.errors.NotApplicable, match="no classes"):
         fit.why()
     with pytest.raises(am.errors.NotApplicable, match=r"interval \(1\) cannot be compared"):
         am.compare([fit, fit])
-    reasons = {verb: fit.lacks(verb) for verb in ("next", "plot.ranks", "write_gold")}
+    reasons = {verb: fit.unsupported(verb) for verb in ("next", "plot.ranks", "write_gold")}
     assert "numbers have no classes" not in reasons.values()
     assert reasons["plot.ranks"] == "this plot is drawn of classes only"
     with pytest.raises(am.errors.NotApplicable, match="takes no threshold="):

@@ -56,12 +56,12 @@ def test_shared_points_integrate_the_labels_of_every_item(scale, widest):
 
 def test_points_are_as_close_where_a_column_reaches_far():
     data, table = known_items(100)
-    usual = SD(item_covariates={name: {"x": i} for i, name in enumerate(table)}).bound(data)
+    usual = SD(item_covariates={name: {"x": i} for i, name in enumerate(table)}).with_data(data)
     far = SD(item_covariates={name: {"x": i or 900} for i, name in enumerate(table)})
     assert usual.n_points == 84
-    reach = np.ptp(np.array(far.bound(data).item_covariates.design))
+    reach = np.ptp(np.array(far.with_data(data).item_covariates.design))
     assert reach > 9
-    assert far.bound(data).n_points == pytest.approx(84 * (10 + reach) / 16, abs=1)
+    assert far.with_data(data).n_points == pytest.approx(84 * (10 + reach) / 16, abs=1)
     assert usual.n_states(2) == 2 * 84 == len(usual.coords(["x", "y"])["state"])
 
 
@@ -80,7 +80,7 @@ OPTIONS = {
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_the_likelihood_of_an_item_is_its_integral(kind):
     data, table = known_items(8, labels=3 if "three" in kind else 2, gold=True)
-    model = SD(item_covariates=table, **OPTIONS[kind]).bound(data)
+    model = SD(item_covariates=table, **OPTIONS[kind]).with_data(data)
     handed = with_data(model, data)
     rng = np.random.default_rng(5)
     named = [*handed.free_RVs, *(v for v in handed.deterministics if v.name != "log_likelihood")]
@@ -115,7 +115,7 @@ def test_labels_drawn_by_the_pymc_model_are_those_of_items_of_that_difficulty():
     import pymc as pm
 
     data, table = known_items()
-    model = SD(item_covariates=table).bound(data)
+    model = SD(item_covariates=table).with_data(data)
     effect, scale, ability = np.array([1.2, -0.8]), 0.6, 1.0
     held = {
         "prevalence": np.array([1.0 - 1e-9, 1e-9]), "item_effect": effect,
@@ -135,7 +135,7 @@ def test_where_the_effect_is_zero_the_density_is_that_without_columns():
     data, table = known_items()
     told, plain = SD(item_covariates=table, nodes=21), SD(nodes=61)
     values = []
-    for model in (told.bound(data), plain):
+    for model in (told.with_data(data), plain):
         pymc_model = built(model, data)
         point = {name: 0.3 + 0.0 * value for name, value in pymc_model.initial_point().items()}
         if "item_effect" in point:
@@ -148,7 +148,7 @@ def test_items_with_the_same_labels_are_one_pattern_only_if_they_are_of_one_kind
     rows = [(f"i{i}", coder, "x") for i in range(6) for coder in "ab"] + [("i6", "a", "y")]
     data = am.Annotations.from_records(rows)
     table = {f"i{i}": {"genre": "chat" if i in (1, 4) else "news"} for i in range(7)}
-    model = SD(item_covariates=table).bound(data)
+    model = SD(item_covariates=table).with_data(data)
     codes = encode(data, kind=model.item_kinds)
     assert sorted(codes.weight.tolist()) == [1.0, 2.0, 4.0]
     assert codes.inverse[1] == codes.inverse[4] != codes.inverse[0]
@@ -170,7 +170,7 @@ def test_everything_that_is_wrong_is_said_at_once():
     del table["i5"]
     table["elsewhere"] = {"length": 3, "genre": "chat", "team": "blue"}
     with pytest.raises(AnnotationError) as caught:
-        SD(item_covariates=table).bound(data)
+        SD(item_covariates=table).with_data(data)
     assert [(each.what, each.where) for each in caught.value.problems] == [
         ("Covariates lack a row for 1 item of the data.", "item i5"),
         ("The column 'length' is empty for 1 item.", "item i0"),
@@ -200,15 +200,15 @@ def test_terms_that_cannot_be_told_apart_are_refused():
     data, table = known_items()
     twice = {name: {"a": row["length"], "b": 2 * row["length"]} for name, row in table.items()}
     with pytest.raises(AnnotationError, match="2 terms of covariates cannot be told apart by 12"):
-        SD(item_covariates=twice).bound(data)
+        SD(item_covariates=twice).with_data(data)
     each = {name: {"who": name} for name in table}
-    SD(item_covariates={**each, "i0": {"who": "i1"}}).bound(data)
+    SD(item_covariates={**each, "i0": {"who": "i1"}}).with_data(data)
     more = {name: {"who": name, "length": row["length"]} for name, row in table.items()}
     with pytest.raises(AnnotationError, match="12 terms of covariates cannot be told apart by 12"):
-        SD(item_covariates=more).bound(data)
+        SD(item_covariates=more).with_data(data)
     wrong = {name.upper(): row for name, row in table.items()}
     with pytest.raises(AnnotationError, match="Name items as the data do, such as i0"):
-        SD(item_covariates=wrong).bound(data)
+        SD(item_covariates=wrong).with_data(data)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_tables_may_be_the_labels_themselves_and_name_items_that_have_none():
     frame = pd.DataFrame([{"item": name, **row} for name, row in table.items()])
     long = pd.concat([frame, frame.iloc[::-1]])
     further = {**table, "later": {"length": 50, "genre": "poem"}}
-    models = [SD(item_covariates=each).bound(data) for each in (table, long, further)]
+    models = [SD(item_covariates=each).with_data(data) for each in (table, long, further)]
     assert models[0] == models[1] == models[2]
     assert from_dict(models[0].to_dict()) == models[0]
     known = models[0].item_covariates

@@ -37,7 +37,7 @@ def test_a_stack_names_its_members_as_they_name_themselves():
 
     stack = am.models.Stack(
         members=(am.models.KindsOfItems(kinds=2), Own()),
-        favour=(0.0, 0.0),
+        log_prior_weight=(0.0, 0.0),
         powers=(0.5, 0.5),
         apart=(1.0, 1.0),
     )
@@ -141,3 +141,11 @@ def test_equal_items_are_collapsed_with_their_multiplicity():
         of_pattern = slice(codes.starts[pattern], codes.starts[pattern + 1])
         mine = sorted(zip(data.coder[of_item], data.label[of_item], strict=True))
         assert mine == sorted(zip(codes.row[of_pattern], codes.label[of_pattern], strict=True))
+
+
+def test_old_names_work_with_a_warning():
+    with pytest.warns(DeprecationWarning, match="write log_prior_weight"):
+        stack = am.models.Stack(favour=(0.0, 0.0, 0.0, 0.0))
+    assert stack.log_prior_weight == (0.0, 0.0, 0.0, 0.0)
+    with pytest.warns(DeprecationWarning, match="write updated"):
+        assert stack.learnt == stack.updated

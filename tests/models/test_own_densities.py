@@ -63,7 +63,7 @@ cases = pytest.mark.parametrize("case", CASES)
 def crowd(case, rng, gold=True):
     k, model = CASES[case]
     data = tiny(rng, n_items=9, n_coders=4, n_labels=k, gold=gold)
-    return model.bound(data), data
+    return model.with_data(data), data
 
 
 def codes_of(model, data):

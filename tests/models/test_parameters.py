@@ -30,7 +30,7 @@ def data_of(labels: int) -> Annotations:
 
 
 def model_for(name: str, data: Annotations) -> am.models.base.Model:
-    return (VARIANTS[name] if name in VARIANTS else MODELS[name]()).bound(data)
+    return (VARIANTS[name] if name in VARIANTS else MODELS[name]()).with_data(data)
 
 
 def made_up(model, data: Annotations, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -106,7 +106,7 @@ def test_what_is_not_watched_belongs_to_single_coders_and_shows_in_what_is(name:
 def test_a_hyperparameter_in_two_places_forbids_the_use() -> None:
     """The fit of the review: six hyperparameters of one chain moved by 50."""
     data = am.datasets.load("anesthesia")
-    model = am.models.Ordinal().bound(data)
+    model = am.models.Ordinal().with_data(data)
     posterior = made_up(model, data, np.random.default_rng(1))
     for name in ("cuts", "shift_scale", "spread_scale", "lapse_scale", "lapse_location"):
         posterior[name][0] += 50

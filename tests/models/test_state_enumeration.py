@@ -183,12 +183,12 @@ def test_the_grid_of_readings_has_the_moments_of_its_dirichlet_distributions(k, 
 
 def test_items_with_few_labels_are_believed_to_divide_readers_less():
     rows = [(i, j, int(i % 2 == 0)) for i in range(6) for j in range(4)]
-    bound = Readings().bound(am.Annotations.from_records(rows))
+    bound = Readings().with_data(am.Annotations.from_records(rows))
     assert bound.labels_per_item == 4
     second = [
         m.layout(2).weight @ m.layout(2).values["second_reading"] for m in (bound, Readings())
     ]
     assert second[0] < 0.6 * second[1]
-    assert Readings(labels_per_item=7.0).bound(am.Annotations.from_records(rows)) == Readings(
+    assert Readings(labels_per_item=7.0).with_data(am.Annotations.from_records(rows)) == Readings(
         labels_per_item=7.0
     )

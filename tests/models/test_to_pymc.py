@@ -66,7 +66,7 @@ def moved(pymc_model, seed=4):
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_it_is_the_density_that_is_sampled_with_the_labels_observed(data, name):
-    model = resolve(name).bound(data)
+    model = resolve(name).with_data(data)
     handed = with_data(model, data)
     coords = coords_of(model, data, "truth", "label", "coder")
     inner = model.build(encode(data, shared=model.shared), coords)
@@ -97,7 +97,7 @@ def test_draws_have_the_names_of_pymc(data, name):
     """What a result keeps of a point of the PyMC model gives all of that point again."""
     labels = 2 if name == "beta-binomial-by-item" else 3
     data = data.replace(labels=tuple(range(labels)))
-    model = resolve(name).bound(data)
+    model = resolve(name).with_data(data)
     handed = with_data(model, data)
     free = [each.name for each in handed.free_RVs]
     variables = [*handed.free_RVs, *handed.deterministics]

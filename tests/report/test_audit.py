@@ -42,7 +42,7 @@ def judged(fit, size=60, **options):
     return am.estimate(fit, answers, audit, draws=1000, **options)
 
 
-def as_foretold(fit):
+def as_predicted(fit):
     """Estimate of an audit whose answers are as P(truth) says."""
     audit, rng = am.audit(fit, 60, seed=1), np.random.default_rng(1)
     p = dict(zip(fit.data.items, fit.tree["truth"].to_dataset()["p_truth"].values, strict=True))
@@ -164,7 +164,7 @@ def test_a_page_that_was_tested_asks_for_no_audit(crowd, audited_page):
 def test_an_audit_of_any_model_lights_the_lamp(crowd, stacked):
     for fit in (crowd, stacked):
         assert fit.check(predictive=False).lamps[TESTED] == "grey"
-        told = as_foretold(fit)
+        told = as_predicted(fit)
         check = told.after(fit).check(predictive=False)
         assert dict(badge_of(check).lamps)[TESTED] == "green"
         assert check.lamps[TESTED] == "green"

@@ -12,7 +12,7 @@ from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.sections import sections_of
 
 
-def lacking(*verbs):
+def unsupported(*verbs):
     return lambda verb: f"no {verb} here" if verb in verbs else ""
 
 
@@ -26,10 +26,10 @@ def test_every_section_of_the_table_is_there_once(truth):
 
 def test_a_section_is_left_out_with_the_reason_of_its_first_need():
     section = Section("x", "Ranks", "", lambda _: [], ("gold", "items"), (("next", "Requests"),))
-    assert section.left_out(lacking()) == []
-    assert section.left_out(lacking("next")) == [("Requests", "no next here")]
-    assert section.lacking(lacking("next")) == ""
-    assert section.left_out(lacking("items", "next")) == [("Ranks", "no items here")]
+    assert section.left_out(unsupported()) == []
+    assert section.left_out(unsupported("next")) == [("Requests", "no next here")]
+    assert section.unsupported(unsupported("next")) == ""
+    assert section.left_out(unsupported("items", "next")) == [("Ranks", "no items here")]
 
 
 @pytest.mark.slow
@@ -48,4 +48,4 @@ def test_a_new_section_is_one_entry_of_the_table(crowd, tmp_path, monkeypatch):
 
 def test_a_page_of_a_fit_in_memory_leaves_nothing_out(crowd):
     facts = Facts(crowd)
-    assert not [section for section in sections_of("class") if section.left_out(facts.lacks)]
+    assert not [section for section in sections_of("class") if section.left_out(facts.unsupported)]

@@ -129,7 +129,7 @@ def small(rng) -> am.Annotations:
 @pytest.mark.usefixtures("uncompiled")
 def test_the_densities_of_gibbs_and_pymc_differ_by_a_constant(rng) -> None:
     data = small(rng)
-    model = informed().bound(data)
+    model = informed().with_data(data)
     assert model.places == (-1, 0, -1)
     codes = encode(data)
     pymc_model = model.build(
@@ -161,7 +161,7 @@ def test_the_densities_of_gibbs_and_pymc_differ_by_a_constant(rng) -> None:
 @pytest.mark.calibration
 def test_draws_given_no_labels_are_those_of_the_prior(rng) -> None:
     data = small(rng)
-    model = informed().bound(data)
+    model = informed().with_data(data)
     state = model.sample_parameters(3, 2, rng)
     counts, sizes = np.zeros((3, 2, 2)), np.zeros(2)
     kept, prior = [], []

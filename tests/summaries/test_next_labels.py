@@ -14,7 +14,7 @@ import annomodels as am
 from annomodels.models.states import States
 from annomodels.summaries.draws import Draws, thinned, truth_probabilities
 from annomodels.summaries.next.allocation import allocate, steps
-from annomodels.summaries.next.gains import (
+from annomodels.summaries.next.expected_utility import (
     beliefs,
     coder_bits,
     gains,

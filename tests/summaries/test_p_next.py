@@ -10,8 +10,8 @@ from scipy.special import gammaln
 import annomodels as am
 from annomodels.errors import NotApplicable
 from annomodels.io.writers.backs import gold_list
-from annomodels.summaries.foretold.p_next import foretold, p_next
-from annomodels.summaries.foretold.shares import Mixture, smoothed
+from annomodels.summaries.predicted.p_next import p_next, predicted
+from annomodels.summaries.predicted.shares import Mixture, smoothed
 
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 
@@ -22,10 +22,10 @@ def small(make):
     return world, make.exact(world.data, world.prevalence, world.confusion)
 
 
-def test_draws_foretell_as_by_hand(small):
+def test_draws_predict_as_by_hand(small):
     world, tree = small
     data, p = world.data, tree["truth"]["p_truth"].values
-    found = foretold(tree, data).sources[1]
+    found = predicted(tree, data).sources[1]
     volume = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     mean = np.tensordot(volume, world.confusion, axes=1)
     np.testing.assert_allclose(found.anyone, p @ mean, atol=1e-9)
@@ -37,7 +37,7 @@ def test_draws_foretell_as_by_hand(small):
 def test_a_label_is_held_out_as_if_it_had_not_been_given(small):
     world, tree = small
     data = world.data
-    held = foretold(tree, data).sources[1].held
+    held = predicted(tree, data).sources[1].held
     volume = np.bincount(data.coder, minlength=data.n_coders) / len(data)
     mean = np.tensordot(volume, world.confusion, axes=1)
     for n in (0, 5, 100):
@@ -50,13 +50,13 @@ def test_a_label_is_held_out_as_if_it_had_not_been_given(small):
 
 def test_shares_hold_a_label_out_too(small):
     data = small[0].data
-    shares = foretold(small[1], data).sources[0]
+    shares = predicted(small[1], data).sources[0]
     votes = data.votes.astype(float)
     mixture = smoothed(votes)
     for n in (0, 31):
         less = votes[data.item[n]].copy()
         less[data.label[n]] -= 1
-        expected = mixture.foretell(less[None])[0, data.label[n]]
+        expected = mixture.predict(less[None])[0, data.label[n]]
         assert shares.held[0, n] == pytest.approx(np.log(expected))
 
 
@@ -70,7 +70,7 @@ def test_a_mixture_is_dirichlet_multinomial():
         return mixture.weight @ np.exp(parts)
 
     by_hand = [evidence(counts[0] + one) / evidence(counts[0]) for one in np.eye(2)]
-    np.testing.assert_allclose(mixture.foretell(counts)[0], by_hand)
+    np.testing.assert_allclose(mixture.predict(counts)[0], by_hand)
 
 
 def test_items_of_two_kinds_have_two_components_and_one_kind_has_one(rng):
@@ -97,7 +97,7 @@ def test_rows_are_distributions_and_name_what_was_asked(small):
 
 
 def test_rows_of_all_pairs_are_refused_where_they_are_too_many(small, monkeypatch):
-    from annomodels.summaries.foretold import p_next as module
+    from annomodels.summaries.predicted import p_next as module
 
     monkeypatch.setattr(module, "MOST_ROWS", 100)
     with pytest.raises(NotApplicable, match="60 items by 6 coders are 360 rows"):
@@ -119,7 +119,7 @@ def of_kinds(rng, n_items=300, n_coders=12):
 @pytest.mark.few("stack")
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "stack", "ambiguous"])
-def test_labels_held_out_are_foretold_better_than_by_their_shares(model, rng):
+def test_labels_held_out_are_predicted_better_than_by_their_shares(model, rng):
     rows = of_kinds(rng, 1500)
     out, told = rows[::6], [row for n, row in enumerate(rows) if n % 6]
     fit = am.fit(am.Annotations.from_records(told), model, **OPTIONS)
@@ -143,7 +143,7 @@ def test_labels_held_out_are_foretold_better_than_by_their_shares(model, rng):
 
 
 @pytest.mark.slow
-def test_a_saved_stack_foretells_the_same(tmp_path, rng):
+def test_a_saved_stack_predicts_the_same(tmp_path, rng):
     fit = am.fit(am.Annotations.from_records(of_kinds(rng, 40)), "stack", **OPTIONS)
     back = am.load(fit.save(tmp_path / "fit.nc"))
     pd.testing.assert_frame_equal(fit.p_next().table, back.p_next().table)
@@ -154,6 +154,6 @@ def test_a_label_may_be_called_next():
     row = {"item": ["t"], "label": ["a"], "probability": [0.6]}
     gold = gold_list(pd.DataFrame(row | {"p_a": [0.6], "p_b": [0.4], "p_next_a": [0.7]}))
     assert gold.labels == ("a", "b")
-    assert gold.items[0].foretold == {"a": 0.7}
+    assert gold.items[0].predicted == {"a": 0.7}
     gold = gold_list(pd.DataFrame(row | {"p_b": [0.6], "p_next_a": [0.4]}))
     assert gold.labels == ("b", "next_a")

@@ -106,7 +106,7 @@ def drawn_from_priors(model, data, n=3):
 @pytest.mark.calibration
 @pytest.mark.parametrize("name", list(MODELS))
 def test_priors_of_every_model_are_found(name, small):
-    model = MODELS[name]().bound(small)
+    model = MODELS[name]().with_data(small)
     values = drawn_from_priors(model, small)
     found, weighed = log_chosen_priors(model, small, values)
     assert found.shape == (3,)

@@ -6,6 +6,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Reading, Writing, option
+from annomodels.data.columns import Column, columns
 
 
 @as_command("advise votes.csv", "advise votes.csv --check", "advise votes.csv --fit fit.nc --json")
@@ -16,7 +17,7 @@ def command(
 ) -> None:
     """Suggest a model for DATA, with the reasons."""
     from annomodels.cli.loading import load_data, load_fit, say_notes
-    from annomodels.cli.tables import emit, emit_text, form_of, teller, to_json
+    from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
     from annomodels.cli.terminal import Stages
     from annomodels.planning.advise import advise
 
@@ -33,8 +34,8 @@ def command(
     if form_of(writing) == "json":
         emit_text(to_json(found.to_dict()), writing)
         return
-    tell = teller(writing)
+    tell = note_writer(writing)
     tell(f"model: {found.model or 'none can be fitted'}")
     for sentence in found.reasons:
         tell(f"* {sentence}")
-    emit(found.table, writing, "Models", ("model", "place"))
+    emit(found.table, writing, "Models", columns("model", Column("place", kind="tag")))

@@ -10,7 +10,7 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Writing, option, split_words
 
 if TYPE_CHECKING:
-    from annomodels.summaries.next.gains import By
+    from annomodels.summaries.next.expected_utility import By
 
 
 @as_command(

@@ -72,7 +72,9 @@ def command(
     after = shown if found is None else found.after(shown)
     with Stages() as stages:
         stages("drawing the report")
-        files = None if loaded.lacks("gold") else files_of(Facts(after, target, estimate=found))
+        files = (
+            None if loaded.unsupported("gold") else files_of(Facts(after, target, estimate=found))
+        )
         report(
             shown, output, force=force, command=told, target=target, others=rivals, known=truths,
             estimate=found, shown=columns, files=files,

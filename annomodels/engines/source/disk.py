@@ -168,14 +168,14 @@ def opened(data: LabelsOnDisk, model: Model) -> FileSource:
     data
         The scan.
     model
-        The model; where coders have shadows, whether they answered is a label too.
+        The model; if it has abstention rows, whether coders answered is a label too.
     """
     keeper = Keeper()
     for name in ("truth", "scratch"):
         (keeper.folder / name).mkdir()
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
-    source = data.sources(model.shared, str(keeper.folder / "scratch"), model.shadows)
+    source = data.sources(model.shared, str(keeper.folder / "scratch"), model.abstention_rows)
     return replace(source, finish=write, keeper=keeper)
 
 

@@ -71,7 +71,7 @@ class Keeping:
     draw: int
     length: int  # number of draws in a batch
     chains: Sequence[int]  # which chains these are
-    every: int  # labels of every so many items are left out and foretold; 0 for those of none
+    every: int  # labels of every so many items are left out and predicted; 0 for those of none
     whole: bool  # whether entropies are kept
     states: bool  # whether P(state) is kept
 
@@ -244,16 +244,16 @@ def _chosen(block: Block, every: int) -> slice:
     return slice(-block.first % every, None, every)
 
 
-def _foretold(block: Block, every: int) -> tuple[Ints, ...]:
+def _held_out(block: Block, every: int) -> tuple[Ints, ...]:
     """Labels of the items of a block whose labels are left out; held here."""
     if every == 1 and block.held is not None:
         return block.held[0]
-    known = block.memory.get("foretold")
+    known = block.memory.get("held_out")
     if known is None or known[0] != every:
         starts, cell, gold = block.open()[0]
         items = np.arange(block.n_items)[_chosen(block, every)]
         known = every, (*_taken(starts, cell, items), gold[items])
-        block.memory["foretold"] = known
+        block.memory["held_out"] = known
     return tuple(known[1])
 
 
@@ -261,7 +261,7 @@ def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
     """Add 1 / P(label | all other labels), the rows of the coders integrated out, to the sums."""
     from annomodels.kernels.mixtures.held_out import hold_out
 
-    arrays = _foretold(block, keeping.every)
+    arrays = _held_out(block, keeping.every)
     for chain, known in zip(keeping.chains, tables, strict=True):
         sums = sums_held(block, chain, keeping.stage)
         if sums is None:

@@ -30,7 +30,7 @@ class GoldItem:
     probability: float
     soft: Mapping[str, float]
     votes: str
-    foretold: Mapping[str, float] = field(default_factory=dict)
+    predicted: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def doubt(self) -> float:
@@ -49,7 +49,7 @@ class GoldList:
 
 
 def gold_list(
-    gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
+    gold: object, question: str = "label", texts: Mapping[object, str] | None = None
 ) -> GoldList:
     """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
     table = with_soft(gold)
@@ -58,9 +58,9 @@ def gold_list(
         what = f"The table of gold labels lacks {', '.join(lacking)}."
         raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
     named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
-    # the next label is foretold beside P(truth); a label may be called next_a, too
-    foretold = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
-    soft = [name for name in named_p if name not in foretold]
+    # the next label is predicted beside P(truth); a label may be called next_a, too
+    predicted = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
+    soft = [name for name in named_p if name not in predicted]
     labels = [name[2:] for name in soft] or sorted(
         {label_text(x) for x in table["label"] if _said(x)}
     )
@@ -69,21 +69,21 @@ def gold_list(
     items = []
     for item, label, probability, vote, *parts in zip(
         table["item"], table["label"], table["probability"], votes,
-        *(table[n] for n in (*soft, *foretold)), strict=True,
+        *(table[n] for n in (*soft, *predicted)), strict=True,
     ):  # fmt: skip
         p = float(probability)
         if not 0 <= p <= 1 + 1e-9:
             what = f"The probability of item {item!r} is {probability}."
             raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
         named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
-        later = dict(zip((n[7:] for n in foretold), map(float, parts[len(soft) :]), strict=True))
+        later = dict(zip((n[7:] for n in predicted), map(float, parts[len(soft) :]), strict=True))
         text = known.get(item) or str(item)
         said = label_text(label) if _said(label) else ""
         items.append(GoldItem(str(item), text, said, min(p, 1.0), named, str(vote), later))
     return GoldList(tuple(items), tuple(labels), question)
 
 
-def _said(label: Any) -> bool:
+def _said(label: object) -> bool:
     return not is_missing(label) and label_text(label) != ""
 
 
@@ -118,7 +118,7 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
     data: dict[str, Any] = {"text": item.text, "item": item.item, "doubt": round(item.doubt, 4)}
     if item.votes:
         data["votes"] = item.votes
-    for name, shares in (("p", item.soft), ("p_next", item.foretold)):
+    for name, shares in (("p", item.soft), ("p_next", item.predicted)):
         if shares:
             data[name] = {label: round(p, 4) for label, p in shares.items()}
     prediction = {

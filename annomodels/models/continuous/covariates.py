@@ -40,7 +40,7 @@ class Regressed(Model):
         object.__setattr__(self, "coder_covariates", covariates_of(self.coder_covariates))
         super().__post_init__()
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows what the columns say of the coders of the data.
 
         Raises
@@ -49,7 +49,7 @@ class Regressed(Model):
             With all that is wrong: coders without a row, rows of others, cells without a value,
             columns that say the same of all coders, or that follow from others.
         """
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.coder_covariates is None:
             return known
         terms = bound_to(known.coder_covariates, [label_text(name) for name in data.coders])

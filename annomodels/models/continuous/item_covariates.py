@@ -52,7 +52,7 @@ class HardnessRegressed(Regressed):
         object.__setattr__(self, "item_covariates", covariates_of(self.item_covariates, "item"))
         super().__post_init__()
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows what the columns say of the coders and the items of the data.
 
         Raises
@@ -60,7 +60,7 @@ class HardnessRegressed(Regressed):
         AnnotationError
             With all that is wrong with the columns.
         """
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.item_covariates is None:
             return known
         names = [label_text(name) for name in data.items]

@@ -89,9 +89,9 @@ class ItemDifficulty(Model):
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state}
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Take the number of points from the labels, where it is not given."""
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.nodes is not None:
             return known
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))

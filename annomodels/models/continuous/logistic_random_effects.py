@@ -111,9 +111,9 @@ class LogisticRandomEffects(Regressed):
         state = [f"{label}/{m}" for label in labels for m in range(len(points))]
         return {"contrast": labels[:-1], "state": state, **self.effect_coords}
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Take the number of points from the labels, where it is not given."""
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.nodes is not None:
             return known
         return replace(known, nodes=enough_nodes(data.n_labels - 1, np.diff(data.starts)))

@@ -16,9 +16,11 @@ from annomodels.models.mixtures.kind_rows import KindPriors, KindRows
 from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
+from annomodels.renamed import renamed
 from annomodels.types import Ints
 
 
+@renamed(strays="lapse_rate")
 @dataclass(frozen=True)
 class KindsOfItems(KindPriors, StateModel):
     r"""Items come in kinds that coders take alike; a kind belongs to a class, which is inferred.
@@ -37,7 +39,7 @@ class KindsOfItems(KindPriors, StateModel):
 
     Parameters
     ----------
-    prevalence, kinds, communities, first, others, shares, concentration, strays, anchored
+    prevalence, kinds, communities, first, others, shares, concentration, lapse_rate, anchored
         As in :class:`KindPriors`.
 
     References
@@ -88,9 +90,9 @@ class KindsOfItems(KindPriors, StateModel):
         """Parameters of the coders' model that correspond to a state of the starting model."""
         return self.coders.expand(state)
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data; its priors name neither coders nor labels."""
-        return Model.bound(self, data)
+        return Model.with_data(self, data)
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
         """Declare what coders perceive: kinds of a class may be numbered in any order."""
@@ -110,8 +112,8 @@ class KindsOfItems(KindPriors, StateModel):
     def layout(self, n_labels: int) -> Layout:
         """Return the states of the items: class and kind."""
         names = tuple(self.perceived([str(k) for k in range(n_labels)]))
-        stray = self.strays / (n_labels - 1)
-        truth = np.where(np.eye(n_labels, dtype=bool), 1.0 - self.strays, stray)
+        stray = self.lapse_rate / (n_labels - 1)
+        truth = np.where(np.eye(n_labels, dtype=bool), 1.0 - self.lapse_rate, stray)
         return Layout(
             names=names,
             mix=np.eye(len(names)),

@@ -43,14 +43,14 @@ class KindPriors:
     first, others
         Strength (pseudo-counts) and skill (0 chance, 1 always right) that the mean row of a
         community is expected to have for the first kind of a class, and for its other kinds. Both
-        are learnt, from a grid.
+        are estimated, from a grid.
     shares
         Pseudo-counts of the first kind of a class, and of its other kinds as if they were one more
         than they are.
     concentration
         Shape and rate of the gamma prior of how alike the coders of a community are, in
         pseudo-counts.
-    strays
+    lapse_rate
         Share of the items of a kind whose truth is another class. With a few, kinds that hold
         items of known truth can still move between classes.
     anchored
@@ -70,14 +70,14 @@ class KindPriors:
     others: tuple[float, float] = (4.0, 0.4)
     shares: tuple[float, float] = (1.4, 1.0)
     concentration: tuple[float, float] = (2.0, 0.2)
-    strays: float = 0.0
+    lapse_rate: float = 0.0
     anchored: bool = False
 
     def __post_init__(self) -> None:
         if self.kinds < 1 or self.communities < 1:
             raise ValueError("KindsOfItems needs one kind and one community, or more.")
-        if not 0 <= self.strays < 0.5:
-            raise ValueError("KindsOfItems needs a share of strays of at least 0, below a half.")
+        if not 0 <= self.lapse_rate < 0.5:
+            raise ValueError("KindsOfItems needs a lapse_rate of at least 0 and below a half.")
         numbers = (self.first[0], self.others[0], *self.shares, *self.concentration)
         if min(numbers) <= 0 or not all(0 <= s <= 1 for s in (self.first[1], self.others[1])):
             raise ValueError(
@@ -119,12 +119,12 @@ class KindPriors:
             f"first, {self.shares[1] / self.kinds:g} for each other.",
             f"Mean rows: Dirichlet around the right label; strength about {first[0]:g} and skill "
             f"about {first[1]:g} for the first kind of a class, {others[0]:g} and {others[1]:g} "
-            "for the others, learnt from a grid.",
+            "for the others, estimated from a grid.",
             f"Concentration of the coders around them: gamma with shape {shape:g} and rate "
             f"{rate:g}, between {BOUNDS[0]:g} and {BOUNDS[1]:g}.",
             *(
-                [f"Of the items of a kind {100 * self.strays:.0f} % are of another class."]
-                * (self.strays > 0)
+                [f"Of the items of a kind {100 * self.lapse_rate:.0f} % are of another class."]
+                * (self.lapse_rate > 0)
             ),
         ]
 
@@ -164,7 +164,7 @@ class KindRows(KindPriors, ConjugateModel):
 
     Parameters
     ----------
-    prevalence, kinds, communities, first, others, shares, concentration, strays, anchored
+    prevalence, kinds, communities, first, others, shares, concentration, lapse_rate, anchored
         As in :class:`KindPriors`.
 
     Examples
@@ -264,9 +264,9 @@ class KindRows(KindPriors, ConjugateModel):
 
     def log_odds(self, n_labels: int) -> float:
         """Log of how much more often an item is of the class of its kind than of one other."""
-        if not self.strays:
+        if not self.lapse_rate:
             return np.inf
-        return float(np.log((1.0 - self.strays) / (self.strays / (n_labels - 1))))
+        return float(np.log((1.0 - self.lapse_rate) / (self.lapse_rate / (n_labels - 1))))
 
     def log_prior(self, state: State) -> float:
         """Log prior density of shares, rows and communities; who is in which is summed out."""

@@ -103,9 +103,9 @@ class Readings(StateModel):
                 "is below 0."
             )
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Take the labels of the median item from the data."""
-        known = super().bound(data)
+        known = super().with_data(data)
         if known.labels_per_item is not None:
             return known
         return replace(known, labels_per_item=float(np.median(np.diff(data.starts))))

@@ -1,4 +1,4 @@
-"""The stack: P(truth) from several models and the votes, weighed by the labels they foretell."""
+"""The stack: P(truth) from several models and the votes, weighted by held-out predictions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from annomodels.models.base import Earlier, Model
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.item_kinds import KindsOfItems
 from annomodels.models.mixtures.kinds import Independent
+from annomodels.renamed import renamed
 from annomodels.types import Floats, Ints
 
 VOTES = "votes"
 # probability of a label that nobody gave, in labels
 PSEUDO = 0.5
-# share of strays in the kinds of the members
-STRAYS = 0.02
+# share of the items of a kind that are of another class, in the members
+LAPSE_RATE = 0.02
 # smallest probability that a member is believed to mean
 LEAST = 1e-9
 ROUNDS = 300
@@ -47,6 +48,7 @@ class Dependence:
     noise: bool = False  # whether the labels may depend on no truth at all
 
 
+@renamed(favour="log_prior_weight")
 @dataclass(frozen=True)
 class Stack(HierarchicalDawidSkene):
     r"""Combine several models and the votes, confident only as far as the labels allow.
@@ -84,14 +86,14 @@ class Stack(HierarchicalDawidSkene):
     ----------
     members
         The models beside the votes.
-    favour
+    log_prior_weight
         Logarithm of b, the weight of each member before the labels are seen.
     powers
         Powers t of the members, below 1 if a member is overconfident.
     apart
         Weights a of the members if coders err independently, before the labels are seen.
     evidence
-        The exponent g: how far weights follow the labels that members foretell.
+        The exponent g: how far weights follow the held-out predictions of the members.
     votes
         Weight v of the votes.
     sharpness, unknown
@@ -127,23 +129,23 @@ class Stack(HierarchicalDawidSkene):
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
-    misjudged: ClassVar[tuple[float, float]] = (0.0, 0.6)
-    teller: ClassVar[str] = (
+    calibration_prior: ClassVar[tuple[float, float]] = (0.0, 0.6)
+    coder_note: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
         "stack: their intervals include the uncertainty about the truth."
     )
 
     members: tuple[Model, ...] = field(
         default_factory=lambda: (
-            KindsOfItems(kinds=4, strays=STRAYS),
-            KindsOfItems(kinds=2, communities=3, strays=STRAYS, anchored=True),
+            KindsOfItems(kinds=4, lapse_rate=LAPSE_RATE),
+            KindsOfItems(kinds=2, communities=3, lapse_rate=LAPSE_RATE, anchored=True),
             KindsOfItems(kinds=1, communities=3, anchored=True),
             Independent(),
         )
     )
     # calibrated on seventeen public sets by benchmarks/truth.py --learn; the spread with eight
     # chains
-    favour: tuple[float, ...] = (0.54, -0.60, 0.06, -9.0)
+    log_prior_weight: tuple[float, ...] = (0.54, -0.60, 0.06, -9.0)
     powers: tuple[float, ...] = (0.53, 0.44, 0.41, 0.41)
     apart: tuple[float, ...] = (0.0, 0.0, 0.4, 1.0)
     evidence: float = 0.77
@@ -161,9 +163,9 @@ class Stack(HierarchicalDawidSkene):
     def __post_init__(self) -> None:
         super().__post_init__()
         n = len(self.members)
-        if not n == len(self.favour) == len(self.powers) == len(self.apart) > 0:
+        if not n == len(self.log_prior_weight) == len(self.powers) == len(self.apart) > 0:
             raise ValueError(
-                "A stack needs one or more members, each with a favour, a power and a weight apart."
+                "A stack needs members, each with a value in log_prior_weight, powers and apart."
             )
         if min(self.apart) < 0:
             raise ValueError("Weights of the members of a stack are not below 0.")
@@ -174,23 +176,23 @@ class Stack(HierarchicalDawidSkene):
         if not (0 <= self.votes < 1 and 0 < self.unknown < 1 and 0 < self.unknown_apart < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
-    def learnt(self, earlier: Earlier) -> HierarchicalDawidSkene:
+    def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
         """Return the hierarchical model of its coders with the posterior of an earlier fit."""
-        return HierarchicalDawidSkene().learnt(earlier)
+        return HierarchicalDawidSkene().updated(earlier)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the votes and the members."""
         return (VOTES, *(model.full_name for model in self.members))
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, with all of its members."""
-        known = super().bound(data)
+        known = super().with_data(data)
         first, slope = self.independence
         if data.scale != "nominal":
             # items between two classes of a scale draw errors to both sides, which kinds miss
             first -= ORDERED
-        members = tuple(model.bound(data) for model in self.members)
+        members = tuple(model.with_data(data) for model in self.members)
         return replace(known, members=members, independence=(first, slope))
 
     def unused(self, data: Annotations) -> str:
@@ -204,8 +206,8 @@ class Stack(HierarchicalDawidSkene):
             "compare."
         )
 
-    def looks(self, n_given: int, n_coders: int, n_labels: int) -> int:
-        """Count the looks of an iteration of all members at labels and rows: their work.
+    def cost(self, n_given: int, n_coders: int, n_labels: int) -> int:
+        """Count the labels and rows that an iteration of all members reads: its cost.
 
         Parameters
         ----------
@@ -221,8 +223,8 @@ class Stack(HierarchicalDawidSkene):
         P(truth) of many items is averaged over; no clock is asked, so that the same data give the
         same draws everywhere.
         """
-        looks = self.looks(n_given, n_coders, n_labels)
-        return max(LEAST_SHARE, min(1.0, LOOKS / looks))
+        cost = self.cost(n_given, n_coders, n_labels)
+        return max(LEAST_SHARE, min(1.0, LOOKS / cost))
 
     def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
         """Return True if a stack is what is fitted by default.
@@ -230,28 +232,28 @@ class Stack(HierarchicalDawidSkene):
         It is not where labels are so many that members take the better part of an hour, or where
         rows of coders for dozens of classes take most of the work.
         """
-        of_labels = self.looks(n_given, 0, n_labels)
+        of_labels = self.cost(n_given, 0, n_labels)
         most = max(MANY_LOOKS, 2 * of_labels)
-        return of_labels <= MOST_LOOKS and self.looks(n_given, n_coders, n_labels) <= most
+        return of_labels <= MOST_LOOKS and self.cost(n_given, n_coders, n_labels) <= most
 
     def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
         """Share of the draws that are made: fewer where labels are very many."""
-        return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.looks(n_given, n_coders, n_labels)))
+        return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.cost(n_given, n_coders, n_labels)))
 
-    def weights(self, foretold: Floats) -> Floats:
+    def weights(self, held_out_weight: Floats) -> Floats:
         """Compute weights of the votes and the members in both mixtures, shape [2, 1 + member].
 
         Those of a mixture sum to 1.
 
         Parameters
         ----------
-        foretold
+        held_out_weight
             Weights with which the members predict held-out labels best, shape [member]; see
             :func:`stacking_weights`.
         """
-        own = np.exp(np.array(self.favour)) * foretold**self.evidence
+        own = np.exp(np.array(self.log_prior_weight)) * held_out_weight**self.evidence
         pooled = np.concatenate([[self.votes], (1.0 - self.votes) * own / own.sum()])
-        apart = np.array([0.0, *(np.array(self.apart) * foretold)])
+        apart = np.array([0.0, *(np.array(self.apart) * held_out_weight)])
         # a run that was stopped may lack the members without kinds
         return np.stack([pooled, apart / apart.sum() if apart.any() else pooled])
 
@@ -387,7 +389,7 @@ def vote_shares(votes: Floats | Ints) -> Floats:
 
 
 def stacking_weights(densities: Floats) -> Floats:
-    r"""Weights with which a mixture foretells the points best, by EM.
+    r"""Find the weights with which a mixture predicts the points best, by EM.
 
     .. math:: \hat w = \arg\max_w \sum_n \log \sum_m w_m p_m(y_n \mid y_{-n})
 

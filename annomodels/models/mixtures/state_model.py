@@ -144,10 +144,10 @@ class StateModel(Model):
         alpha = self.prevalence.alpha(n_perceived)
         return pm.Dirichlet("prevalence", a=alpha, dims="perceived")
 
-    def bound(self, data: Annotations) -> Self:
+    def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, and whose coders do."""
-        known = super().bound(data)
-        return replace(known, coders=self.coders.bound(data))  # type: ignore[type-var]
+        known = super().with_data(data)
+        return replace(known, coders=self.coders.with_data(data))  # type: ignore[type-var]
 
     def perceived(self, labels: list[str]) -> list[str]:
         """Name what coders can perceive: the classes, if not told otherwise."""

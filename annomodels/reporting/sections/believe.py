@@ -67,7 +67,7 @@ def section(facts: Facts) -> list[Part]:
         Part("text", honest(facts)),
         *table("checks", "Diagnostics of the run", CHECKS, facts.check.table),
     ]
-    if facts.lacks("predictive"):
+    if facts.unsupported("predictive"):
         parts += drawn(ranked)
     else:
         found = facts.fit.predictive()

@@ -10,7 +10,7 @@ from annomodels import plots
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.validation import counted
 from annomodels.plots.coders import notable, pairwise
-from annomodels.plots.style import told_apart
+from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, pair, picture, summary
 from annomodels.reporting.parts import cards as carded
@@ -93,7 +93,7 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
 
 
 def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...]]:
-    labels = told_apart(facts.data.labels, 14)
+    labels = distinct_names(facts.data.labels, 14)
     if len(labels) <= _WIDEST:
         rest, shown = [], np.arange(len(labels))
     else:

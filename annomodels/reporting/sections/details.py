@@ -132,7 +132,7 @@ def _how_to_check(facts: Facts) -> list[Part]:
     if facts.estimate is not None and facts.estimate.by_design:
         return []
     rest = facts.data.n_items - facts.known_items
-    if facts.lacks("gold") or not rest:
+    if facts.unsupported("gold") or not rest:
         return []
     folder = audited.folder_of(facts)
     draw = f"annomodels audit {folder} --size {min(60, rest)} -o audit.csv"

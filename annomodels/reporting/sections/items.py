@@ -34,7 +34,7 @@ def _decide(facts: Facts) -> list[Part]:
 
 def _items(facts: Facts) -> list[Part]:
     data = facts.data
-    if facts.lacks("items"):
+    if facts.unsupported("items"):
         return table(
             "items",
             "Items that are not settled, the least certain first",

@@ -77,7 +77,7 @@ def _words(facts: LinkFacts) -> list[Part]:
 
 def head(facts: LinkFacts) -> Head:
     """Return the first screen."""
-    if facts.lacks("texts"):
+    if facts.unsupported("texts"):
         return _head_of_fit(facts)
     kinds = facts.kinds()
     two = sum(kinds.get(kind, 0) for kind in TWO)
@@ -201,7 +201,7 @@ def forest(facts: LinkFacts) -> Part | None:
     frame, n = facts.by_kappa, len(facts.by_kappa)
     shown = frame.iloc[np.linspace(0, n - 1, min(n, MOST_TEXTS)).round().astype(int)]
     summary = facts.posterior.summary(facts.prob).iloc[1:]
-    names = [style.mathless(name) for name in style.told_apart(shown["document"], NAME_WIDTH)]
+    names = [style.mathless(name) for name in style.distinct_names(shown["document"], NAME_WIDTH)]
     rows = np.arange(len(shown), dtype=float)
     below = len(shown) + 0.6 + np.arange(len(summary), dtype=float)
     made = style.figure(0.9 + 0.24 * (len(shown) + len(summary)))

@@ -26,7 +26,7 @@ PAIR = Column("pair", "Pair of labels", "name", of=lambda row: _pair(row))
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     title, shown = "Labels, as given and corrected by the model", prevalence(facts)
-    if facts.lacks("labels"):
+    if facts.unsupported("labels"):
         rows = facts.fit.prevalence().table.drop(columns="label").join(facts.tally.labels)
         given = facts.health.label_counts
         rows = rows.assign(given=given, share=given / max(int(given.sum()), 1))

@@ -12,7 +12,7 @@ def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     sources = references(facts)
     # words of sections that this page has not
-    silent = {word for verb, words in _ABOUT.items() if facts.lacks(verb) for word in words}
+    silent = {word for verb, words in _ABOUT.items() if facts.unsupported(verb) for word in words}
     return [
         Part("heading", "Methods paragraph"),
         *(Part("text", unescaped(as_markdown(text))) for text in paragraphs(facts)),

@@ -34,7 +34,7 @@ from annomodels.summaries.next.allocation import (
     make_pool,
     steps,
 )
-from annomodels.summaries.next.gains import (
+from annomodels.summaries.next.expected_utility import (
     Beliefs,
     By,
     beliefs,
@@ -105,7 +105,7 @@ def next_labels(
 
     The gain of m further labels of an item is the expected number of wrong gold labels that they
     remove (or the bits of uncertainty about the truth), averaged over everything they may turn out
-    to be and over the posterior of the parameters; see :mod:`annomodels.summaries.next.gains`.
+    to be and over the posterior of the parameters.
     Labels go where the gain per label is largest, counting what is planned for an item already.
     Each label is then given to the coder whose label tells most about this item, who has not
     labelled it and still has time.

@@ -10,7 +10,7 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.limits import KNOWN_TESTED
 from annomodels.summaries.draws import thinned, truth_probabilities
-from annomodels.summaries.next.gains import only
+from annomodels.summaries.next.expected_utility import only
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
 from annomodels.types import Floats, Ints

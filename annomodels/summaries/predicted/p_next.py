@@ -1,4 +1,4 @@
-"""P(next label): what one more coder, any of them or a certain one, would say of an item."""
+"""P(next label): the label that one more coder, at random or named, would give to an item."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
 from annomodels.models.mixtures.stack import stacking_weights
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
-from annomodels.summaries.foretold.shares import leaning, smoothed
+from annomodels.summaries.predicted.shares import leaning, smoothed
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 By = Literal["item", "coder"]
 DRAWS = 100
-# labels that are held out in turn to weigh what foretells them
+# labels that are held out in turn to weight the sources that predict them
 POINTS = 4000
 MOST_ROWS = 2_000_000
 CELLS = 4_000_000
@@ -56,7 +56,7 @@ def p_next(
     every = np.arange(data.n_items), np.arange(data.n_coders)
     chosen = every[0] if items is None else places_of(data.items, items, "item")
     voices = every[1] if coders is None else places_of(data.coders, coders, "coder")
-    said = foretold(tree, data)
+    said = predicted(tree, data)
     names = [f"p_next_{label_text(label)}" for label in data.labels]
     if by == "item":
         p, weights, who = said.anyone[chosen], said.weights[0], "a coder at random"
@@ -79,7 +79,7 @@ def p_next(
         f"{each.name} {weight:.2f}" for each, weight in zip(said.sources, weights, strict=True)
     )
     notes = [
-        f"The next label by {who} is foretold by a mixture, weighed by labels held out in turn: "
+        f"A mixture predicts the next label by {who}. Its weights, from labels held out in turn: "
         f"{parts}."
     ]
     if by == "item":
@@ -100,7 +100,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Foretold:
+class Predicted:
     """Several sources with their weights."""
 
     sources: Sequence[Source]
@@ -122,14 +122,14 @@ class Foretold:
         return p
 
 
-def foretold(tree: xr.DataTree, data: Annotations) -> Foretold:
-    """Find the sources of a fit and weigh them."""
+def predicted(tree: xr.DataTree, data: Annotations) -> Predicted:
+    """Find the sources of a fit and their weights."""
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
     sources = [_of_shares(data, points)]
     sources += [_of_draws(name, draws, data, points) for name, draws in drawn(tree, data)]
     held = np.stack([each.held for each in sources])
     weights = np.stack([stacking_weights(held[:, n]) for n in (0, 1)])
-    return Foretold(sources, weights / weights.sum(axis=1, keepdims=True))
+    return Predicted(sources, weights / weights.sum(axis=1, keepdims=True))
 
 
 def drawn(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
@@ -152,7 +152,7 @@ def drawn(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
 def _of_shares(data: Annotations, points: Ints) -> Source:
     votes = data.votes.astype(float)
     mixture = smoothed(votes)
-    share = mixture.foretell(votes)
+    share = mixture.predict(votes)
     pooled = (votes.sum(axis=0) + 0.5) / (votes.sum() + 0.5 * data.n_labels)
     given = np.zeros((data.n_coders, data.n_labels))
     expected = np.zeros_like(given)
@@ -162,7 +162,7 @@ def _of_shares(data: Annotations, points: Ints) -> Source:
     at = np.arange(len(points)), label
     mine = np.zeros((len(points), data.n_labels))
     mine[at] = 1.0
-    less = mixture.foretell(votes[item] - mine)
+    less = mixture.predict(votes[item] - mine)
     own = less * leaning(given[coder] - mine, expected[coder] - share[item], pooled)
     own /= own.sum(axis=1, keepdims=True)
     held = np.log(np.maximum([less[at], own[at]], SMALLEST))

@@ -34,7 +34,7 @@ class Mixture:
             out += gammaln(alpha + column[:, None]) - gammaln(alpha)
         return np.asarray(out + np.log(self.weight))
 
-    def foretell(self, counts: Floats) -> Floats:
+    def predict(self, counts: Floats) -> Floats:
         """P(next label) of items with these counts, shape [item, label]."""
         share = softmax(self.log_density(counts), axis=1)
         share = share / (self.alpha.sum(axis=1) + counts.sum(axis=1)[:, None])
