@@ -229,7 +229,7 @@ def no_header(table: Table) -> bool:
 
     If not all occur, the others have the length and the digits of the cells below.
     """
-    if not len(table):
+    if not len(table) or not table.columns:
         return False
     known = {name: set(map(str, cells[:_HEAD])) for name, cells in table.columns.items()}
     first, *rest = [(name, bool(name) and name in cells) for name, cells in known.items()]
