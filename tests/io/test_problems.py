@@ -155,6 +155,8 @@ def test_mixed_delimiters_are_seen(problems: Any) -> None:
 
 def test_a_column_without_a_name(problems: Any) -> None:
     assert "Column 2 has cells but no name" in one(problems("item,,coder,label\nt,1,a,x\n")).what
+    both = one(problems("item,,,coder,label\nt,1,2,a,x\n"))
+    assert both.what == "2 columns have cells but no name: 2, 3."
     assert "5 cells" in one(problems("item,coder,label,,\nt,a,x\nt,b,x,,y\n")).what
 
 
