@@ -219,7 +219,7 @@ def test_wide_problems(problems: Any) -> None:
 def test_json_problems(problems: Any) -> None:
     assert "row 2" in one(problems('{"item": 1}\n{"item"\n', "votes.jsonl")).where
     assert "not JSON" in one(problems("[1, 2", "votes.json")).what
-    assert "not a JSON object" in one(problems("[1, 2]", "votes.json")).what
+    assert "Not a JSON object: 2 rows" in one(problems("[1, 2]", "votes.json")).what
     assert "no record" in problems("[]", "votes.json")[0].what
     assert "nested too deeply" in one(problems("[" * 200_000, "votes.json")).what
     nested = json.dumps([{"item": "t", "coder": "a", "label": ["x", "y"]}])
