@@ -229,7 +229,7 @@ def no_header(table: Table) -> bool:
 
     If not all occur, the others have the length and the digits of the cells below.
     """
-    if not len(table):
+    if not len(table) or not table.columns:
         return False
     known = {name: set(map(str, cells[:_HEAD])) for name, cells in table.columns.items()}
     first, *rest = [(name, bool(name) and name in cells) for name, cells in known.items()]
@@ -544,6 +544,9 @@ def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
             for name, pair in pairs.items():
                 files.setdefault(pair[document], {})[pair[coder]] = texts[name]
             coders = {frozenset(row) for row in files.values()}
+            stems = {re.sub(r"\d+$", "", name) for name in set().union(*coders)}
+            if len(files) == len(stems) == 1 and not any(texts.values()):
+                continue  # one name with numbers, and no text: these may be documents
             same = all(len(set(row.values())) == 1 for row in files.values())
             if same and len(coders) == 1 and len(next(iter(coders))) > 1:
                 return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
