@@ -11,6 +11,7 @@ import xarray as xr
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
+from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
@@ -24,7 +25,7 @@ from annomodels.coefficients.parts.shares import (
     overlap,
     share_columns,
 )
-from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned, spans
+from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates
 from annomodels.data.annotations import Annotations
@@ -140,11 +141,11 @@ def _diagnosis(
     drawn = collect(setup, measure, made, seed, width)
     columns = {}
     for name, part in parts.items():
-        both = (drawn[f"{name}_share"], drawn[f"{name}_expected"]) if drawn else None
+        both = drawn[f"{name}_share"], drawn[f"{name}_expected"]
         columns[name] = share_columns(part.shares(setup.sample.point), both)
     first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
     pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
-    coders = _coders(setup, links, by.table, columns["coder"], more, drawn.get("over"))
+    coders = _coders(setup, links, by.table, columns["coder"], more, drawn["over"])
     groups = None
     if "group" in columns:
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
@@ -168,7 +169,7 @@ def _diagnosis(
         f"Where disagreement comes from: {setup.title} · {data!r}",
         _every(pairs, coders, groups, items),
         dataset({"coder": data.coders}, kept),
-        tuple(notes_of(setup, bool(drawn), draws, made)),
+        tuple(notes_of(setup, draws, made)),
         sentences=tuple(sentences),
         agreement=panel,
         label_pairs=pairs,
@@ -204,11 +205,11 @@ def _coders(
     table: pd.DataFrame,
     columns: dict[str, Floats],
     more: Bias,
-    over: Floats | None,
+    over: Floats,
 ) -> pd.DataFrame:
     """Table of the coders, those behind most disagreement first."""
     by = more.by(setup.sample.point)
-    low, high = spans(over, by)
+    low, high = interval(over, value=by)
     only = constant_labels(setup.rows)
     names = setup.data.labels
     known = ~np.isnan(more.distance)
