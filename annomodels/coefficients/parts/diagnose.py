@@ -34,6 +34,7 @@ from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 MANY_LABELS = 200
+EVERY = ["part", "name", "n", *SHARES]
 
 
 def diagnose(
@@ -185,7 +186,6 @@ def _every(
     pairs: pd.DataFrame, coders: pd.DataFrame, groups: pd.DataFrame | None, items: pd.DataFrame
 ) -> pd.DataFrame:
     """Table of label pairs, coders, groups and items one below the other, with their shares."""
-    columns = ["part", "name", "n", *SHARES]
     pieces = []
     if len(pairs):
         both = zip(pairs["first"], pairs["second"], strict=True)
@@ -194,9 +194,7 @@ def _every(
     for part, table in (("coder", coders), ("group", groups), ("item", items)):
         if table is not None and len(table):
             pieces.append(table.assign(part=part, name=table[part].map(label_text)))
-    if not pieces:
-        return pd.DataFrame(columns=columns)
-    return pd.concat([piece.reindex(columns=columns) for piece in pieces], ignore_index=True)
+    return pd.concat([piece.reindex(columns=EVERY) for piece in pieces], ignore_index=True)
 
 
 def _coders(
@@ -233,18 +231,12 @@ def _coders(
 def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
     """Diagnose data in which no two coders share an item."""
     row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
-    none = pd.DataFrame()
     about = say.about_overlap(links, setup.data.coders, setup.data.n_items)
     return Diagnosis(
         f"Where disagreement comes from: {setup.title} · {setup.data!r}",
-        _every(none, none, None, none),
+        pd.DataFrame(columns=EVERY),
         xr.Dataset(),
         sentences=(*say.about_agreement(row), *about),
         agreement=pd.DataFrame([row]),
-        label_pairs=none,
-        labels=None,
-        items=none,
-        coders=none,
-        groups=None,
         components=links.components,
     )
