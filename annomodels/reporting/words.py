@@ -6,22 +6,14 @@ import math
 from typing import TYPE_CHECKING
 
 from annomodels.data.columns import percent
+from annomodels.summaries.trust.calibration import jeffreys
 
 if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check
 
 
 def advised(check: Check) -> list[str]:
-    """Return the sentences of a check, each with its remedy where it does not name it itself.
-
-    >>> import pandas as pd
-    >>> from annomodels.errors import Option
-    >>> from annomodels.summaries.trust.checks import Check
-    >>> from annomodels.summaries.trust.findings import Finding
-    >>> found = Finding("use", 1, 0, "Labels are ranks.", remedy=Option("scale", "ordinal"))
-    >>> advised(Check("check", ("Labels are ranks.",), pd.DataFrame(), findings=(found,)))
-    ["Labels are ranks. Fix: scale='ordinal'."]
-    """
+    """Return the sentences of a check, each with its remedy where it does not name it itself."""
     remedies = {found.sentence: str(found.remedy or "") for found in check.findings}
     out = []
     for sentence in check.sentences:
@@ -59,11 +51,7 @@ def share_interval(k: int, n: int) -> str:
     >>> share_interval(785, 800)
     '97.0 % to 98.9 %'
     """
-    from scipy.special import betaincinv
-
-    low = 0.0 if k == 0 else float(betaincinv(k + 0.5, n - k + 0.5, 0.025))
-    high = 1.0 if k == n else float(betaincinv(k + 0.5, n - k + 0.5, 0.975))
-    return f"{percent(low)} to {percent(high)}"
+    return " to ".join(map(percent, jeffreys(k, n)))
 
 
 def listed(names: list[str], most: int = 3) -> str:

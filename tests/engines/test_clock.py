@@ -10,7 +10,7 @@ from crowds import assert_same, simulate
 
 import annomodels as am
 from annomodels.engines.settings import Settings
-from annomodels.engines.stages import looks
+from annomodels.engines.stages import cost
 from annomodels.fitting.run import runner
 from annomodels.models import resolve
 
@@ -86,7 +86,7 @@ def test_slow_and_busy_machines_change_nothing(name, data, monkeypatch):
 
 def test_patience_is_work(data):
     """A stage of twice the length follows if the run then stays within it."""
-    work = looks(len(data), data.n_coders, data.n_labels)
+    work = cost(len(data), data.n_coders, data.n_labels)
     assert work == (450 + 20 * 60 * 3) * 3
     first_stage = work * 2 * (20 + 100)
     for patience, thin in ((3 * first_stage - 1, 1), (3 * first_stage, 2)):
