@@ -94,7 +94,7 @@ class Estimate(Summary):
     needs
         One row for each number of further items: the expected width of the interval of accuracy.
     by_design
-        Whether the intervals hold by the way the items were drawn.
+        True if the sampling design alone guarantees the coverage of the intervals.
     n_audited, n_items
         How many items were drawn and judged, and how many there are whose truth the fit did not
         know.
@@ -103,7 +103,7 @@ class Estimate(Summary):
     lesson
         What they teach of P(truth) of the others.
     how
-        How the items were drawn: "audit" (by am.audit), "random", "weights", or "chosen".
+        Design of the sample: "audit" (by am.audit), "random", "weights", or "chosen".
     mark
         Of the items and P(truth) of the fit that it is of.
     """

@@ -322,7 +322,7 @@ class CoderPairs:
 
 
 def count_pairs(rows: Rows, complete_only: bool = False) -> CoderPairs:
-    """Count label pairs of each pair of coders on the items that both labelled."""
+    """Count label pairs of each pair of coders on the items that both labeled."""
     k, r = rows.n_labels, rows.per_item
     met = meetings(rows, complete_only)
     cells = len(met.pairs) * k * k

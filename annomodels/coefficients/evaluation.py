@@ -169,7 +169,7 @@ OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
 
 
 Key = tuple[str, str]
-"""Convention, and the distance whose values nodes stand for, or none."""
+"""Convention, and the distance that the values of nodes belong to, or none."""
 
 
 class Statistics:

@@ -401,7 +401,7 @@ def _who(file: File, table: Table, coder: str) -> Sequence[Any]:
         return [file.who] * len(table)
     if len(names) == 1 and "" in cells:
         only = next(iter(names))
-        table.notes.append(f"{table.source}: rows without a coder are taken for those of {only!r}.")
+        table.notes.append(f"{table.source}: rows without a coder count as those of {only!r}.")
         return [only] * len(table)
     return cells
 
@@ -510,7 +510,7 @@ def account(columns: Columns, files: Sequence[File]) -> list[str]:
 
 
 def twice(columns: Columns) -> list[Problem]:
-    """Coders who labelled the same item in two files."""
+    """Coders who labeled the same item in two files."""
     first: dict[tuple[Any, Any], Any] = {}
     found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
     for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
@@ -520,7 +520,7 @@ def twice(columns: Columns) -> list[Problem]:
             found.setdefault((coder, other, file), []).append((item, before, row))
     return [
         Problem(
-            f"The coder {coder!r} labelled {counted(len(repeats), 'item')} in two files: "
+            f"The coder {coder!r} labeled {counted(len(repeats), 'item')} in two files: "
             f"{some([item for item, _, _ in repeats])}.",
             f"{_rows(one, [row for _, row, _ in repeats])} and "
             f"{_rows(other, [row for _, _, row in repeats])}",

@@ -333,12 +333,12 @@ class Records:
         used = {name for names in labels for name in names}
         joiner = next((j for j in _JOINERS if not any(j in name for name in used)), None)
         if joiner is None:
-            what = "Judgements hold several labels, and no sign is free to join them with."
+            what = "Some answers have several labels, and every separator occurs in a label."
             return str, [
                 Problem(what, self.source.name, f"Read them as sets: {Option('sets', True)}.")
             ]
         self.note(
-            f"{counted(several, 'judgement')} with several labels, read as one label such as "
+            f"{counted(several, 'answer')} with several labels, read as one label such as "
             f"{joiner.join(sorted(next(n for n in labels if len(n) > 1)))!r}; "
             f"{Option('sets', True)} gives sets."
         )
@@ -358,10 +358,10 @@ class Records:
 
     def _counted(self, known: set[str]) -> list[str]:
         notes = [
-            f"{counted(number, 'judgement')} left out because {why}."
+            f"{counted(number, 'answer')} left out because {why}."
             for why, number in self._left_out.items()
         ]
         alone = [item for item in self._unsaid if item and item not in known]
         if alone:
-            notes.append(f"Left out because nobody labelled them: {counted(len(alone), 'item')}.")
+            notes.append(f"Left out because nobody labeled them: {counted(len(alone), 'item')}.")
         return notes

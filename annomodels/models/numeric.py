@@ -164,7 +164,7 @@ def numeric_labels(
         what = "There is one coder: bias and noise cannot be told from the truth."
         problems.append(Problem(what, data.source, "Add a second coder."))
     elif not data.is_shared:
-        what = "No item was labelled by two coders, so noise cannot be told from the truth."
+        what = "No item was labeled by two coders, so noise cannot be told from the truth."
         problems.append(Problem(what, data.source, "Let coders share items."))
     if problems:
         raise AnnotationError(problems)

@@ -84,7 +84,7 @@ def sentences(
             "data drawn from the posterior of the pilot. Where the pilot's model does not hold, "
             "because items differ in difficulty, say, more labels are needed."
             if from_pilot
-            else "made-up data. The numbers are as good as the assumptions: a pilot tells more."
+            else "simulated data. The numbers rest on the assumptions: a pilot is more reliable."
         )
     )
     return tuple(notes)
@@ -206,7 +206,7 @@ def design(
         takes, ``stack`` in general. ``dawid-skene`` is several times as fast, and about as right
         where coders err independently.
     replications
-        Made-up studies for each design.
+        Number of simulated studies per design.
     seed
         The same seed gives the same numbers. All designs share their random numbers as far as
         possible, so that they can be compared.

@@ -78,7 +78,7 @@ class Facts:
 
     @property
     def data(self) -> Any:
-        """What was labelled."""
+        """What was labeled."""
         return self.fit.data
 
     @property

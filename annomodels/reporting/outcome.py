@@ -1,4 +1,4 @@
-"""Sentences of the methods section on what was labelled, and on what came out."""
+"""Sentences of the methods section on what was labeled, and on what came out."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from annomodels.types import Floats
 
 
-def labelled(facts: Facts) -> str:
-    """Say what was labelled by whom."""
+def labeled(facts: Facts) -> str:
+    """Say what was labeled by whom."""
     if facts.truth == "link":
         return _judged(facts)
     data, per_item = facts.data, facts.counts.per_item
@@ -33,7 +33,7 @@ def labelled(facts: Facts) -> str:
         labels = f" with {counted(data.n_labels, 'label')} ({names})"
     given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
     text = (
-        f"{counted(data.n_items, 'item').capitalize()} were labelled by "
+        f"{counted(data.n_items, 'item').capitalize()} were labeled by "
         f"{counted(data.n_coders, 'coder')}{labels}; {given}, {each} "
         f"(median {per_item.median:g}){repeats}."
     )
@@ -127,7 +127,7 @@ def errors_of_scan(facts: Facts) -> str:
 def _caution(facts: Facts) -> str:
     if model_of(facts.tree).stacks:
         return "they are calibrated on public data sets with known truth"
-    return "they are too sure where items differ in difficulty"
+    return "they are overconfident if items differ in difficulty"
 
 
 def _coders(draws: Floats) -> str:

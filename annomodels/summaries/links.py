@@ -102,7 +102,7 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
     columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
     table = pd.DataFrame(rows, columns=columns)
     return Summary(
-        "Coders", table, posterior, (f"Intervals hold {percent(prob, 0)} of the draws.",)
+        "Coders", table, posterior, (f"Intervals contain {percent(prob, 0)} of the draws.",)
     )
 
 

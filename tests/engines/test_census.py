@@ -19,7 +19,7 @@ FEW = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 
 
 def hostile(known: int, reversed_coders: int = 6) -> tuple[am.Annotations, np.ndarray]:
-    """Give 200 items, each labelled by 9 coders, of whom some are right on a tenth of them."""
+    """Give 200 items, each labeled by 9 coders, of whom some are right on a tenth of them."""
     rng = np.random.default_rng(100)
     truth = rng.integers(2, size=200)
     accuracy = np.where(np.arange(9) < reversed_coders, 0.1, 0.8)

@@ -1,4 +1,4 @@
-"""Real exports of labelling tools, beside the checkout: what is counted in them by other code."""
+"""Real exports of labeling tools, beside the checkout: what is counted in them by other code."""
 
 from __future__ import annotations
 

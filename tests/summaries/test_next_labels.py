@@ -276,7 +276,7 @@ def answered(made, pairs, rng):
 
 
 def at_random(data, budget, rng):
-    """Pairs of an item and a coder who has not labelled it, all as likely."""
+    """Pairs of an item and a coder who has not labeled it, all as likely."""
     done = set(zip(data.item.tolist(), data.coder.tolist(), strict=True))
     free = [
         (data.items[i], data.coders[j])

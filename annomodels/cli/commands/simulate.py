@@ -41,7 +41,7 @@ def command(
     assumptions: dict[str, Any],
     writing: Writing,
 ) -> None:
-    """Simulate labels of coders and items with the properties that you assume."""
+    """Simulate labels of items and coders with given properties."""
     from annomodels.cli.session import note
     from annomodels.cli.tables import emit
     from annomodels.planning.simulate import simulate

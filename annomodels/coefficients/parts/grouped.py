@@ -6,7 +6,7 @@ of a part are linear in the weights of the items, so all parts share the draws. 
 part is that of two coders with the margins of the two sides; with two coders in all it is the usual
 coefficient.
 
-**Without an item or a coder.** Taking coder j out changes only the items that j labelled. If the
+**Without an item or a coder.** Taking coder j out changes only the items that j labeled. If the
 coefficient is a function of pooled counts, the counts without j are those of the data less a sparse
 matrix [coder, item] times the weights of the items; otherwise the data are counted for each coder.
 """

@@ -93,7 +93,7 @@ def choose(
     columns = parts[question]()
     columns.question = str(question)
     if sure:
-        columns.notes = [f"Taken for no questions: {listed(sure)}.", *columns.notes]
+        columns.notes = [f"Not read as questions: {listed(sure)}.", *columns.notes]
     return columns
 
 
@@ -222,7 +222,7 @@ def assemble(
     unlabelled = {name for name in lost if not is_blank(name)}
     if unlabelled:
         out.notes.append(
-            f"Left out because nobody labelled them: {counted(len(unlabelled), 'item')}."
+            f"Left out because nobody labeled them: {counted(len(unlabelled), 'item')}."
         )
     for role in ("gold", "group", "text"):
         if role in cells:

@@ -538,7 +538,7 @@ def several(grid: Grid, source: str) -> Problem:
     first = next(iter(grid.columns))
     remedy = (
         f"Choose one with {Option('question', first)}; annomodels run and agree "
-        "analyse each separately with --every-question. If all columns are coders, name them with "
+        "analyze each separately with --every-question. If all columns are coders, name them with "
         f"{Option('coder_columns', [...])}."
     )
     return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))

@@ -140,7 +140,7 @@ def _p_spammer(tree: xr.DataTree, spammer: Bools) -> Floats:
 
 
 def _repeats(data: Annotations) -> dict[str, object]:
-    """How often coders who labelled an item again said the same; empty without repeats."""
+    """How often coders who labeled an item again said the same; empty without repeats."""
     if not data.repeats:
         return {}
     pairs, same = data.repeats_by_coder

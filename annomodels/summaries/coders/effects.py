@@ -10,6 +10,7 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import interval, model_of
 from annomodels.types import Floats
@@ -63,7 +64,7 @@ def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str
         for row in clear.itertuples()
     ]
     rest = len(table) - len(clear)
-    more = [f"Of {rest} other term(s) of covariates the sign is open."] if rest else []
+    more = [f"The sign of {counted(rest, 'other term')} of covariates is open."] if rest else []
     return (*said, *more, "All coefficients are in fit.effects().")
 
 

@@ -101,8 +101,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         notes += effect_sentences(tree, data, "item")
     if tree.attrs.get("engine") == "em":
         notes.append(
-            "The engine em takes its estimate for certain: the reducible part is zero and the "
-            "probabilities are too sure."
+            "The engine em treats its estimate as certain: the reducible part is zero and the "
+            "probabilities are overconfident."
         )
     return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
 

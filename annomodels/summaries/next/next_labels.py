@@ -22,14 +22,14 @@ from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.gold import TOO_SURE
+from annomodels.summaries.gold.gold import OVERCONFIDENT
 from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
     Steps,
     allocate,
     choose_coders,
-    has_labelled,
+    has_labeled,
     make_pool,
     steps,
 )
@@ -107,7 +107,7 @@ def next_labels(
     to be and over the posterior of the parameters.
     Labels go where the gain per label is largest, counting what is planned for an item already.
     Each label is then given to the coder whose label tells most about this item, who has not
-    labelled it and still has time.
+    labeled it and still has time.
 
     Contested items get none, and settled ones only with ``stop=0``, see
     :func:`annomodels.Fit.items`.
@@ -233,7 +233,7 @@ def _requests(
     told = np.empty((len(here), len(pool.coders)))
     for some, state in believe(here):
         told[some] = coder_bits(draws, state, pool.coders)
-    done = has_labelled(data, here, pool.coders)
+    done = has_labeled(data, here, pool.coders)
     limit, most = pool.limit, None
     if np.count_nonzero(data.per_coder) >= NEXT_CODERS:
         most = max(1, int(NEXT_SHARE * wanted.sum()))
@@ -272,7 +272,7 @@ def _typical(draws: Draws, data: Annotations, pool: Pool) -> Floats:
 
 
 def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
-    """How many coders of the pool have not labelled each item."""
+    """How many coders of the pool have not labeled each item."""
     inside = np.isin(np.arange(data.n_coders), pool.coders)
     rows = np.unique(np.stack([data.item, data.coder])[:, inside[data.coder]], axis=1)
     done = np.bincount(rows[0], minlength=data.n_items)
@@ -341,7 +341,7 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     # benchmarks/next_labels.py measures it; an error that a whole crowd shares is in no forecast
     optimistic = " On public data sets such forecasts were too optimistic."
     of_stack = optimistic if n and found.by == "gold" else ""
-    caution = of_stack if found.pooled else f" {TOO_SURE}"
+    caution = of_stack if found.pooled else f" {OVERCONFIDENT}"
     open_item = " of an item that is not settled" if found.stop else ""
     if not n:
         return (
@@ -370,7 +370,7 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     if found.lost:
         notes.append(
             f"{found.lost:,} labels were left out because no coder was left who has time and has "
-            "not labelled the item."
+            "not labeled the item."
         )
     if found.undecided:
         many = "1 contested item is" if found.undecided == 1 else (

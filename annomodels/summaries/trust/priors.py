@@ -79,7 +79,7 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     mistaken = (told.argmax(axis=1) != np.arange(len(told))) & (given >= FEWEST_TOLD)
     value = float(np.where(mistaken, far, 0.0).max())
     if value < FAR:
-        text = "No class is mostly taken for another one against what the prior of coders expects."
+        text = "No class is mostly mistaken for another one, against the prior of coders."
         return Finding(NAME, value, FAR, text)
     classes = np.flatnonzero(mistaken & (far >= FAR))
     said = "; ".join(_said(int(k), told, found, data) for k in classes[:NAMED])
@@ -227,12 +227,12 @@ def _scaled(priors: Sequence[str], weights: _Weights) -> str:
     told = [name.replace("_", " ") for name in priors]
     of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
     how = (
-        "The draws were weighed, nothing was fitted again."
+        "The draws were reweighted; nothing was fitted again."
         if weights.reliable
         else "To first order: too few draws would carry the weight of priors that differ so much."
     )
     return (
-        f"What is assumed beforehand of {of} counts a fifth less (its density to the power of "
+        f"The prior of {of} counts a fifth less (its density to the power of "
         f"{WEAKER}) or a quarter more ({STRONGER}). {how}"
     )
 
@@ -246,7 +246,7 @@ def _moved(table: pd.DataFrame) -> str:
         worst = int(away[own].argmax())
         name = _cut(table.loc[own, "name"].iloc[worst])
         most = away[own].max()
-        by = f"{most:.3f} at the most ({name})" if most >= LEAST else f"less than {LEAST}"
+        by = f"{most:.3f} at most ({name})" if most >= LEAST else f"less than {LEAST}"
         parts.append(f"{one} moves by {by}")
     much = table[table["sensitive"]]
     end = "None of it is sensitive to the priors."

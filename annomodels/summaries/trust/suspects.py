@@ -130,7 +130,7 @@ def one_label_finding(data: Annotations) -> Finding:
         return Finding("coders of one label", share, SOME, text, CHECK)
     abstention = Option("dont_know", ["abstain"])
     text = (
-        f"{who} They look like labelling functions whose abstentions were left out: whether such a "
+        f"{who} They look like labeling functions whose abstentions were left out: whether such a "
         "coder speaks is all that they tell, and without the items on which they abstained the "
         "model takes their label for a constant and may turn the classes around. Give the "
         f"abstentions too, as rows, and name them with {abstention}."
@@ -238,9 +238,10 @@ def single_labels_finding(data: Annotations) -> Finding:
     text = (
         f"Single labels: {percent(share, 0)} of the labels are the only one of their coder "
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
-        "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
-        "do on average, and numbers of one of them are those of all. See that the coder column "
-        f"({column}) names people, not rows or sessions; or let the same coders label more items."
+        "nothing about its coder: the model treats these coders alike, P(truth) rests on what "
+        "coders do on average, and each of them gets the numbers of all. Check that the coder "
+        f"column ({column}) names people, not rows or sessions; or let the same coders label more "
+        "items."
     )
     return Finding(name, share, MOSTLY, text, CHECK, remedy=column)
 
@@ -255,14 +256,14 @@ def seldom_finding(data: Annotations, alike: bool) -> Finding:
         return Finding(name, share, MOST_LABELS, text)
     rows = data.n_coders * data.n_labels
     coders = (
-        "all coders are taken for alike, so that nobody's skill counts"
+        "the model treats all coders alike, so skill does not count"
         if alike
         else f"{rows:,} rows of the coders' confusion matrices rest on {len(data):,} labels"
     )
     text = (
         f"Labels given seldom: {seldom:,} of {data.n_labels:,} labels were given fewer than "
-        f"{SELDOM} times (the median one {np.median(times):.0f} times). What coders take these "
-        f"classes for cannot be learnt: P(truth) of their items rests on the votes and the prior; "
+        f"{SELDOM} times (the median one {np.median(times):.0f} times). Confusions of "
+        f"these classes cannot be estimated: P(truth) of their items rests on votes and prior; "
         f"{coders}. Recode labels that mean nearly the same into one, or collect more labels of "
         "each class."
     )
