@@ -235,7 +235,7 @@ class Records:
         counts = {question: len(by_question[question]) for question in sorted(by_question)}
         parts = {q: functools.partial(self._one, q, by_question[q]) for q in counts}
         where = self.source.name
-        return choose(parts, counts, left_out, self.options, where, "judgement")
+        return choose(parts, counts, left_out, self.options, where, "answer")
 
     def spans(self) -> Spans:
         """Return the marks of all questions."""

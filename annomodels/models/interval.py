@@ -34,8 +34,9 @@ class Interval(Model):
         y_n^* \sim N(\mu + b_j + s_j (x_i - \mu), \; \delta_i^2 \sigma_j^2)
 
     A bias is the mean excess of a coder's labels at the average item. Over the population of
-    coders, scales average 1 and biases 0, which ties the truth to the scale of the labels. The mean of the
-    coders' variances is v, and the mean of the squared difficulties is 1, so both are identified.
+    coders, scales average 1 and biases 0, which ties the truth to the scale of the labels. The
+    mean of the coders' variances is v, and the mean of the squared difficulties is 1, so both are
+    identified.
     An item on which coders disagree gets a difficulty above 1 and less weight elsewhere: its labels
     are Student-t distributed, with four degrees of freedom or more. A coder with a negative scale
     has reversed the scale.

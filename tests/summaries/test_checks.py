@@ -176,7 +176,7 @@ def test_hard_items_make_probabilities_too_sure(make):
     data = world.data.replace(label=np.where(hard[world.data.item], guess, world.data.label))
     result = check(make.gibbs(data, chains=4, draws=300), data)
     assert result.verdict == "check"
-    assert any("P(truth) is then too sure" in sentence for sentence in result.sentences)
+    assert any("P(truth) is then overconfident" in sentence for sentence in result.sentences)
 
 
 def test_a_notebook_shows_the_verdict_and_its_reasons(crowd):

@@ -163,7 +163,7 @@ def test_coders_of_a_single_label_are_alike(rng):
     found = single_labels_finding(single(labels))
     assert found.severity == 1
     assert "100 % of the labels are the only one of their coder (500 of 500" in found.sentence
-    assert "these coders are taken for alike" in found.sentence
+    assert "the model treats these coders alike" in found.sentence
     assert "(coder=)" in found.sentence
     usual = annotations(labels)
     assert single_labels_finding(usual).severity == 0
@@ -180,7 +180,7 @@ def test_labels_that_were_hardly_given_are_counted(rng):
     n = int((np.bincount(data.label) < 20).sum())
     assert f"{n} of {data.n_labels} labels were given fewer than 20 times" in found.sentence
     assert f"{5 * data.n_labels:,} rows" in found.sentence
-    assert "all coders are taken for alike" in seldom_finding(data, alike=True).sentence
+    assert "the model treats all coders alike" in seldom_finding(data, alike=True).sentence
     for few in (said(rng, 6, [0.8] * 3, 4), said(rng, 800, [0.8] * 5, 30)):
         assert seldom_finding(annotations(few[0]), alike=False).severity == 0
 
