@@ -233,10 +233,12 @@ def test_known_truth_is_not_part_of_the_estimate(make):
     assert found.n_items == 360
     known = [n for n, k in enumerate(world.fit.data.gold) if k >= 0]
     names = [world.fit.data.items[n] for n in known]
-    with pytest.raises(AnnotationError, match="was told the truth of all"):
+    with pytest.raises(AnnotationError, match="already used the true labels of all"):
         told(world.fit, world.answers(names), drawn="random")
     both = world.answers([*names, *audit.table["item"]])
-    assert "40 items whose truth the fit was told before" in said(told(world.fit, both, audit))
+    assert "40 items with a true label that the fit already used" in said(
+        told(world.fit, both, audit)
+    )
 
 
 def test_strata_without_answers_widen_the_interval(world, audit, answers):

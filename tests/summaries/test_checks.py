@@ -226,7 +226,7 @@ def test_random_labels_give_no_signal_whatever_the_posterior_says(make):
     assert not signal(tree, data).any()
     found = check(tree, data)
     assert found.verdict == "do not use"
-    assert "cannot be told from chance" in finding(found, "signal")["sentence"]
+    assert "looks like chance" in finding(found, "signal")["sentence"]
     assert set(coders(tree, data).table["kind"]) == {"not enough evidence"}
 
 

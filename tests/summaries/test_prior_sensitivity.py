@@ -226,4 +226,4 @@ def test_so_many_coders_that_few_draws_fit_in_memory(small, monkeypatch):
     monkeypatch.setattr(priors, "thinned", few)
     found = fit.prior_sensitivity()
     assert found.table.empty
-    assert found.notes == ("Too few draws to tell how much the priors matter: 1, not 100.",)
+    assert found.notes == ("Too few draws to measure the influence of the priors: 1, not 100.",)

@@ -199,7 +199,7 @@ def test_labels_that_are_all_equal_tell_nothing():
     rows = [(i, j, "yes") for i in range(8) for j in range(3)]
     found = one_label_finding(am.Annotations.from_records(rows, labels=["no", "yes"]))
     assert found.severity == 2
-    assert found.sentence.startswith("All labels are yes: nothing in them tells one item from")
+    assert found.sentence.startswith("All labels are yes: they do not distinguish items")
 
 
 def test_two_coders_cannot_tell_who_is_right(rng):

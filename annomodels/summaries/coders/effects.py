@@ -45,7 +45,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
             f"are standardised over the {each.of}s, texts are compared with the most frequent one."
         )
         goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
-        notes.append(f"A column that goes with the {goes_with} need not be its cause.")
+        notes.append(f"A column correlated with the {goes_with} need not be its cause.")
     table = pd.DataFrame(rows)
     return Summary("Effects of covariates", table, xr.Dataset(kept), tuple(notes))
 

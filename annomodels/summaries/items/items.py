@@ -265,7 +265,7 @@ def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
         elif word == "needs more labels":
             out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
             if p >= SETTLED:
-                out[i] = "The labels may depend on no truth, so that no probability settles it."
+                out[i] = "The labels may not depend on any truth, so no probability settles it."
         elif word == "hard but settled":
             sure = (
                 "is known"

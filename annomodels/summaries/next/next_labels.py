@@ -356,7 +356,7 @@ def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
     notes = [
         f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f}{ends} of "
         f"{found.before:,.1f} {word}: {each:.2g} fewer for each label.{caution}",
-        f"Stop after these labels, and fit again: no other{open_item} {least}."
+        f"After these labels, fit again: no other label{open_item} {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
         "would pay.",

@@ -86,8 +86,8 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     more = f"; and {len(classes) - NAMED:,} more" if len(classes) > NAMED else ""
     text = (
         f"Prior against data: {said}{more}. The prior expects most coders to know each class when "
-        "they see it, and pulls coders, prevalence and P(truth) of such a class there. Give the "
-        "known truth of some items of it; look whether coders understand it as you do; and "
+        "they see it, and pulls coders, prevalence and P(truth) of such a class that way. Give "
+        "known labels of some of its items, check whether coders understand it as you do, and "
         "compare am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), "
         "whose prior is weaker."
     )
@@ -143,7 +143,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     draws = thinned(tree, data, most)
     if len(draws) < FEWEST_DRAWS:  # few were made, or few matrices of so many coders fit in memory
         n = len(draws)
-        note = f"Too few draws to tell how much the priors matter: {n:,}, not {FEWEST_DRAWS:,}."
+        note = f"Too few draws to measure the influence of the priors: {n:,}, not {FEWEST_DRAWS:,}."
         return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
     total = n_samples(tree)
     chosen = evenly(total, len(draws))
