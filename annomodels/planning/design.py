@@ -75,14 +75,14 @@ def sentences(
     unclear = [_name(r) for r in cheaper if r["reaches"] == "unclear" and r is not best]
     if unclear:
         notes.append(
-            f"Within the Monte Carlo error also {' or '.join(unclear)} may do: more replications "
-            "would tell."
+            f"Within the Monte Carlo error, {' or '.join(unclear)} may also do: run more "
+            "replications."
         )
     notes.append(
-        f"Each design was carried out {replications} times on "
+        f"Each design was simulated {replications} times on "
         + (
-            "data drawn from the posterior of the pilot. Where the pilot's model does not hold, "
-            "because items differ in difficulty, say, more labels are needed."
+            "data drawn from the posterior of the pilot. If the pilot's model is wrong, "
+            "for example because items differ in difficulty, more labels are needed."
             if from_pilot
             else "simulated data. The numbers rest on the assumptions: a pilot is more reliable."
         )

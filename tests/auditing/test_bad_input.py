@@ -13,7 +13,7 @@ from annomodels.errors import AnnotationError, NotApplicable
 
 @pytest.fixture(autouse=True)
 def _no_plan(monkeypatch):
-    """Leave out what is forecast_widths of widths."""
+    """Leave out the forecasts of widths."""
     from annomodels.auditing import sample, tables
 
     monkeypatch.setattr(sample, "forecast_widths", lambda *_: [])

@@ -192,7 +192,7 @@ def test_a_crowd_of_which_each_coder_gave_one_label_is_checked(rng):
     fit = am.fit(single(labels), "pooled", chains=2, draws=50, warmup=30, seed=1)
     found = fit.check()
     assert found.verdict == "check"
-    assert any("One label says nothing of who gave it" in line for line in found.sentences)
+    assert any("One label says nothing about its coder" in line for line in found.sentences)
 
 
 def test_labels_that_are_all_equal_tell_nothing():
