@@ -242,7 +242,7 @@ def _client(address: str) -> Iterator[Any]:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise MissingDependency(
-            "--dask needs Dask. Install it: pip install 'annomodels[dask]'"
+            "--dask needs Dask. Install it: pip install 'dask[distributed]'"
         ) from error
     if not address.startswith("local"):
         try:
