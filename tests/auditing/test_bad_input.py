@@ -272,7 +272,7 @@ def test_numbers_are_possible_and_contradictions_tested(make, sharp, contradicte
         assert (table.loc[shares, "high"] <= 1).all()
         assert found.draws["still_wrong"].min() >= 0
         assert table.loc[table["quantity"] == "prevalence", "value"].sum() == pytest.approx(1)
-    assert ("contradict the fit about the number of wrong" in said(found)) == contradicted
+    assert ("contradicts the fit about the number of wrong" in said(found)) == contradicted
 
 
 @pytest.mark.parametrize("drawn", [None, "random"])
