@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import betaincinv, betaln, expit, log_expit, logit, ndtri
 
 from annomodels.types import Floats, Ints
 
@@ -60,7 +62,7 @@ class Rectifier:
         slope = np.linspace(0.0, STEEPEST, SLOPES)
         weight = prior.weight * np.exp(prior.weight_spread * of_weight)
         centred = self._centred(slope)
-        mu = _expit((prior.shift + reach)[:, None, None] + centred[None])
+        mu = expit((prior.shift + reach)[:, None, None] + centred[None])
         mu = np.clip(mu.reshape(-1, len(self.mean)), 1e-9, 1.0 - 1e-9)
         self.a = (weight[:, None, None] * mu).reshape(-1, len(self.mean))
         self.b = (weight[:, None, None] * (1.0 - mu)).reshape(-1, len(self.mean))
@@ -84,7 +86,7 @@ class Rectifier:
         low, high = np.full(len(slope), -60.0), np.full(len(slope), 60.0)
         for _ in range(50):
             middle = (low + high) / 2
-            over = (_expit(stretched + middle[:, None]) * self.size).sum(axis=1) > total
+            over = (expit(stretched + middle[:, None]) * self.size).sum(axis=1) > total
             low, high = np.where(over, low, middle), np.where(over, middle, high)
         return np.asarray(stretched + ((low + high) / 2)[:, None])
 
@@ -98,12 +100,11 @@ class Rectifier:
 
     def _gain(self, stratum: int, seen: float, found: float) -> Floats:
         """Log likelihood of what was seen of one stratum, shape [point]."""
-        from scipy.special import betaln
-
         key = stratum, seen, found
         if key not in self._gains:
             a, b = self.a[:, stratum], self.b[:, stratum]
-            self._gains[key] = betaln(a + found, b + seen - found) - betaln(a, b)
+            gain = betaln(a + found, b + seen - found) - betaln(a, b)
+            self._gains[key] = np.asarray(gain)
         return self._gains[key]
 
     def shares(self, seen: Floats, found: Floats, draws: int, rng: np.random.Generator) -> Floats:
@@ -113,7 +114,7 @@ class Rectifier:
         at = np.searchsorted(np.cumsum(p), (np.arange(draws) + rng.random()) / draws)
         at = np.minimum(at, len(p) - 1)
         rng.shuffle(at)
-        return rng.beta(self.a[at] + found, self.b[at] + seen - found)
+        return np.asarray(rng.beta(self.a[at] + found, self.b[at] + seen - found))
 
 
 def of_group(
@@ -133,7 +134,7 @@ def of_group(
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = np.where(seen > 0, audited / np.maximum(seen, 1e-9), 0.5)
     odds = _logit(rate)[:, None] + shift[None]
-    log_p = found[:, None] * _log_expit(odds) + (seen - found)[:, None] * _log_expit(-odds)
+    log_p = found[:, None] * log_expit(odds) + (seen - found)[:, None] * log_expit(-odds)
     likelihood = np.exp(log_p - log_p.max(axis=1, keepdims=True))
     near, far = (likelihood * _bell(shift / spread) for spread in (prior.near, prior.far))
     p = _mixed(near, far, prior.doubt)
@@ -145,7 +146,7 @@ def of_group(
         at[:, group] = np.minimum(np.searchsorted(steps, points), len(shift) - 1)
     width = shift[1] - shift[0]
     moved = shift[at] + width * (rng.random(at.shape) - 0.5)
-    share = _expit(_logit(expected / np.maximum(n, 1.0)) + moved)
+    share = expit(_logit(expected / np.maximum(n, 1.0)) + moved)
     return np.asarray(found + rng.binomial(np.round(n).astype(np.int64)[None], share))
 
 
@@ -176,17 +177,8 @@ def moved(expected: Floats, n: Floats, mean: Floats, shares: Floats) -> Floats:
     return np.asarray(down @ expected + up @ (n - expected))
 
 
-def _expit(x: Floats) -> Floats:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(x, -60.0, 60.0))))
-
-
-def _log_expit(x: Floats) -> Floats:
-    return np.asarray(-np.logaddexp(0.0, -x))
-
-
 def _logit(p: Floats) -> Floats:
-    p = np.clip(p, LEAST, 1.0 - LEAST)
-    return np.asarray(np.log(p / (1.0 - p)))
+    return np.asarray(logit(np.clip(p, LEAST, 1.0 - LEAST)))
 
 
 LEVEL = 0.95
@@ -199,25 +191,16 @@ def exact(size: int, seen: int, found: int, level: float = LEVEL) -> tuple[int, 
     # Clopper & Pearson 1934, doi:10.2307/2331986; Buonaccorsi 1987,
     # doi:10.1080/00031305.1987.10475484. It is never too narrow, whatever the truth.
     tail = (1.0 - level) / 2
-    low, high = found, size - (seen - found)
+    totals = range(found, size - (seen - found) + 1)
 
-    def least() -> int:
-        begin, end = low, high
-        while begin < end:
-            middle = (begin + end) // 2
-            rare = 1.0 - _up_to(found - 1, size, middle, seen) <= tail
-            begin, end = (middle + 1, end) if rare else (begin, middle)
-        return begin
+    def enough(marked: int) -> bool:
+        return 1.0 - _up_to(found - 1, size, marked, seen) > tail
 
-    def most() -> int:
-        begin, end = low, high
-        while begin < end:
-            middle = (begin + end + 1) // 2
-            rare = _up_to(found, size, middle, seen) <= tail
-            begin, end = (begin, middle - 1) if rare else (middle, end)
-        return begin
+    def too_many(marked: int) -> bool:
+        return _up_to(found, size, marked, seen) <= tail
 
-    return least(), most()
+    least = min(bisect_left(totals, True, key=enough), len(totals) - 1)
+    return totals[least], totals[max(bisect_left(totals, True, key=too_many) - 1, 0)]
 
 
 def _up_to(found: int, size: int, marked: int, seen: int) -> float:
@@ -228,8 +211,6 @@ def _up_to(found: int, size: int, marked: int, seen: int) -> float:
 
 
 def _log_choose(n: int, k: Ints | int) -> Floats:
-    from scipy.special import betaln
-
     return np.asarray(-betaln(1 + n - k, 1 + k) - np.log1p(n))
 
 
@@ -246,8 +227,6 @@ def weighted(
     # Methodology 24(2), 193-201). Hits can gather where weights are large, so `cautious` takes n* =
     # sum w / max w, whose variance is never smaller. Equal weights: the exact interval. The items
     # of a cluster are one, with the sum of their weights.
-    from scipy.stats import beta
-
     n = len(found)
     if not n:
         return np.nan, 0.0, 1.0
@@ -259,8 +238,8 @@ def weighted(
         return share, least / size, most / size
     worth = float(mass.sum() / (mass.max() if cautious else (mass**2).sum() / mass.sum()))
     tail, y = (1.0 - level) / 2, share * worth
-    low = float(beta.ppf(tail, y, worth - y + 1.0)) if y > 0 else 0.0
-    high = float(beta.ppf(1.0 - tail, y + 1.0, worth - y)) if y < worth else 1.0
+    low = float(betaincinv(y, worth - y + 1.0, tail)) if y > 0 else 0.0
+    high = float(betaincinv(y + 1.0, worth - y, 1.0 - tail)) if y < worth else 1.0
     return share, low, high
 
 
@@ -284,13 +263,11 @@ def stretched(total: Floats, least: float, most: float, size: float, worth: floa
     # The interval of Jeffreys, Beta(n* p + .5, n* (1 - p) + .5), around the mean of the draws. A
     # posterior is biased towards the model; an interval as wide as that of an unbiased estimate
     # leaves room for it (Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
-    from scipy.stats import beta
-
     if not 0 < worth < np.inf:
         return total
     middle, ends = float(total.mean()), np.quantile(total, ENDS)
     a, b = (worth * part + 0.5 for part in (middle / size, 1.0 - middle / size))
-    goals = np.clip(size * beta.ppf(ENDS, a, b), least, most)
+    goals = np.clip(size * betaincinv(a, b, ENDS), least, most)
     reach = np.where(ends == middle, np.inf, ends - middle)
     below, above = np.maximum((goals - middle) / reach, 1.0)
     moved = middle + (total - middle) * np.where(total < middle, below, above)
@@ -304,8 +281,6 @@ def prediction_powered(
     # mu = l mean_N(f) + mean_n(y - l f), se^2 = l^2 var_N(f) / N + var_n(y - l f) / n, cut at 0 and
     # 1; `power` None takes the l that is best by the sample. Too narrow if errors are rare.
     # Angelopoulos et al. 2023, doi:10.1126/science.adi6000; PPI++, arXiv:2311.01453.
-    from scipy.stats import norm
-
     n, rest = len(truth), len(told_of_rest)
     if not rest:  # all are known
         return (float(truth.mean()),) * 3
@@ -317,6 +292,6 @@ def prediction_powered(
         power = min(max(shared / spread, 0.0), 1.0) if spread > 0 else 0.0
     mean = float((power * told_of_rest).mean() + (truth - power * told).mean())
     se = float(np.sqrt((power * told_of_rest).var() / rest + (truth - power * told).var() / n))
-    reach = float(norm.ppf((1.0 + LEVEL) / 2)) * se
+    reach = float(ndtri((1.0 + LEVEL) / 2)) * se
     mean, low, high = np.clip([mean, mean - reach, mean + reach], 0.0, 1.0).tolist()
     return mean, low, high

@@ -15,6 +15,7 @@ from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import places
 from annomodels.auditing.estimator import Estimator, Observed, further
 from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighted
+from annomodels.data.columns import COLUMNS, Column, columns, of_quantity
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
@@ -27,6 +28,34 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 WRONG = -1
+_IN_ROW = COLUMNS["value"].called(digits=3, bar=True)
+SHOWN: dict[str, tuple[Column, ...]] = {
+    "overall": (
+        of_quantity("value", "Value", "low", "high"),
+        of_quantity("audit", "Audit alone", "audit_low", "audit_high"),
+        of_quantity("model", "Model alone", "model_low", "model_high"),
+    ),
+    "thresholds": columns(
+        Column("threshold", "Probability", "name", of=lambda row: f"≥ {row.threshold:g}"),
+        COLUMNS["accuracy"].called("Share right", digits=3, bar=False),
+        "n audited",
+    ),
+    "coders": columns("coder share_right n audited", COLUMNS["right"].called("of these right")),
+    "classes": columns(
+        "coder label",
+        COLUMNS["share"].called(interval=("share_low", "share_high"), digits=3),
+        "audited right",
+    ),
+    "slices": columns(_IN_ROW, COLUMNS["n"].called("Items"), "audited"),
+    "differences": columns(
+        COLUMNS["difference"].called(digits=3, interval=("low", "high")), "p_higher"
+    ),
+    "systems": columns("system win_rate", COLUMNS["n"].called("Comparisons"), "audited"),
+    "panel": columns("quantity coder", COLUMNS["value"].called(kind="quantity")),
+    "needs": columns(Column("further", "Further items", "count"), "width width_audit_alone"),
+}
+"""Columns of each table that people look at; several begin with those that say what it is about."""
+
 Slice = tuple[Ints, tuple[Hashable, ...]]
 Three = Floats | tuple[float, float, float]
 
@@ -34,20 +63,16 @@ Three = Floats | tuple[float, float, float]
 def named_codes(fit: Fit, given: Mapping[Any, Any]) -> Slice:
     """Return codes of the names given to items, -1 without one, and the names."""
     place = places(fit.data.items)
-    codes = np.full(fit.data.n_items, -1)
-    names: dict[Hashable, int] = {}
-    for item, name in given.items():
-        if item in place:
-            codes[place[item]] = names.setdefault(name, len(names))
-    if not names:
+    found = {place[item]: name for item, name in given.items() if item in place}
+    if not found:
         what = f"None of these items is in the fit: {some(list(given))}."
         remedy = f"Use the names that items have there, such as {some(list(fit.data.items)[:3])}."
         raise AnnotationError(Problem(what, remedy=remedy))
-    order = sorted(names, key=label_text)
-    new = np.empty(len(names) + 1, dtype=np.int64)
-    new[[names[name] for name in order]] = np.arange(len(order))
-    new[-1] = -1
-    return new[codes], tuple(order)
+    names = tuple(sorted(set(found.values()), key=label_text))
+    code = {name: n for n, name in enumerate(names)}
+    codes = np.full(fit.data.n_items, -1)
+    codes[list(found)] = [code[name] for name in found.values()]
+    return codes, names
 
 
 def units_of(member: Ints, inside: Bools) -> tuple[Ints, Ints]:

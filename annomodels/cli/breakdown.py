@@ -130,7 +130,7 @@ def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFra
     table = found.table
     if tell is say:
         table = table.groupby("part", sort=False).head(MOST_DRAWN)
-    emit(table, writing, found.title, tuple(map(str, found.table)))
+    emit(table, writing, found.title)
     for text in found.notes:
         note(f"note: {text}")
     return found.agreement

@@ -20,8 +20,8 @@ import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
-from annomodels.cli.screen.wrapping import size, wrapped
 from annomodels.cli.session import Session, spell, warn
+from annomodels.cli.wrapping import size, wrapped
 from annomodels.errors import printable, spelled_by
 
 COMMANDS: dict[str, str] = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import click
 
-from annomodels.cli.screen.wrapping import paragraphs, width_of
+from annomodels.cli.wrapping import paragraphs, width_of
 from annomodels.errors import Option, Verb
 
 # signs that move or colour a terminal, or ring its bell; names come from strangers

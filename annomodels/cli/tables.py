@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
 from annomodels.cli.options import Writing
-from annomodels.cli.screen.layout import Drawn
 from annomodels.cli.session import note, say, warn
-from annomodels.cli.terminal import draw, shown
 from annomodels.data.coding import natural_key
-from annomodels.data.columns import COLUMNS, Column, explained, present
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
 from annomodels.io.tables.delimited import text_of
@@ -27,6 +23,7 @@ from annomodels.io.tables.delimited import text_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.data.columns import Column
     from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.io.writers.catalog import Writer
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
-_SIMPLE = r"[<>]?[-−+]?(?:[\d,]*\.?\d+(?:e[-+]?\d+)?|nan|inf|∞)"
-_NUMBER = re.compile(rf"–?|{_SIMPLE}(?: \({_SIMPLE} to {_SIMPLE}\))?")
 # labels from which files of gold have no columns of the next label
 MOST_LABELS = 50
 
@@ -44,100 +39,21 @@ def emit(
     table: pd.DataFrame,
     writing: Writing,
     title: str = "",
-    short: Sequence[str | Column] = (),
-    prose: Sequence[str] = (),
+    short: Sequence[Column] = (),
     level: int = 95,
     notes: Iterable[str] = (),
 ) -> None:
     """Write a table where and how it was asked for, and its `notes` on stderr."""
-    # A drawn table shows the columns of `short` for which there is room, or all with --wide, and
-    # below it what they mean; `level`: of its intervals, in percent.
+    # a drawn table shows the columns of `short`; `level` is that of its intervals, in percent
     form = form_for(writing)
     if form == "table":
-        _draw(table, writing, title, short, prose, level)
+        from annomodels.cli.drawing import draw
+
+        draw(table, title, short, wide=writing.wide, level=level)
     else:
         emit_text(to_text(table, form), writing)
     for text in notes:
         note(f"note: {text}")
-
-
-def _draw(
-    table: pd.DataFrame,
-    writing: Writing,
-    title: str,
-    short: Sequence[str | Column],
-    prose: Sequence[str],
-    level: int,
-) -> None:
-    declared = {
-        one.name: one for one in present((c for c in short if isinstance(c, Column)), table)
-    }
-    within = {end for one in declared.values() for end in one.interval or ()}
-    chosen = [one.name if isinstance(one, Column) else one for one in short]
-    names = [*chosen, *(name for name in map(str, table.columns) if name not in within)]
-    columns: dict[str, Drawn] = {}
-    rows = list(table.itertuples()) if declared else []
-    for name in dict.fromkeys(names):
-        if name in declared:
-            cells = tuple(shown(declared[name].cell(row).whole) for row in rows)
-        elif name in table:
-            cells = tuple(shown(_drawn_cell(name, value)) for value in table[name].astype(object))
-        else:
-            continue
-        if any(cells) or not cells:
-            known = declared.get(name) or COLUMNS.get(name)
-            columns[name] = _column(name, cells, known, len(columns), prose)
-    first = [columns[name] for name in chosen if name in columns] or list(columns.values())
-    rest = [one for one in columns.values() if one not in first]
-    done, cut = draw(title, [*first, *rest] if writing.wide else first, every=writing.wide)
-    hidden = [name for name in columns if name not in done]
-    if hidden and writing.wide:  # no room beside the names
-        note(f"No room for {', '.join(hidden)}: make the terminal wider.")
-    elif hidden:
-        more = counted(len(hidden), "more column")
-        note(f"{more}: {_some(hidden)}. --wide shows all; --json or -o FILE writes all.")
-    if cut:
-        note(
-            f"{counted(cut, 'name')} cut in the middle (…), being longer than the terminal is "
-            "wide: --json or -o FILE writes names whole."
-        )
-    if any(one.interval and name in done for name, one in declared.items()):
-        note(f"Intervals contain the true value with {level} % probability.")
-    for sentence in explained((name for name in columns if name in done), level):
-        note(sentence)
-
-
-def _column(
-    name: str, cells: tuple[str, ...], declared: Column | None, place: int, prose: Sequence[str]
-) -> Drawn:
-    kind: Literal["name", "number", "word", "prose"] = "name" if place == 0 else "word"
-    if name in prose:
-        kind = "prose"
-    elif declared is not None and declared.kind in ("name", "tag"):
-        kind = "name"
-    elif all(map(_NUMBER.fullmatch, cells)):
-        kind = "number"
-    elif declared is not None and (declared.kind == "text" or name == "value"):
-        kind = "prose"
-    return Drawn(name, name.replace("_", " "), cells, kind)
-
-
-def _drawn_cell(name: str, value: object) -> str:
-    """Return a cell with three decimals where they say something; counts are whole."""
-    if isinstance(value, float):
-        if name == "n" and value.is_integer():
-            value = int(value)  # where some rows have none, counts come as floats
-        elif 0 < value < 5e-4:
-            return "<0.001"
-        elif value == 0 or 5e-4 <= abs(value) < 1e4:
-            return f"{value:.3f}"
-    return cell(value, 3)
-
-
-def _some(names: Sequence[str], most: int = 7) -> str:
-    if len(names) <= most:
-        return ", ".join(names)
-    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
 def form_of(writing: Writing) -> str:

@@ -1,38 +1,9 @@
-"""Tables drawn on stdout, progress on stderr."""
+"""Progress of a command on stderr, and how long it will take."""
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-from annomodels.cli.screen.wrapping import width_of, wrapped
 from annomodels.cli.session import current
 from annomodels.progress import Reporter
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from annomodels.cli.screen.layout import Drawn
-
-_CONTROL = dict.fromkeys((*range(32), *range(127, 160)), " ")
-
-
-def draw(title: str, columns: Sequence[Drawn], *, every: bool = False) -> tuple[set[str], int]:
-    """Draw a table of user text as it is; return the drawn columns and the number of cut names."""
-    from rich.text import Text
-
-    from annomodels.cli.screen.layout import draw as lay_out
-
-    current().pause()
-    width = width_of(sys.stdout)
-    console = _console(width)
-    if title:
-        console.print(Text("\n".join(wrapped(title, width)), style="italic"), soft_wrap=True)
-    found = lay_out(console, columns, width, every=every)
-    console.print()
-    return found
 
 
 class Stages(Reporter):
@@ -61,17 +32,3 @@ def between(seconds: float, spread: float = 1.4) -> str:
             counts = [round(part / unit) for part in (low, high)]
             return f"{max(counts[0], 1) * scale} to {max(counts[1], 2) * scale} {word}"
     raise AssertionError
-
-
-def _console(width: int) -> Console:
-    """Return a console that is plain under NO_COLOR: no colour, and no bold or italics either."""
-    from rich.console import Console
-
-    plain = bool(os.environ.get("NO_COLOR"))
-    return Console(width=width, color_system=None if plain else "auto")
-
-
-def shown(text: str) -> str:
-    """Return a text without control characters, and not without end."""
-    text = text.translate(_CONTROL)
-    return text if len(text) <= 200 else text[:199] + "…"

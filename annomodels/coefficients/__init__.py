@@ -1,9 +1,7 @@
 """Agreement coefficients: the classical value, its sampling draws and its model-implied draws.
 
 Pure functions of statistics that are linear in the weights of the items, with leading batch
-dimensions. ``agreement`` is the verb; ``analytic/`` has the errors of other packages,
-``continuum/`` units on a continuum, ``parts/`` breakdowns and diagnosis. Imports only NumPy,
-SciPy, errors and annotations.
+dimensions. Imports only NumPy, SciPy, errors and annotations.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values
 from annomodels.coefficients.reasons import (
-    UNFIT,
     before,
     data_notes,
     diagnose,
     explain,
     pairs_note,
+    refuse,
     used_items,
 )
 from annomodels.coefficients.requests import (
@@ -182,10 +182,8 @@ def agreement(
     rows = prepare(data, duplicates, by_group(data, resample))
     reasons = [r.reason or before(r.coefficient, rows, r.convention) for r in requests]
     single = isinstance(name, str) and name != "all"
-    if single and reasons[0] in UNFIT:
-        entry = requests[0].coefficient
-        why = explain(reasons[0], entry, rows.n_coders, rows.n_labels)
-        raise NotApplicable(f"{entry.title}: {why}")
+    if single:
+        refuse(reasons[0], requests[0].coefficient, rows)
     # Items with a chance level of their own are not alike because their labels are.
     sample = make_sample(collapse(rows) if chances is None else rows, drawn=draws > 0)
     able = [n for n, reason in enumerate(reasons) if not reason]
@@ -193,7 +191,7 @@ def agreement(
     points = dict(zip(able, statistics.evaluate(sample.point), strict=True))
     for place, n in enumerate(able):
         reasons[n] = diagnose(requests[n].coefficient, rows, requests[n].convention, points[n])
-        if requests[n].from_pairs and rows.n_coders > 2:
+        if requests[n].coefficient.each_pair and rows.n_coders > 2:
             lost = pairs_note(*statistics.pairs_left_out(place, sample.point), rows.n_coders)
             requests[n] = replace(requests[n], note=f"{requests[n].note} {lost}".strip())
     drawn = [n for n in able if reasons[n] in ("", "constant_coder")]

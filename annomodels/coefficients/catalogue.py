@@ -108,16 +108,6 @@ class Request:
     reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
     note: str = ""  # what a reader should know about the choice of the coefficient
 
-    @property
-    def from_pairs(self) -> bool:
-        """True for a mean over the coefficients of pairs of coders."""
-        return self.coefficient.each_pair
-
-    @property
-    def is_mean_kappa(self) -> bool:
-        """True for a mean over the kappas of pairs of coders."""
-        return self.from_pairs and self.coefficient.expectation == "between"
-
 
 def table() -> pd.DataFrame:
     """List the agreement coefficients and what each of them takes.

@@ -1,30 +1,10 @@
-r"""Units on a continuum: who marked which stretch of which text; Krippendorff's alpha of them.
-
-For a label, m coders and texts of the length L in all, an overlapping pair of units g, h of two
-coders adds the squared distances of their beginnings and of their ends, and a unit that lies in a
-gap of the other coder adds its squared length:
-
-.. math:: D_o = \frac{1}{m (m - 1) L^2} \sum_{a \ne b} \sum_{g \in a} \sum_{h \in b} \delta^2_{gh}
-
-The expected disagreement is that of N units of the lengths l thrown anywhere on the continuum,
-against each other and against the gaps of the lengths :math:`l_h`:
-
-.. math::
-
-    D_e = \frac{\frac 2 L \sum_g \Big[\frac{N - 1}{3} (2 l_g^3 - 3 l_g^2 + l_g)
-          + l_g^2 \sum_{h: l_h \ge l_g} (l_h - l_g + 1)\Big]}{m L (m L - 1) - \sum_g l_g (l_g - 1)}
-
-Both are sums over texts, so texts can be weighted. Source: Krippendorff 1995, On the reliability of
-unitizing continuous data, doi:10.2307/271061. The draws
-are a Bayesian bootstrap over texts.
-"""
+"""Units on a continuum, and Krippendorff's alpha of them; docs/coefficients.md has the formulas."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, NamedTuple
@@ -274,28 +254,18 @@ class Unit(NamedTuple):
     label: Hashable
 
 
-class _Problems:
-    """Problems of rows: the first of each kind, with the number of others; a remedy is a kind."""
-
-    def __init__(self) -> None:
-        self.first: dict[str, Problem] = {}
-        self.times: Counter[str] = Counter()
-
-    def add(self, what: str, where: str, remedy: str) -> None:
-        """Add a problem."""
-        self.first.setdefault(remedy, Problem(what, where, remedy))
-        self.times[remedy] += 1
-
-    def refuse(self) -> None:
-        """Raise what was found."""
-        found = [
-            one
-            if self.times[kind] == 1
-            else dataclasses.replace(one, what=f"{one.what} {self.times[kind]:,} of this kind.")
-            for kind, one in self.first.items()
-        ]
-        if found:
-            raise AnnotationError(found)
+def _refuse(problems: Sequence[Problem]) -> None:
+    """Raise problems: the first of each kind with the number of others; a remedy is a kind."""
+    kinds: dict[str, list[Problem]] = {}
+    for problem in problems:
+        kinds.setdefault(problem.remedy, []).append(problem)
+    if kinds:
+        raise AnnotationError(
+            first
+            if not others
+            else dataclasses.replace(first, what=f"{first.what} {1 + len(others):,} of this kind.")
+            for first, *others in kinds.values()
+        )
 
 
 def _checked(
@@ -307,30 +277,28 @@ def _checked(
     what: str,
 ) -> list[Unit]:
     """Read units, or raise every problem at once."""
-    found = _Problems()
+    found = []
     if not rows and not isinstance(lengths, Mapping):
-        found.add("There is no unit.", "", "Give at least one unit.")
-    units = []
-    for number, row in enumerate(rows, 1):
-        read = _read(row, f"{what} {number}")
-        if isinstance(read, Problem):
-            found.add(read.what, read.where, read.remedy)
-        else:
-            units.append((number, read))
-    _check_spans(units, lengths, begins, what, found)
-    _check_overlaps(units, what, found)
+        found.append(Problem("There is no unit.", "", "Give at least one unit."))
+    read = [(number, _read(row, f"{what} {number}")) for number, row in enumerate(rows, 1)]
+    found += [each for _, each in read if isinstance(each, Problem)]
+    units = [(number, each) for number, each in read if isinstance(each, Unit)]
+    found += _check_spans(units, lengths, begins, what)
+    found += _check_overlaps(units, what)
     if coders is not None:
         unknown = sorted({str(u.coder) for _, u in units} - set(map(str, coders)))
         if unknown:
             names = ", ".join(unknown[:SHOWN])
             wrong = f"Units by coders who are not declared: {names}."
             declared = f"coders {', '.join(map(str, coders))}"
-            found.add(wrong, declared, "Name all coders, or leave coders= out.")
+            remedy = "Name all coders, or leave coders= out."
+            found.append(Problem(wrong, declared, remedy))
     for number, u in units:
         if done is not None and (u.text, u.coder) not in done:
             wrong = f"Coder {u.coder!r} marked a unit in text {u.text!r} without working on it."
-            found.add(wrong, f"{what} {number}", "Add the pair (text, coder) to done=.")
-    found.refuse()
+            remedy = "Add the pair (text, coder) to done=."
+            found.append(Problem(wrong, f"{what} {number}", remedy))
+    _refuse(found)
     return [unit for _, unit in units]
 
 
@@ -367,9 +335,9 @@ def _read(row: Sequence[Any], where: str) -> Unit | Problem:
 
 
 def _check_spans(
-    units: list[tuple[int, Unit]], lengths: ByText, begins: ByText, what: str, found: _Problems
-) -> None:
-    """Note texts without a usable length, and units beyond their text."""
+    units: list[tuple[int, Unit]], lengths: ByText, begins: ByText, what: str
+) -> Iterator[Problem]:
+    """Find texts without a usable length, and units beyond their text."""
     known = {}
     listed = lengths if isinstance(lengths, Mapping) else ()
     for text in dict.fromkeys([*(unit.text for _, unit in units), *listed]):
@@ -381,7 +349,7 @@ def _check_spans(
         else:
             wrong = f"Text {text!r} has the length {length!r} and begins at {begin!r}."
             remedy = "Give every text a positive length in the unit of the positions."
-            found.add(wrong, "lengths", remedy)
+            yield Problem(wrong, "lengths", remedy)
     for number, unit in units:
         first, last = known.get(unit.text, (-math.inf, math.inf))
         if unit.start < first or unit.end > last:
@@ -389,11 +357,12 @@ def _check_spans(
                 f"The unit from {unit.start:g} to {unit.end:g} lies beyond text {unit.text!r}, "
                 f"which goes from {first:g} to {last:g}."
             )
-            found.add(wrong, f"{what} {number}", "Fix the positions, or lengths= and begins=.")
+            remedy = "Fix the positions, or lengths= and begins=."
+            yield Problem(wrong, f"{what} {number}", remedy)
 
 
-def _check_overlaps(units: list[tuple[int, Unit]], what: str, found: _Problems) -> None:
-    """Note units of the same text, coder and label that share a position."""
+def _check_overlaps(units: list[tuple[int, Unit]], what: str) -> Iterator[Problem]:
+    """Find units of the same text, coder and label that share a position."""
     layers: dict[tuple[Hashable, ...], list[tuple[float, float, int]]] = {}
     for number, u in units:
         layers.setdefault((u.text, u.coder, u.label), []).append((u.start, u.end, number))
@@ -402,7 +371,7 @@ def _check_overlaps(units: list[tuple[int, Unit]], what: str, found: _Problems) 
             if start < end:
                 wrong = f"Two units of coder {coder!r} with the label {label!r} overlap in text "
                 remedy = "Units of the same coder and label do not overlap: join or cut them."
-                found.add(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy)
+                yield Problem(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy)
 
 
 BLOCK = 4_000_000

@@ -1,15 +1,11 @@
-"""Distances between labels: what they are, and how they are made from a name, table or function.
-
-No class here ever holds a table of value x value unless the user gave one: squared differences
-come from moments, all other numeric distances are computed block by block.
-"""
+"""Distances between labels, from a name, a table or a function; no table unless one is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,31 +20,34 @@ from annomodels.types import Floats, Ints
 BLOCK = 256
 
 
-class Distance(Protocol):
+class Distance:
     """A symmetric distance between labels with distance 0 from a label to itself."""
 
     # `pooled` are the weights of the labels [..., label]; only the ordinal distance depends on
     # them.
 
-    @property
-    def name(self) -> str:
-        """Name that the user gave."""
+    name: str  # what the user called it
+    moving: ClassVar[bool] = False  # whether it depends on how frequent the labels are
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
         """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
+        raise NotImplementedError
+
+    def reach(self, right: Floats, pooled: Floats) -> Floats:
+        """Sum over l of right_l d_kl, shape [..., label k]."""
+        raise NotImplementedError
 
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
         """Sum over k and l of left_k right_l d_kl, shape [...]."""
-
-    def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """Sum over l of right_l d_kl, shape [..., label k]; `pooled` has the shape [label]."""
+        return np.asarray((left * self.reach(right, pooled)).sum(-1))
 
     def largest(self, pooled: Floats) -> Floats:
         """Largest distance between two labels of the label set, shape [...] or []."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class Nominal:
+class Nominal(Distance):
     """Distance 1 between different labels."""
 
     name: str = "nominal"
@@ -57,13 +56,13 @@ class Nominal:
         """See :class:`Distance`."""
         return np.asarray(first != second, dtype=float)
 
-    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        return np.asarray(left.sum(-1) * right.sum(-1) - (left * right).sum(-1))
-
     def reach(self, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
         return np.asarray(right.sum(-1, keepdims=True) - right)
+
+    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
+        """See :class:`Distance`."""
+        return np.asarray(left.sum(-1) * right.sum(-1) - (left * right).sum(-1))
 
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
@@ -76,7 +75,7 @@ def unit(distance: Distance, pooled: Floats) -> Floats:
     return distance.largest(pooled) if known is None else np.asarray(known)
 
 
-class Squares:
+class Squares(Distance):
     """Squared difference of the places of labels on a line; moments do for all sums."""
 
     def places(self, pooled: Floats) -> Floats:
@@ -93,16 +92,6 @@ class Squares:
         """See :class:`Distance`."""
         x = self.places(pooled)
         return np.asarray((x[..., first] - x[..., second]) ** 2)
-
-    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        x = self._centred(pooled)
-        square = x * x
-        return np.asarray(
-            (left * square).sum(-1) * right.sum(-1)
-            + left.sum(-1) * (right * square).sum(-1)
-            - 2 * (left * x).sum(-1) * (right * x).sum(-1)
-        )
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
@@ -136,6 +125,7 @@ class Ordinal(Squares):
     # labels instead of shares, which changes only the unit.
 
     name: str = "ordinal"
+    moving = True
 
     def places(self, pooled: Floats) -> Floats:
         """Mid-rank of each label, as a share."""
@@ -144,7 +134,7 @@ class Ordinal(Squares):
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
+class Computed(Distance):
     """A distance given by a function of label codes, for instance a look-up in a table."""
 
     name: str  # what the user called it
@@ -159,32 +149,21 @@ class Computed:
         """See :class:`Distance`."""
         return self.between(first, second)
 
-    def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
-        out = np.zeros(np.broadcast_shapes(left.shape[:-1], right.shape[:-1]))
-        for start, reached in self._blocks(left):
-            out += (reached * right[..., start : start + BLOCK]).sum(-1)
-        return out
-
     def reach(self, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        return np.concatenate([reached for _, reached in self._blocks(right)], axis=-1)
+        flat = np.ascontiguousarray(right).reshape(-1, self.n_labels)
+        reached = [flat @ block for block in self._blocks()]
+        return np.concatenate(reached, axis=-1).reshape(right.shape)
 
-    def _blocks(self, weights: Floats) -> Iterator[tuple[int, Floats]]:
-        """Yield sums of distances to some labels at a time, with the first of them."""
-        codes = np.arange(self.n_labels)
-        flat = np.ascontiguousarray(weights).reshape(-1, self.n_labels)
+    def _blocks(self) -> Iterator[Floats]:
+        """Yield the distances of all labels to some labels at a time."""
+        codes = np.arange(self.n_labels)[:, None]
         for start in range(0, self.n_labels, BLOCK):
-            block = codes[start : start + BLOCK]
-            reached = flat @ self.between(codes[:, None], block[None, :])
-            yield start, reached.reshape(*weights.shape[:-1], len(block))
+            yield self.between(codes, codes[start : start + BLOCK].T)
 
     def largest(self, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
-        codes = np.arange(self.n_labels)
-        starts = range(0, self.n_labels, BLOCK)
-        blocks = [self.between(codes[:, None], codes[None, s : s + BLOCK]).max() for s in starts]
-        return np.asarray(max(blocks))
+        return np.asarray(max(block.max() for block in self._blocks()))
 
 
 DistanceLike = str | ArrayLike | Callable[[Any, Any], Any]

@@ -48,7 +48,7 @@ class Coefficient:
     analytic: tuple[str, ...] = ()
     # whether it follows from the joint distribution of coders' labels, and so from a model
     implied: bool = True
-    # name of its statistic in :data:`~.evaluation.OWN` if tables of label pairs do not suffice
+    # its statistic in ``evaluation`` if tables of label pairs do not suffice
     own: str = ""
 
 

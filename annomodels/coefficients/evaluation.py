@@ -1,35 +1,21 @@
-"""The engine: any coefficients of one sample, as a value and as draws that belong together."""
+"""Any coefficients of one sample, as a value and as draws that belong together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
 from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.counts import CoderPairs, Counts, count_for, count_pairs, sparse_sum
-from annomodels.coefficients.distances import Distance, Nominal, Ordinal
+from annomodels.coefficients.counts import Counts, count_for
+from annomodels.coefficients.distances import Distance, Nominal
 from annomodels.coefficients.formulas import evaluate_with, observed, ratio
-from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows, meetings, ranges
+from annomodels.coefficients.grouped import Grouped, Pairwise, all_pairs
+from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import Sample
-from annomodels.errors import NotApplicable
 from annomodels.types import Floats
-
-MOST_PRODUCTS = 50_000_000
-
-
-class Own(Protocol):
-    """A coefficient that is computed from separate statistics."""
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each weighting, to plan memory with."""
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Coefficient under weights of the items, shape [item] or [draw, item]."""
 
 
 class OneWay:
@@ -46,11 +32,11 @@ class OneWay:
 
     @property
     def width(self) -> int:
-        """See :class:`Own`."""
+        """Numbers held for each weighting, to plan memory with."""
         return self.counts.width(False)
 
     def evaluate(self, weights: Floats) -> Evaluated:
-        """See :class:`Own`."""
+        """Coefficient under weights of the items, shape [item] or [draw, item]."""
         tables = self.counts.tables(weights, by_coder=False)
         within = observed(tables, self.distance) / 2
         apart = self.distance.form(tables.pooled, tables.pooled, tables.pooled)
@@ -91,7 +77,8 @@ class ItemChance:
 
     width = 4
 
-    def __init__(self, rows: Rows, convention: str, chance: Floats) -> None:
+    def __init__(self, rows: Rows, convention: str, chance: Floats | None) -> None:
+        chance = np.zeros(0) if chance is None else chance
         counts = Counts(rows, CONVENTIONS[convention])
         pairs = np.asarray(counts.together.sum(0)).reshape(-1)
         alike = counts.together[counts.first == counts.second]
@@ -102,70 +89,10 @@ class ItemChance:
         self.sums = np.stack([pairs, pairs - agreed, pairs * (1.0 - level)], axis=1)
 
     def evaluate(self, weights: Floats) -> Evaluated:
-        """See :class:`Own`."""
+        """Coefficient under weights of the items, shape [item] or [draw, item]."""
         sums = weights @ self.sums
         mean = over(sums[..., 1:], sums[..., :1])
         return ratio(mean[..., 0], mean[..., 1], np.ones(()))
-
-
-class PairKappas:
-    """Light's kappa, with any distance that does not depend on the label frequencies."""
-
-    # Two coders of a crowd share few items, so their table of label pairs is nearly empty. Kept are
-    # the labels that each of them gave on shared items, and the products of these.
-
-    def __init__(self, rows: Rows, distance: Distance, complete_only: bool = False) -> None:
-        k, ones = rows.n_labels, np.ones(rows.n_labels)
-        met = meetings(rows, complete_only)
-        n_pairs = len(met.pairs)
-        shape = n_pairs, rows.n_items
-        one = np.ones(len(met.item))
-        self.largest = distance.largest(ones)
-        self.total = sparse_sum(one, met.pair, met.item, shape)
-        d = distance.pairs(met.first, met.second, ones)
-        self.apart = sparse_sum(np.asarray(d, dtype=float), met.pair, met.item, shape)
-        left, at_left = np.unique(met.pair * k + met.first, return_inverse=True)
-        right, at_right = np.unique(met.pair * k + met.second, return_inverse=True)
-        self.left = sparse_sum(one, at_left, met.item, (len(left), rows.n_items))
-        self.right = sparse_sum(one, at_right, met.item, (len(right), rows.n_items))
-        self.n_margins = len(left) + len(right)
-        each = np.bincount(right // k, minlength=n_pairs)
-        size = each[left // k]
-        if size.sum() > MOST_PRODUCTS:
-            raise NotApplicable(
-                f"Light's kappa of {n_pairs:,} pairs of coders has {size.sum():,} products of "
-                f"labels (at most {MOST_PRODUCTS:,}). Use multi_kappa, or fewer coders."
-            )
-        b, a = ranges((np.cumsum(each) - each)[left // k], size)
-        d = np.asarray(distance.pairs(left[a] % k, right[b] % k, ones), dtype=float)
-        self.a, self.b = a[d > 0], b[d > 0]
-        places = np.arange(len(self.a))
-        self.products = sparse_sum(d[d > 0], left[self.a] // k, places, (n_pairs, len(places)))
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each weighting, to plan memory with."""
-        return 3 * len(self.a) + self.n_margins
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Mean over the pairs of coders for whom it is defined; weights [item] or [draw, item]."""
-        return self.each(weights).mean(0)
-
-    def each(self, weights: Floats) -> Evaluated:
-        """Kappa of each pair of coders who share an item, shape [coder pair, ...]."""
-        n = self.total @ weights.T
-        d_o = over(self.apart @ weights.T, n)
-        product = (self.left @ weights.T)[self.a] * (self.right @ weights.T)[self.b]
-        return ratio(d_o, over(self.products @ product, n * n), self.largest)
-
-
-OWN: dict[str, Callable[[Rows, Distance, str, Floats | None], Own]] = {
-    "one_way": lambda rows, distance, convention, _: OneWay(rows, distance, convention),
-    "item_chance": lambda rows, _, convention, chance: ItemChance(
-        rows, convention, np.zeros(0) if chance is None else chance
-    ),
-}
-"""Makers of the statistics, from rows, distance, convention and chance levels of items."""
 
 
 Key = tuple[str, str]
@@ -178,32 +105,28 @@ class Statistics:
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
-        self.own: dict[int, Own] = {}  # statistics that are not tables of label pairs, by request
-        self.pairs: dict[str, CoderPairs] = {}  # of all items, or of complete ones
-        self.counts: dict[Key, Counts | CoderPairs] = {}
+        self.own: dict[int, OneWay | ItemChance] = {}  # by request
+        self.pairs: dict[int, Grouped] = {}  # by request
+        self.counts: dict[Key, Counts | Pairwise] = {}
         self.by_coder: dict[Key, bool] = {}
         self._tables: dict[int, tuple[Key, Distance]] = {}
         for n, r in enumerate(requests):
-            if r.coefficient.own:
-                self.own[n] = OWN[r.coefficient.own](rows, r.distance, r.convention, r.chance)
-            elif r.is_mean_kappa and not isinstance(r.distance, Ordinal):
-                self.own[n] = PairKappas(rows, r.distance, r.convention == "listwise")
-            elif r.from_pairs:
-                self._pairs(r.convention)
+            if r.coefficient.own == "one_way":
+                self.own[n] = OneWay(rows, r.distance, r.convention)
+            elif r.coefficient.own == "item_chance":
+                self.own[n] = ItemChance(rows, r.convention, r.chance)
+            elif r.coefficient.each_pair:
+                self.pairs[n] = all_pairs(rows, r)
             else:
                 self._count(n, r)
-
-    def _pairs(self, convention: str) -> CoderPairs:
-        if convention not in self.pairs:
-            self.pairs[convention] = count_pairs(self.rows, convention == "listwise")
-        return self.pairs[convention]
 
     def _count(self, n: int, request: Request) -> None:
         """Find or make the statistics of a request that tables are made from."""
         name, expectation = request.convention, request.coefficient.expectation
         if name == "pairwise":
             key, distance = (name, ""), request.distance
-            self.counts[key] = self._pairs(name)
+            if key not in self.counts:
+                self.counts[key] = Pairwise(self.rows, request)
         else:
             given = request.distance if request.margins is None else Nominal()
             made, distance = count_for(self.rows, CONVENTIONS[name], given, expectation)
@@ -217,9 +140,7 @@ class Statistics:
     def width(self) -> int:
         """Numbers held for each draw."""
         counts = sum(x.width(self.by_coder[key]) for key, x in self.counts.items())
-        own = sum(x.width for x in self.own.values())
-        alone = [x for name, x in self.pairs.items() if (name, "") not in self.counts]
-        return counts + own + sum(x.width() for x in alone)
+        return counts + sum(x.width for x in (*self.own.values(), *self.pairs.values()))
 
     def evaluate(self, weights: Floats) -> list[Evaluated]:
         """All requests under the same weights of the items, shape [item] or [draw, item]."""
@@ -228,8 +149,8 @@ class Statistics:
         for n, request in enumerate(self.requests):
             if n in self.own:
                 found.append(self.own[n].evaluate(weights))
-            elif n not in self._tables:
-                found.append(self._of_pairs(request, weights).mean(-1))
+            elif n in self.pairs:
+                found.append(self.pairs[n].evaluate(weights).mean(-1))
             else:
                 key, distance = self._tables[n]
                 tables = made[key]
@@ -239,21 +160,11 @@ class Statistics:
                 found.append(evaluate_with(request.coefficient.expectation, tables, distance))
         return found
 
-    def _of_pairs(self, request: Request, weights: Floats) -> Evaluated:
-        """Coefficient of each pair of coders who share an item, shape [..., coder pair]."""
-        each = self.pairs[request.convention].each(weights)
-        return evaluate_with(request.coefficient.expectation, each, request.distance)
-
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
         """Count pairs of coders that a mean leaves out: they share no item, or are 0/0."""
-        mean = self.own.get(n)
-        each = (
-            mean.each(weights)
-            if isinstance(mean, PairKappas)
-            else self._of_pairs(self.requests[n], weights)
-        )
+        value = self.pairs[n].evaluate(weights).value
         every = self.rows.n_coders * (self.rows.n_coders - 1) // 2
-        return every - each.value.size, int(np.isnan(each.value).sum())
+        return every - value.size, int(np.isnan(value).sum())
 
 
 def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]:

@@ -1,32 +1,8 @@
-r"""Every coefficient is one formula, :math:`1 - D_o / D_e`; they differ in :math:`D_e`.
+"""Every coefficient is 1 - D_o / D_e; they differ in D_e.
 
-:math:`D_o` is the mean distance of two labels of the same item, :math:`D_e` the mean distance that
-chance would give. With the nominal distance :math:`A_o = 1 - D_o` and :math:`A_e = 1 - D_e`, and
-the coefficient is the familiar :math:`(A_o - A_e) / (1 - A_e)`.
-
-**Intraclass correlations** come from the same tables of label pairs.
-
-For n items by the same k coders the mean squares of McGraw & Wong (1996,
-doi:10.1037/1082-989X.1.1.30) are functions of three mean squared distances: W, half that of two
-labels of an item; T, half that of any two labels, with replacement; and B, half that of the means
-of two coders. With :math:`c = n / (n - 1)`
-
-.. math::
-
-    MS_{within} = W, \quad MS_{rows} = c (k T - (k - 1) W), \quad
-    MS_{error} = c (W - B), \quad MS_{columns} = n B
-
-so that the value, its draws and (n to infinity) what a model implies are one piece of code. Each
-correlation is 1 - (error variance) / (total variance).
-
-**Two coders' margins** say how large kappa can be, and show prevalence and bias.
-
-Source: Cohen 1960, doi:10.1177/001316446002000104; Byrt, Bishop & Carlin 1993,
-doi:10.1016/0895-4356(93)90018-V. With two labels and the table of counts a, b / c, d
-
-.. math:: \kappa = \frac{2 A_o - 1 - PI^2 + BI^2}{1 - PI^2 + BI^2}
-
-where PI = (a - d) / n is the prevalence index, BI = (b - c) / n the bias index.
+D_o is the mean distance of two labels of an item, D_e the one that chance would give. Intraclass
+correlations, and what two coders' margins allow, come from the same tables of label pairs;
+docs/coefficients.md has their formulas.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 r"""Coefficients that a fitted model implies: population values, one for each draw.
 
-For Dawid-Skene-like models the joint distribution of the labels of coders a and b is
-:math:`P_{ab}(l, m) = \sum_k prevalence_k \, confusion_{akl} \, confusion_{bkm}`, and every
-coefficient is a function of these joints. Their mean over the pairs of different coders needs no
-coder x coder table, since
-
-.. math:: \sum_{a \ne b} v_a v_b x_a x_b = (\sum_a v_a x_a)^2 - \sum_a v_a^2 x_a^2 .
+The labels of coders a and b have the joint :math:`\sum_k p_k \, \theta_{akl} \, \theta_{bkm}`. The
+mean of joints over pairs needs no coder x coder table: :math:`\sum_{a \ne b} v_a v_b x_a x_b =
+(\sum_a v_a x_a)^2 - \sum_a v_a^2 x_a^2`.
 """
 
 from __future__ import annotations
@@ -41,11 +38,9 @@ def implied_pair(
     values: ArrayLike | None = None,
 ) -> Floats:
     """Coefficient of two coders that a model implies; they need not share an item."""
-    joint = pair_joint(prevalence, confusion_a, confusion_b)
-    entry = _entry(name)
-    return _value(
-        entry, from_joint(joint), _metric(entry, joint.shape[-1], "nominal", values)
-    ).value
+    joint, entry = pair_joint(prevalence, confusion_a, confusion_b), _entry(name)
+    metric = _metric(entry, joint.shape[-1], "nominal", values)
+    return evaluate_with(entry.expectation, from_joint(joint), metric).value
 
 
 def implied(
@@ -87,7 +82,8 @@ def implied(
             elif entry.each_pair:
                 found[name].append(_light(entry, p[piece], theta[piece], v, metrics[name]))
             else:
-                found[name].append(_value(entry, tables, metrics[name]).value)
+                each = evaluate_with(entry.expectation, tables, metrics[name])
+                found[name].append(each.value)
     return {name: np.concatenate(pieces) for name, pieces in found.items()}
 
 
@@ -109,10 +105,6 @@ def _metric(
     x = None if values is None else np.asarray(values, dtype=float)
     how = "interval" if entry.numeric else distance if entry.weighted else "nominal"
     return make_distance(how, range(n_labels), x)
-
-
-def _value(entry: Coefficient, tables: Tables, distance: Distance) -> Evaluated:
-    return evaluate_with(entry.expectation, tables, distance)
 
 
 def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
@@ -142,7 +134,7 @@ def _light(entry: Coefficient, p: Floats, theta: Floats, v: Floats, distance: Di
     sums, weights = np.zeros((2, len(p)))
     for a in range(len(v) - 1):
         joint = pair_joint(p[:, None], theta[:, a, None], theta[:, a + 1 :])
-        each = _value(entry, from_joint(joint), distance).value
+        each = evaluate_with(entry.expectation, from_joint(joint), distance).value
         w = np.where(np.isnan(each), 0.0, v[a] * v[a + 1 :])
         weights += w.sum(-1)
         sums += (np.where(w > 0, each, 0.0) * w).sum(-1)

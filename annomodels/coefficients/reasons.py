@@ -25,7 +25,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import quoted
 from annomodels.data.validation import counted
-from annomodels.errors import Option, Verb
+from annomodels.errors import NotApplicable, Option, Verb
 
 FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
 
@@ -168,6 +168,13 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
     if reason == "no_complete_items" and entry.numeric:
         text += ' hughes_alpha with distance="interval" is the ICC(1) of items with missing labels.'
     return text
+
+
+def refuse(reason: str, entry: Coefficient, rows: Rows) -> None:
+    """Refuse a coefficient that these coders or labels rule out."""
+    if reason in UNFIT:
+        why = explain(reason, entry, rows.n_coders, rows.n_labels)
+        raise NotApplicable(f"{entry.title}: {why}")
 
 
 RARE = 10

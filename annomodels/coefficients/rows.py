@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Bools, Floats, Ints
 
 
@@ -70,7 +70,7 @@ CONVENTIONS: dict[str, Convention] = {
         _KRIPPENDORFF, name="listwise", sentence="items that every coder labeled"
     ),
 }
-"""Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.counts.CoderPairs`."""
+"""Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.grouped.Pairwise`."""
 
 PAIRWISE = "each pair of coders on the items both labeled, then the mean over the pairs"
 
@@ -79,7 +79,7 @@ Duplicates = Literal["first", "last", "keep", "error"]
 
 SOME = 2_000
 PANEL = 2.0
-MOST_MEETINGS = 20_000_000
+MOST_MEETINGS = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +258,14 @@ def intra_coder(data: Annotations) -> tuple[float, int]:
     return (agree / pairs if pairs else float("nan")), pairs
 
 
+def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
+    """Count each item's labels: item, label and count of each cell; where an item begins."""
+    cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)
+    item, label = np.divmod(cell, rows.n_labels)
+    starts = np.searchsorted(item, np.arange(rows.n_items + 1))
+    return item, label, times, starts
+
+
 def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
     """Positions of ranges one after the other, and which range each belongs to."""
     owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -291,8 +299,8 @@ def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
     r = rows.per_item
     if (r * (r - 1) // 2).sum() > MOST_MEETINGS:
         raise NotApplicable(
-            f"The items hold more than {MOST_MEETINGS:,} pairs of labels. "
-            "Take another convention than pairwise, or fewer coders."
+            f"The items hold more than {MOST_MEETINGS:,} pairs of labels, too many to look at each "
+            f"pair of coders. Use alpha, k or multi_kappa, {Option('by', 'coder')}, or fewer items."
         )
     item, coder, label = rows.item, rows.coder, rows.label
     if complete_only:

@@ -1,8 +1,6 @@
-"""Distances between labels that are sets, such as coreference chains: one table for all of them.
+"""Distances between labels that are sets, from their sizes and what they share.
 
-A distance is a function of three numbers: the sizes of two sets and how much they share. So all
-sets of a label set can be compared by counting, without ever forming the sets of a pair; and as
-each is one quotient of whole numbers, it is the nearest float to the fraction it stands for.
+Each is one quotient of whole numbers, so it is the nearest float to the fraction it stands for.
 """
 
 from __future__ import annotations

@@ -84,22 +84,6 @@ def fold(joint: Floats) -> Floats:
     return np.asarray(np.where(first == second, 0.5, 1.0) * both[..., first, second])
 
 
-def two_coders(joint: Floats) -> Tables:
-    """Tables of two coders from weights of label k by the one and l by the other, [..., K, K]."""
-    left, right = joint.sum(-1), joint.sum(-2)
-    first, second = label_pairs(joint.shape[-1])
-    return Tables(
-        first=first,
-        second=second,
-        together=fold(joint),
-        pooled=left + right,
-        left=left[..., None, :],
-        right=right[..., None, :],
-        sign=np.ones(1),
-        n=2 * joint.sum((-1, -2)),
-    )
-
-
 def from_joint(
     joint: ArrayLike | Sequence[ArrayLike],
     weights: ArrayLike | None = None,

@@ -1,21 +1,9 @@
 """Draws of the items' weights: one posterior for all coefficients, without a model of the coders.
 
-The items are exchangeable; their distribution over label patterns has a Dirichlet-process prior
-with a small weight on *chance items* (:func:`chance_items`). So the weights of a
-draw are independent Gamma variates, scaled to the number of items (Rubin 1981,
-doi:10.1214/aos/1176345338, is the case without chance items).
-
-* The chance items are Jeffreys' prior, from the table of two coders and two labels to any number
-  of both: half an item for each label on which all agree (together two at most), and one item of
-  disagreement. What an interval needs most are the first ones: without them a sample that missed
-  the rare label is sure that there is none.
-* Each of the N items of the data has the shape N / (N + 2) instead of 1. The variance of a mean
-  over the items is then :math:`s^2 / N` with the unbiased :math:`s^2`; Rubin's is smaller by the
-  factor (N - 1) / (N + 1).
-* Documents: their weights are drawn and shared by all their items.
-
-``benchmarks/coverage_agreement.py`` measures how often the intervals cover the true value, and what
-became of other recipes.
+The distribution over label patterns has a Dirichlet-process prior with a small weight on chance
+items, so weights are independent Gamma variates, scaled to the number of items (Rubin 1981,
+doi:10.1214/aos/1176345338, without chance items). docs/research/agreement-intervals.md has the
+recipe, its coverage, and what became of others.
 """
 
 from __future__ import annotations
@@ -42,6 +30,9 @@ MOST_TIMES = 2
 
 def chance_items(rows: Rows) -> Rows:
     """Make the chance items of a data set."""
+    # Jeffreys' prior, from the table of two coders and two labels to any number of both: half an
+    # item for each label on which all agree (together two at most), and one of disagreement.
+    # Without the first ones a sample that missed the rare label is sure that there is none.
     # In a panel, where coders label half of the items or more, all of them label each chance item;
     # in a crowd it has the coders of one item of the data. A panel of tens of thousands of coders
     # gets fewer chance items, of the same weight, so that memory grows with the labels.
@@ -51,14 +42,8 @@ def chance_items(rows: Rows) -> Rows:
     n_agreed, n_disagreed = max(2, min(N_AGREED, fit)), max(2, min(N_DISAGREED, fit))
     labels = np.arange(k) if k <= n_agreed else np.sort(rng.choice(k, n_agreed, replace=False))
     each = n_agreed // len(labels)
-    donors = _donors(rows, each * len(labels), rng)
-    if donors is None:
-        # A whole panel that agrees looks the same each time: once is enough, with their number.
-        item, coder = _labeled(rows, None, len(labels))
-        agreed = _rows(rows, item, coder, labels[item], min(PER_LABEL * k, AGREED_AT_MOST), each)
-    else:
-        item, coder = _labeled(rows, donors, len(donors))
-        agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
+    item, coder = _labeled(rows, _donors(rows, each * len(labels), rng), each * len(labels))
+    agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
     if k < 2:
         return collapse(agreed)
     turns = np.arange(k) if k <= n_agreed else np.arange(n_agreed) * k // n_agreed
@@ -84,12 +69,10 @@ def _joined(rows: Rows, more: Rows, times: Floats) -> Rows:
     )
 
 
-def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float, each: int = 1) -> Rows:
-    """Items that together have a weight; each of them stands for `each` alike."""
+def _rows(rows: Rows, item: Ints, coder: Ints, label: Ints, weight: float) -> Rows:
+    """Items that together have a weight."""
     n = int(item[-1]) + 1
-    # Added up one by one, as counting equal items does.
-    times = np.bincount(np.repeat(np.arange(n), each), np.full(n * each, weight / (n * each)))
-    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, times=times)
+    return Rows(item, coder, label, n, rows.n_coders, rows.n_labels, np.full(n, weight / n))
 
 
 def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:

@@ -229,14 +229,14 @@ def result(
     if coefficient not in ("alpha", "K"):
         raise NotApplicable(f"coefficient={coefficient!r} is unknown. Use 'alpha' or 'K'.")
     nominal = coefficient == "K"
-    expected = found.drawn if nominal else found.without_replacement
-    known = expected > 0
-    reason = "" if known else "zero_expected_disagreement" if found.n_labels else "no_overlap"
+    expected, value = found.expected(nominal), found.coefficient(nominal)
+    reason = "zero_expected_disagreement" if found.n_labels else "no_overlap"
+    reason = reason if math.isnan(value) else ""
     title = "K" if nominal else f"Krippendorff's alpha, {distance}"
     return Agreement(
         name=find(coefficient).name,
         title=f"{title}, {labels}",
-        value=1 - found.observed / expected if known else math.nan,
+        value=value,
         observed=1 - found.observed if nominal else found.observed,
         expected=1 - expected if nominal else expected,
         kind="agreement" if nominal else "disagreement",

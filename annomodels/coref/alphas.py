@@ -1,20 +1,8 @@
-r"""Observed and expected disagreement of labels that are sets, without a table of label pairs.
+"""Observed and expected disagreement of labels that are sets, without a table of label pairs.
 
-Sets that share nothing are at distance 1. So the expected disagreement is 1 less what the pairs of
-sets that do share something bring, and only these are looked at.
-
-Draws say how alpha on chains varies from text to text. A mention
-that one coder puts elsewhere changes the labels of a whole chain, so labels cannot be resampled one
-by one; texts can. What a text does to alpha is what is lost without it,
-
-.. math:: \alpha_t = T \alpha - (T - 1) \alpha_{-t},
-
-and the mean of these over texts like them has the same model as kappas of texts (``posteriors``).
-Source: Tukey (1958); Efron and Tibshirani (1993), An introduction to the bootstrap, chapter 11.
-
-A text with chains of 500 mentions has 500 x 500 members in its exclusive or partial labels. They
-are never written out: a label is a base set and the mention it belongs to, and how much two labels
-share follows from what their base sets share.
+Sets that share nothing are at distance 1, so only pairs of sets that share something are looked
+at. The labels of a text with chains of 500 mentions have 500 x 500 members; they are never written
+out: a label is a base set and the mention it belongs to.
 """
 
 from __future__ import annotations
@@ -163,16 +151,11 @@ class SetLabels:
             members = members[self.fixed[members] | (members < own)]
         return frozenset(self.elements[m] for m in members)
 
-    def take(self, keep: Bools) -> SetLabels:
-        """Leave out labels."""
-        return replace(
-            self,
-            item=self.item[keep],
-            coder=self.coder[keep],
-            word=self.word[keep],
-            base=self.base[keep],
-            own=self.own[keep],
-        )
+    def pairable(self) -> SetLabels:
+        """Labels of items that have two or more."""
+        keep = np.bincount(self.item, minlength=1)[self.item] > 1
+        names = ("item", "coder", "word", "base", "own")
+        return replace(self, **{name: getattr(self, name)[keep] for name in names})
 
 
 def places(keys: Ints, wanted: Ints) -> Ints:
@@ -238,16 +221,15 @@ class Disagreement(NamedTuple):
     n_items: int  # items with two labels or more, and their labels
     n_labels: int
 
-    @property
-    def without_replacement(self) -> float:
-        """Mean distance of two different labels (alpha)."""
+    def expected(self, nominal: bool) -> float:
+        """Mean distance of two labels: drawn with replacement (K), or different ones (alpha)."""
         n = self.n_labels
-        return self.drawn * n / (n - 1) if n > 1 else math.nan
+        return self.drawn if nominal else self.drawn * n / (n - 1) if n > 1 else math.nan
 
-
-def pairable(labels: SetLabels) -> SetLabels:
-    """Labels of items that have two or more."""
-    return labels.take(np.bincount(labels.item, minlength=1)[labels.item] > 1)
+    def coefficient(self, nominal: bool) -> float:
+        """K, or alpha; NaN if no distance is expected."""
+        expected = self.expected(nominal)
+        return 1 - self.observed / expected if expected > 0 else math.nan
 
 
 def disagreement(
@@ -285,9 +267,9 @@ def pieces(
     """Compute the contribution of each document; parameters as in :func:`disagreement`."""
     found = []
     for n, whole in enumerate(parts):
-        part = pairable(whole)
+        part = whole.pairable()
         other, own_cut = (
-            (part, cut) if observed is None else (pairable(observed[0][n]), observed[1])
+            (part, cut) if observed is None else (observed[0][n].pairable(), observed[1])
         )
         sizes = part.sizes(cut)
         found.append(
@@ -413,31 +395,20 @@ FEWEST = 3
 """Texts below which there is no interval: two hardly tell how texts differ."""
 
 
-def by_text(found: Sequence[Piece], distance: SizeDistance, nominal: bool) -> Floats:
-    """Compute the jackknife value of alpha, or K, of each text with labels, shape [text]."""
-    own = [piece for piece in found if piece.n_labels]
-    whole = _coefficient(together(own, distance), nominal)
-    without = [
-        _coefficient(together([*own[:t], *own[t + 1 :]], distance), nominal)
-        for t in range(len(own))
-    ]
-    return np.asarray(len(own) * whole - (len(own) - 1) * np.array(without, dtype=float))
-
-
-def _coefficient(found: Disagreement, nominal: bool) -> float:
-    expected = found.drawn if nominal else found.without_replacement
-    return 1 - found.observed / expected if expected > 0 else float("nan")
-
-
 def chance_corrected_draws(
     found: Sequence[Piece], distance: SizeDistance, nominal: bool, draws: int, seed: int
 ) -> Floats | None:
     """Draws of alpha, or K, over texts like these; None with too few texts."""
-    if sum(piece.n_labels > 0 for piece in found) < FEWEST:
+    # The value of a text is T alpha - (T - 1) alpha without the text (Tukey 1958). One mention put
+    # elsewhere changes the labels of a whole chain, so texts are resampled and not labels.
+    own = [piece for piece in found if piece.n_labels]
+    if len(own) < FEWEST:
         return None
-    values = by_text(found, distance, nominal)
+    whole = together(own, distance).coefficient(nominal)
+    rest = [together([*own[:t], *own[t + 1 :]], distance) for t in range(len(own))]
+    without = np.array([one.coefficient(nominal) for one in rest])
+    values = len(own) * whole - (len(own) - 1) * without
     if np.isnan(values).any():
         return None
-    whole = _coefficient(together(found, distance), nominal)
     drawn = over_texts(values, None, 0.0, draws, np.random.default_rng([seed, 3])).mean[0]
     return np.asarray(np.clip(drawn - values.mean() + whole, -1.0, 1.0))

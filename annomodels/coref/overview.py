@@ -259,7 +259,7 @@ def _with_point(
         return {}
     rows = points[points["document"] == document.id]
     known = dict(zip(zip(rows["first"], rows["second"], strict=True), rows["kappa"], strict=True))
-    blocks = list(pair_blocks(document, draws, rng))
+    blocks = list(pair_blocks(document.codes, document.coders, draws, rng))
     return {
         pair: np.concatenate([[known[pair]], *(block[pair] for block in blocks)])
         for pair in blocks[0]

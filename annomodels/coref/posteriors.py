@@ -1,16 +1,6 @@
-r"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
+"""Posteriors of pair kappa: of each text, of these texts, of texts like them, and of a new one.
 
-Mentions are weighted (Rubin 1981, doi:10.1214/aos/1176345338), with two mentions of a prior, each
-with a Gamma(1/2) weight: one that all coders put into the cluster of the same mention, and one that
-each of them puts into the cluster of a mention of their choice. Kappas of texts are normal:
-
-.. math::
-
-    \kappa_t \sim N(m_{g(t)}, \sigma^2), \quad m_g \sim N(\mu, (\rho \sigma)^2), \quad
-    p(\mu, \sigma) \propto \sigma^{-3/4}, \quad \rho \sim \mathrm{HalfCauchy}(1)
-
-For all texts together :math:`\rho` is 0. :math:`\mu` and :math:`\sigma` have closed forms given
-:math:`\rho`, which takes values on a grid; ``docs/research/coreference-intervals.md`` says why.
+docs/research/coreference-intervals.md has the model and the reasons for it.
 """
 
 from __future__ import annotations
@@ -53,6 +43,8 @@ def over_texts(
     kappa: Floats, group: Ints | None, within: float, draws: int, rng: np.random.Generator
 ) -> OverTexts:
     """Draw the mean over texts like these and one further text."""
+    # kappa_t ~ N(m_g, sigma^2), m_g ~ N(mu, (rho sigma)^2), p(mu, sigma) ~ sigma^(-3/4), rho ~
+    # HalfCauchy(1) on a grid, or 0 without groups; mu and sigma have closed forms given rho.
     codes = np.zeros(len(kappa), dtype=np.int64) if group is None else group
     n_groups = int(codes.max()) + 1
     n = len(kappa)
@@ -196,14 +188,6 @@ def _sizes(group: Ints) -> Ints:
     return np.asarray(np.bincount(place)[place])
 
 
-def respread(x: Ints, y: Ints, draws: Floats) -> Floats:
-    """Spread kappas around kappa itself as :func:`spread_factor` says."""
-    if len(x) < 2:
-        return draws
-    value, factor = spread_factor(x, y)
-    return _spread(draws, value, factor)
-
-
 def _spread(draws: Floats, value: float, factor: float) -> Floats:
     return np.asarray(np.clip(value + (draws - value) * factor, -1.0, 1.0))
 
@@ -235,11 +219,11 @@ def _pairs(
 
 
 def pair_blocks(
-    document: Document, draws: int, rng: np.random.Generator
+    codes: Ints, names: Sequence[str], draws: int, rng: np.random.Generator
 ) -> Iterator[dict[tuple[str, str], Floats]]:
-    """Yield kappa of every pair of coders with two shared mentions, by block of draws."""
-    # A mention has one weight for all pairs of coders.
-    codes, names = document.codes, document.coders
+    """Yield kappa of every two coders with two shared mentions, by block of draws."""
+    # `codes` are the clusters of all mentions, -1 for mentions that a coder does not have [coder,
+    # mention]. A mention has one weight for all pairs of coders.
     n = codes.shape[1]
     shared: dict[tuple[int, int], Ints] = {}
     for pair in combinations(range(len(names)), 2):
@@ -300,13 +284,11 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
     """
     valid_draws(draws)
     shared = overlap(groups_of(x, "first"), groups_of(y, "second"), "drop")
+    if shared.n < 2:
+        return np.full(draws, math.nan)
+    codes, names = np.stack([shared.mention_x, shared.mention_y]), ("x", "y")
     rng = np.random.default_rng(valid_seed(seed))
-    codes = shared.mention_x, shared.mention_y
-    found = [
-        kappas(*codes, block.mentions, block.extras(0, 1, shared.n))
-        for block in weight_blocks(rng, draws, shared.n, 2)
-    ]
-    return respread(*codes, np.concatenate(found))
+    return np.concatenate([block[names] for block in pair_blocks(codes, names, draws, rng)])
 
 
 def valid_draws(draws: int) -> None:
@@ -470,5 +452,5 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
 
 def _document_draws(document: Document, draws: int, rng: np.random.Generator) -> Floats:
     """Draws of the mean over pairs of coders."""
-    blocks = pair_blocks(document, draws, rng)
+    blocks = pair_blocks(document.codes, document.coders, draws, rng)
     return np.concatenate([np.mean(list(block.values()), axis=0) for block in blocks])

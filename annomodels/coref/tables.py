@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.tables import two_coders
+from annomodels.coefficients.tables import from_joint
 from annomodels.coref.clusterings import Clusters, Missing, Overlap, groups_of, overlap
 from annomodels.errors import DataWarning
 from annomodels.types import Floats, Ints
@@ -92,21 +92,22 @@ class TwoByTwo(NamedTuple):
     @property
     def pi(self) -> float:
         """Scott's pi: chance from the pooled margins; NaN where it is undefined."""
-        half = (self.b + self.c) / 2
-        return float(kappa_of(self.a, half, half, self.d)) if self.valid else math.nan
+        return self._value("pooled")
 
     @property
     def s(self) -> float:
         """Bennett's S: both answers equally likely by chance."""
-        return chance_corrected(self.observed, 0.5)
+        return self._value("uniform")
 
     @property
     def alpha(self) -> float:
         """Krippendorff's alpha of all decisions; NaN where it is undefined."""
+        return self._value("without_replacement")
+
+    def _value(self, expectation: str) -> float:
         if not self.valid:
             return math.nan
-        tables = two_coders(np.array(self.table, dtype=float))
-        return float(evaluate_with("without_replacement", tables).value)
+        return float(evaluate_with(expectation, from_joint(self.table, n=2 * self.n)).value)
 
     @property
     def yes(self) -> float:

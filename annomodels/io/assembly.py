@@ -1,4 +1,4 @@
-"""From a source, or several, to columns: which format it is, and what is joined to what."""
+"""From a source, or several, to records: which format it is, and what is joined to what."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.many import File, RowOf, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, matched, named_column
-from annomodels.io.tables.keys import parts_of, said_key
+from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
+from annomodels.io.tables.keys import said_key
 from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
@@ -27,66 +27,37 @@ if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
 
 
-def read_columns(source: Source, options: Options) -> tuple[Source, Columns]:
-    """Columns of one file or export, or of several that are joined; and where they stand."""
+def read_records(source: Source, options: Options) -> Records:
+    """Rows of one file or export, or of several that are joined, by question."""
     one = _alone(source, options)
     if one is not None:
         source, form = one
-        found = _columns(form, source, options)
+        found = _records(form, source, options)
         if form.name not in PLAIN:
             found.notes = [f"Read as {form.title}.", *found.notes]
-        return source, found
+        return found
     files = files_in(source)
     if options.units is not None:
-        from annomodels.io.span_builder import columns_of_spans
-
-        return source, columns_of_spans(_marks(files, options), options.units, options)
+        return _of_spans(_marks(files, options), Records(source, options))
     forms = _forms(files, options)
     tools = dict.fromkeys(form.title for form in forms if form.name not in PLAIN)
-    if not tools and (options.coder_columns is None or options.label is None):
-        said_options = options
-        source, options = stacked(files, options)
-        name = "wide" if options.coder is None else "long"
-        found = next(form for form in FORMATS if form.name == name).columns(source, options)
-        found.problems = [*without_labels(found, files, said_options), *found.problems]
+    if tools or (options.coder_columns is not None and options.label is not None):
+        own = [_own(file, options, form.name) for file, form in zip(files, forms, strict=True)]
     else:
-        parts = [
-            form.columns(file.source, _own(file, options, form.name))
-            for file, form in zip(files, forms, strict=True)
-        ]
-        found = _joined_each(files, parts) if options.every else joined(files, parts)
-    if not found.problems:
-        notes = [f"Read as {title}." for title in tools]
-        accounts = [] if found.parts else account(found, files)
-        found.notes = [*notes, *accounts, *found.notes]
-        if options.repeats != "keep" and not found.parts:
-            found.problems += twice(found)
-    return source, found
+        forms, own = _as_tables(files, options)
+    each = [
+        form.records(file.source, said) for form, file, said in zip(forms, files, own, strict=True)
+    ]
+    found = joined(files, each, Records(source, options))
+    found.notes = [*(f"Read as {title}." for title in tools), *found.notes]
+    return found
 
 
-def _joined_each(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
-    """Join several files, question by question."""
-    names = list(dict.fromkeys(name for part in parts for name in part.parts))
-    if not names or any(part.problems for part in parts):
-        return joined(files, parts)
+def _of_spans(spans: Spans, found: Records) -> Records:
+    from annomodels.io.span_builder import parts_of_spans
 
-    def read(name: str) -> Columns:
-        pairs = zip(files, parts, strict=True)
-        own = [(file, part.parts[name]()) for file, part in pairs if name in part.parts]
-        columns = joined([file for file, _ in own], [part for _, part in own])
-        columns.question = name
-        return columns
-
-    left_out = {
-        name: part.left_out[name]
-        for name in names
-        for part in parts
-        if all(name in other.left_out for other in parts if name in other.parts)
-        and name in part.left_out
-    }
-    notes = [note for part in parts for note in part.notes]
-    each = {name: functools.partial(read, name) for name in names}
-    return Columns(parts=each, left_out=left_out, notes=list(dict.fromkeys(notes)))
+    found.parts = parts_of_spans(spans, str(found.options.units), found.options.sets)
+    return found
 
 
 def read_spans_of(source: Source, options: Options) -> Spans:
@@ -133,10 +104,9 @@ def _forms(files: Sequence[File], options: Options) -> list[Format]:
         for file, form in exports:
             try:
                 with guarded(file.source.name):
-                    found = form.columns(file.source, _own(file, options))
+                    problems += form.records(file.source, _own(file, options)).problems
             except AnnotationError as error:
-                found = Columns(problems=list(error.problems))
-            problems += [problem for problem in found.problems if not problem.choices]
+                problems += error.problems
         raise AnnotationError(list(dict.fromkeys(problems)))
     return forms
 
@@ -149,11 +119,10 @@ def _own(file: File, options: Options, form: str = "") -> Options:
     source, columns = file.source, options.coder_columns
     own = dataclasses.replace(options, item=source.with_key(options.names))
     has = tuple(name for name in columns or () if name in source.header)
-    if columns is not None and options.label is not None and has:
+    if has:
         return dataclasses.replace(own, coder_columns=has, label=None)
     mixed = columns is not None and options.label is not None
-    unnamed = form == "long" and columns is None and not matched(source.header)["coder"]
-    if mixed or unnamed:
+    if mixed or (form == "long" and columns is None):
         coder = options.coder or source.with_coder(file.who)
         own = dataclasses.replace(own, coder_columns=None, coder=coder)
     return own
@@ -192,11 +161,9 @@ def _found(source: Source, options: Options) -> tuple[Source, Format]:
     return only, chosen(options.format, only, options)
 
 
-def _columns(form: Format, source: Source, options: Options) -> Columns:
+def _records(form: Format, source: Source, options: Options) -> Records:
     if options.units is not None:
-        from annomodels.io.span_builder import columns_of_spans
-
-        return columns_of_spans(form.marks(source, options), options.units, options)
+        return _of_spans(form.marks(source, options), Records(source, options))
     if not form.read:
         from annomodels.io.span_builder import described
 
@@ -206,7 +173,7 @@ def _columns(form: Format, source: Source, options: Options) -> Columns:
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
         raise AnnotationError(Problem(what, source.name, remedy))
-    return form.columns(source, options)
+    return form.records(source, options)
 
 
 # -- which format it is ---------------------------------------------------------------------
@@ -267,64 +234,35 @@ def _unknown_folder(source: Source) -> Problem:
     return Problem(what, source.name, remedy)
 
 
-# -- files that are joined by the names of their items, row by row ---------------------------------
+# -- tables of no tool -----------------------------------------------------------------------
 
 
-# -- tables ----------------------------------------------------------------------------------
-
-
-def stacked(files: Sequence[File], options: Options) -> tuple[Source, Options]:
-    """One table of the rows of all, with a column for the coder where the files name none."""
+def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], list[Options]]:
+    """Format and options of each table: long ones, or the parts of one wide table."""
     tables = [file.source.table for file in files]
-    problems = [problem for table in tables for problem in table.problems]
-    key = said_key(options.names, {name for table in tables for name in table.header})
-    role = {
-        "item": parts_of(key),
-        "coder": parts_of(options.coder),
-        "label": parts_of(options.label),
-    }
-    for table in tables:
-        for word, names in role.items():
-            for name in names:
-                problems += named_column(table.header, name, word, table.source)
+    header = list(dict.fromkeys(name for table in tables for name in table.header))
+    problems = [p for table in tables for p in table.problems]
+    for name in options.coder_columns or ():
+        problems += named_column(header, name, "coder", tables[0].source)
     if problems:
         raise AnnotationError(list(dict.fromkeys(problems)))
-    by_columns = options.coder_columns is not None or _batches(files, key, options)
-    coder = None if by_columns else options.coder or _coder_column(tables)
-    own = {} if options.coder is not None or coder is None else _own_coders(tables)
-    if coder is not None and options.coder is None and not own and _are_splits(files):
+    is_wide = options.coder_columns is not None or _batches(files, options)
+    unnamed = not any(matched(table.header)["coder"] for table in tables)
+    if not is_wide and options.coder is None and unnamed and _are_splits(files):
         raise AnnotationError(_splits(files))
-    moved = set(own.values()) - {coder}
-    every = dict.fromkeys(name for table in tables for name in table.header)
-    header = [name for name in every if name not in moved]
-    sizes = [len(table) for table in tables]
-    columns: dict[str, Sequence[Any]] = {
-        name: [
-            cell
-            for table, size in zip(tables, sizes, strict=True)
-            for cell in table.columns.get(name, [""] * size)
-        ]
-        for name in header
-    }
-    if coder is not None:
-        whose = [
-            _who(file, table, own.get(n, coder))
-            for n, (file, table) in enumerate(zip(files, tables, strict=True))
-        ]
-        columns[coder] = [name for names in whose for name in names]
-    rows = [RowOf(row, table.source) for table in tables for row in table.rows]
-    name = _common(files)
-    notes = list(dict.fromkeys(note for table in tables for note in table.notes))
-    absent = {
-        name: sum(
-            size for table, size in zip(tables, sizes, strict=True) if name not in table.columns
+    first = None if is_wide or options.names is not None else _first_key(tables)
+    form = next(form for form in FORMATS if form.name == ("wide" if is_wide else "long"))
+    own = []
+    for file in files:
+        one = _own(file, options, form.name)
+        # what is said of items may stand in one of the files only
+        gold, group, text = (
+            name if name not in header or name in file.source.header else None
+            for name in (options.gold, options.group, options.text)
         )
-        for name in header
-    }
-    table = Table(dict(columns), rows, name, [], notes, absent)
-    source = Source.of_table(table)
-    found = source.with_key(options.names) or (None if by_columns else _first_key(tables, coder))
-    return source, dataclasses.replace(options, item=found, coder=coder)
+        item = one.item or first
+        own.append(dataclasses.replace(one, item=item, gold=gold, group=group, text=text))
+    return [form] * len(files), own
 
 
 _SPLITS = {
@@ -349,16 +287,10 @@ def _splits(files: Sequence[File]) -> Problem:
         f"{Option('coder_columns', [...])}. If each file is the work of one coder, name it: "
         "ana=a.csv ben=b.csv."
     )
-    return Problem(what, _common(files), remedy)
+    return Problem(what, counted(len(files), "file"), remedy)
 
 
-def _common(files: Sequence[File]) -> str:
-    folders = {file.source.name.rpartition("/")[0] for file in files}
-    folder = folders.pop() if len(folders) == 1 else ""
-    return f"{folder} ({counted(len(files), 'file')})" if folder else counted(len(files), "file")
-
-
-def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
+def _batches(files: Sequence[File], options: Options) -> bool:
     """Return True if the files are parts of one wide table: same columns, no common item."""
     tables = [file.source.table for file in files]
     if any(file.said for file in files) or len({table.header for table in tables}) > 1:
@@ -369,48 +301,19 @@ def _batches(files: Sequence[File], key: str | None, options: Options) -> bool:
         return False
     header = tables[0].header
     known = matched(header)
-    if len(parts_of(key)) > 1 or known["coder"] or known["label"] or len(header) < 3:
+    key = said_key(options.names, header) or header[0]
+    if key not in header or known["coder"] or known["label"] or len(header) < 3:
         return False
-    items = [list(map(str, table.columns[key or header[0]])) for table in tables]
+    items = [list(map(str, table.columns[key])) for table in tables]
     return len(set().union(*items)) == sum(map(len, items))
 
 
-def _own_coders(tables: Sequence[Table]) -> dict[int, str]:
-    """Column that names the coders in each of the tables that have one, whatever it is called."""
-    known = [matched(table.header)["coder"] for table in tables]
-    return {n: names[0] for n, names in enumerate(known) if len(names) == 1}
-
-
-def _coder_column(tables: Sequence[Table]) -> str:
-    """Column of the coders that the files have; else the name of a new one."""
-    hits = Counter(name for table in tables for name in matched(table.header)["coder"])
-    several = [name for name, n in hits.items() if n == len(tables)]
-    if len(several) == 1 or (several and len(hits) == 1):
-        return several[0]
-    taken = {name for table in tables for name in table.header} - set(_own_coders(tables).values())
-    return next(
-        name for name in ("coder", "coder (file)", "coder of the file") if name not in taken
-    )
-
-
-def _who(file: File, table: Table, coder: str) -> Sequence[Any]:
-    """Coder of each row: as the file says, unless it holds the work of one who was named."""
-    cells = table.columns.get(coder, [""] * len(table))
-    names = {str(cell) for cell in cells} - {""}
-    if not names or (file.said and len(names) == 1):
-        return [file.who] * len(table)
-    if len(names) == 1 and "" in cells:
-        only = next(iter(names))
-        table.notes.append(f"{table.source}: rows without a coder count as those of {only!r}.")
-        return [only] * len(table)
-    return cells
-
-
-def _first_key(tables: Sequence[Table], coder: str | None) -> str | None:
+def _first_key(tables: Sequence[Table]) -> str | None:
     """First column, where no column has a known name and it names each row of every file once."""
-    if any(matched(table.header)["item"] for table in tables):
+    known = [matched(table.header) for table in tables]
+    if any(one["item"] for one in known):
         return None
-    first = next((name for name in tables[0].header if name != coder), None)
+    first = next((name for name in tables[0].header if name not in known[0]["coder"]), None)
     if first is None or any(first not in table.columns for table in tables):
         return None
     unique = all(len(set(map(str, t.columns[first]))) == len(t) for t in tables)
@@ -418,68 +321,87 @@ def _first_key(tables: Sequence[Table], coder: str | None) -> str | None:
     return first if unique and shared else None
 
 
-def without_labels(columns: Columns, files: Sequence[File], options: Options) -> list[Problem]:
-    """Files that lack the column that was found to hold the labels: shaped in another way."""
-    name = columns.names.get("label")
-    if name is None or options.label is not None or options.question is not None:
-        return []
-    problems = []
-    for file in files:
-        header = [str(column) for column in file.source.header]
-        if name in header:
-            continue
-        what = f"There is no column {name!r}, which holds the labels in the other files."
-        remedy = (
-            f"Rename the column that holds them to {name!r}, or leave the file out. If it has a "
-            f"column for each coder, name these: {Option('coder_columns', [...])} with "
-            f"{Option('label', name)}. The columns are {some(header)}."
+# -- rows of several files ---------------------------------------------------------------------
+
+
+def joined(files: Sequence[File], each: Sequence[Records], found: Records) -> Records:
+    """Join the rows of all files by question: the one that each file answers, or those named so."""
+    for one in each:
+        found.problems += one.problems
+        found.notes += [note for note in one.notes if note not in found.notes]
+    has_one = [one.default is not None or len(one.parts) == 1 for one in each]
+    if not found.options.every and (
+        found.options.question is not None or any(one.default for one in each) or all(has_one)
+    ):
+        found.default = functools.partial(_together, files, [one.answer for one in each], found)
+        return found
+    for name in dict.fromkeys(name for one in each for name in one.parts):
+        have = [(file, one.parts[name]) for file, one in zip(files, each, strict=True)
+                if name in one.parts]  # fmt: skip
+        found.parts[name] = functools.partial(
+            _together, [file for file, _ in have], [part for _, part in have], found
         )
-        problems.append(Problem(what, file.source.name, remedy))
-    return problems
+    found.unfit, found.otherwise = each[0].unfit, each[0].otherwise
+    return found
 
 
-# -- columns ---------------------------------------------------------------------------------
-
-
-def joined(files: Sequence[File], parts: Sequence[Columns]) -> Columns:
-    """Columns of all files; a file that was named holds the work of its one coder."""
-    out = Columns(names=parts[0].names if parts else {})
-    problems = [problem for part in parts for problem in part.problems]
-    choices = tuple(dict.fromkeys(name for problem in problems for name in problem.choices))
-    if choices:
-        asked = next(problem for problem in problems if problem.choices)
-        names = some(choices)
-        what = f"The files hold {counted(len(choices), 'question')}: {names}."
-        rest = [problem for problem in problems if not problem.choices]
-        problems = [Problem(what, counted(len(files), "file"), asked.remedy, choices), *rest]
+def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> Columns:
+    """Rows of one question in all files; a file that was named holds the work of its one coder."""
+    own: list[Columns] = []
+    problems: list[Problem] = []
+    for part in parts:
+        try:
+            own.append(part())
+            problems += own[-1].problems
+        except AnnotationError as error:
+            problems += error.problems
     if problems:
         return Columns(problems=list(dict.fromkeys(problems)))
-    items, coders, labels, rows = [], [], [], []  # type: ignore[var-annotated]
+    out = Columns(names=own[0].names, question=own[0].question)
+    items, coders, labels, rows, unlabelled = [], [], [], [], []  # type: ignore[var-annotated]
     gold: dict[Any, Any] = {}
-    twice: dict[Any, str] = {}
     texts: dict[Any, str] = {}
     group: dict[Any, Any] = {}
-    for file, part in zip(files, parts, strict=True):
-        alone = file.said and len(set(part.coders)) == 1
-        items += part.items
-        coders += [file.who] * len(part.coders) if alone else part.coders
-        labels += part.labels
-        rows += [
-            row if isinstance(row, RowOf) else RowOf(row, file.source.name) for row in part.rows
-        ]
-        for mine, theirs in ((gold, part.gold), (texts, part.texts), (group, part.group)):
+    several: dict[Any, str] = {}
+    for file, one in zip(files, own, strict=True):
+        alone = file.said and len(set(one.coders)) == 1
+        items += one.items
+        coders += [file.who] * len(one.coders) if alone else one.coders
+        labels += one.labels
+        rows += [RowOf(row, file.source.name) for row in one.rows]
+        for mine, theirs in ((gold, one.gold), (texts, one.texts), (group, one.group)):
             for name, value in (theirs or {}).items():
                 if mine.setdefault(name, value) != value and mine is gold:
-                    twice.setdefault(name, file.source.name)
-        out.notes += [note for note in part.notes if note not in out.notes]
-        out.skips += part.skips
-    if twice:
-        what = f"{counted(len(twice), 'item')} with more than one gold: {some(list(twice))}."
-        where = ", ".join(dict.fromkeys(twice.values()))
+                    several.setdefault(name, file.source.name)
+        for notes, more in ((out.notes, one.notes), (out.alone, one.alone)):
+            notes += [note for note in more if note not in (*notes, *found.notes)]
+        out.skips += one.skips
+        unlabelled += one.unlabelled
+    if several:
+        what = f"{counted(len(several), 'item')} with more than one gold: {some(list(several))}."
+        where = ", ".join(dict.fromkeys(several.values()))
         return Columns(problems=[Problem(what, where, "Give every item one gold, in all files.")])
     out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
+    out.unlabelled = unlabelled
     out.gold, out.texts, out.group = gold or None, texts or None, group or None
+    out.cells = functools.partial(_stacked, [one.cells for one in own if one.cells])
+    out.alone = [*account(out, files), *out.alone]
+    if found.options.repeats != "keep" and not found.options.every:
+        out.problems = twice(out)
     return out
+
+
+def _stacked(tables: Sequence[Callable[[], Cells]]) -> Cells:
+    """Cells of the tables below each other."""
+    cells = [table() for table in tables]
+    sizes = [len(next(iter(one.values()), ())) for one in cells]
+    return {
+        name: [
+            cell for one, size in zip(cells, sizes, strict=True)
+            for cell in one.get(name, [""] * size)
+        ]
+        for name in dict.fromkeys(name for one in cells for name in one)
+    }  # fmt: skip
 
 
 def account(columns: Columns, files: Sequence[File]) -> list[str]:

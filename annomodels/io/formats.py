@@ -13,7 +13,6 @@ from annomodels.io.tools.rows import ROWS, Rows, read_rows
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
-    from annomodels.io.tables.columns import Columns
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,9 @@ class Format:
         looks = self.rows.fits if self.rows else self._function("is")
         return bool(looks(source, options))
 
-    def columns(self, source: Source, options: Options) -> Columns:
-        """Columns of a source."""
-        if self.name in ("long", "wide", "matrix"):
-            columns: Columns = self._function("read")(source, options)
-            return columns
-        return self._filled(source, options).columns()
+    def records(self, source: Source, options: Options) -> Records:
+        """Rows of a source by question."""
+        return self._filled(source, options).closed()
 
     def marks(self, source: Source, options: Options) -> Spans:
         """Spans of a source."""

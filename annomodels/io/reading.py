@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.assembly import read_columns, read_spans_of
+from annomodels.io.assembly import read_records, read_spans_of
 from annomodels.io.border import guarded, name_of
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
 from annomodels.io.many import Paths, gathered, is_path
@@ -26,6 +25,7 @@ from annomodels.io.tables.questions import listed
 from annomodels.io.tables.remarks import Missing, unused
 
 if TYPE_CHECKING:
+    from annomodels.io.records import Records
     from annomodels.io.span_builder import Spans
 
 
@@ -180,7 +180,9 @@ def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
 def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:
     """Read one question."""
     found, made, _ = understood(path, said)
-    return made(found)
+    with guarded(found.source.name):
+        columns = found.chosen()
+    return made(columns)
 
 
 def with_way_out[T](
@@ -205,7 +207,7 @@ def with_way_out[T](
 
 def understood(
     path: Paths | Source, said: Mapping[str, Any], *, every: bool = False
-) -> tuple[Columns, Callable[[Columns], Annotations], Codebook]:
+) -> tuple[Records, Callable[[Columns], Annotations], Codebook]:
     """Read what there is; return it with what makes annotations of columns, and the codebook."""
     repeats = said["repeats"]
     if repeats not in REPEATS:
@@ -230,16 +232,7 @@ def understood(
         every=every,
     )
     with guarded(source.name):
-        whole = source
-        source, found = read_columns(whole, options)
-        name = found.question or found.names.get("label", "")
-        if not every and not found.problems and book.unfit([name]):
-            known = [name]
-            with contextlib.suppress(AnnotationError):
-                each = dataclasses.replace(options, every=True, question=None, label=None)
-                known += read_columns(whole, each)[1].parts
-            if problems := book.unfit([one for one in dict.fromkeys(known) if one]):
-                raise AnnotationError(problems)
+        found = read_records(source, options)
 
     def made(columns: Columns) -> Annotations:
         if said["coders"] is not None:
@@ -251,21 +244,24 @@ def understood(
         if said["map"]:
             from annomodels.io.mappings import recode_labels
 
-            recode_labels(columns, said["map"], source.name)
+            recode_labels(columns, said["map"], found.source.name)
         if not every:
             absent = unused("missing", sorted(missing), missing.met, set(columns.labels))
             columns.notes = [*columns.notes, *absent]
-        entry = book.of(columns.question or columns.names.get("label", ""))
+        name = columns.question or columns.names.get("label", "")
+        if not every and not columns.problems and book.unfit([name]):
+            each = dataclasses.replace(options, every=True, question=None, label=None)
+            known = (name, *read_records(source, each).parts)
+            if problems := book.unfit([one for one in dict.fromkeys(known) if one]):
+                raise AnnotationError(problems)
+        entry = book.of(name)
         labels = said["labels"] if said["labels"] is not None else entry.labels
         scale, dont_know = cast("Scale", entry.scale or "nominal"), _tuple(said["dont_know"]) or ()
-        data = finished(columns, source.name, labels, scale, dont_know)
+        data = finished(columns, found.source.name, labels, scale, dont_know)
         by_units = options.units is not None
-        is_table = source.inside is None and not by_units
-        problems = suspicions(
-            data, columns, lambda: source.table if is_table else None,
-            check_repeats=repeats != "keep", by_units=by_units,
-        )  # fmt: skip
-        if problems:
+        if problems := suspicions(
+            data, columns, check_repeats=repeats != "keep", by_units=by_units
+        ):
             raise NotAsItSeems(problems)
         return data
 
@@ -464,24 +460,28 @@ def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questio
     if said["question"] is not None:
         raise AnnotationError("Several questions were asked for.")
     found, made, book = understood(path, said, every=True)
-    if found.problems:
-        raise AnnotationError(found.problems)
+    found.check()
     source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
-    only = found.question or found.names.get("label", "")
-    asked = list(found.parts) or [name for name in (found.question,) if name]
-    problems = unknown(dict.fromkeys(names, source), asked)
-    problems += book.unfit(list(found.parts) or [name for name in (only,) if name])
+    if not found.parts:
+        columns = found.chosen()
+        label = columns.names.get("label", "")
+        problems = unknown(dict.fromkeys(names, source), [])
+        problems += book.unfit([label] if label else [])
+        if problems:
+            raise AnnotationError(problems)
+        return Questions({"": made(columns)}, {}, source)
+    problems = unknown(dict.fromkeys(names, source), found.parts)
+    problems += book.unfit(found.parts)
     if problems:
         raise AnnotationError(problems)
-    if not found.parts:
-        return Questions({found.question: made(found)}, {}, source)
+    unfit = found.screened()[1]
     annotations: dict[str, Annotations] = {}
     left_out: dict[str, str] = {}
     repeated: NotAsItSeems | None = None
     for name, part in found.parts.items():
         if names and not any(fits(asked, name) for asked in names):
             continue
-        why = found.left_out.get(name)
+        why = unfit.get(name)
         if why is not None and name not in names:
             left_out[name] = why.why
             continue

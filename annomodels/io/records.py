@@ -1,19 +1,20 @@
-"""The long table that readers fill: a row for each judgement, and marks in texts beside it."""
+"""The long table that readers fill: rows of each question, and marks in texts beside them."""
 
 from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from annomodels.data.validation import at_rows, counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, Span, Spans
-from annomodels.io.tables.columns import Columns, choose, named_column
-from annomodels.io.tables.questions import unsuitable
+from annomodels.io.tables.columns import Columns, Part, named_column
+from annomodels.io.tables.questions import Unsuitable, choose_question, listed, unsuitable
 from annomodels.io.tables.table import Table
 
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
@@ -44,13 +45,22 @@ def values_of(label: Any) -> tuple[str, ...]:
 
 
 class Records:
-    """Judgements and marks of one export."""
+    """Rows of each question of one export, and marks in its texts.
+
+    Tools give judgements one by one (:meth:`add`); a table gives the rows of each of its questions
+    as a part, which is made when it is asked for.
+    """
 
     def __init__(self, source: Source, options: Options) -> None:
         self.source = source
         self.options = options
         self.notes: list[str] = []
         self.problems: list[Problem] = []
+        self.parts: dict[str, Part] = {}  # rows of each question
+        self.default: Part | None = None  # rows of the question that is meant if none is named
+        self.unfit = unsuitable  # why rows hold no labels
+        self.where = source.name  # of the questions
+        self.otherwise = ""  # what else one can do than name a question
         self.skips: Counter[str] = Counter()
         self.stretches: dict[str, None] = {}  # questions that mark text
         self._kept: list[_Row] = []
@@ -210,32 +220,79 @@ class Records:
 
     # -- the table ------------------------------------------------------------------------------
 
-    def columns(self) -> Columns:
-        """Columns of the question that was asked for, with notes and problems."""
-        problems = [*self.problems, *self._of_labels, *self._wrong_types()]
+    def closed(self) -> Records:
+        """Sort the judgements by question, after the reader; `problems` are complete then."""
+        self.problems += [*self._of_labels, *self._wrong_types()]
         by_question: dict[str, list[_Row]] = {}
         for row in self._kept:
             by_question.setdefault(row[2], []).append(row)
+        for name in sorted(by_question):
+            self.parts[name] = functools.partial(self._one, name, by_question[name])
         named = ", ".join(sorted(self.stretches))
-        if not self._kept and not problems:
+        if not self.parts and self.default is None and not self.problems:
             what = f"It holds marked stretches of text ({named}), not labels of items."
             remedy = f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'."
             marked = Problem(what, self.source.name, remedy)
-            problems.append(marked if self.stretches else self._nothing())
-        if problems:
-            return Columns(problems=list(dict.fromkeys(problems)))
+            self.problems.append(marked if self.stretches else self._nothing())
         if self.stretches:
             self.note(f"Not read, because they mark stretches of text: {named}.")
-        left_out = {}
-        if self.options.question is None and len(by_question) > 1:
-            for name, rows in by_question.items():
-                why = unsuitable(name, *([row[n] for row in rows] for n in (0, 1, 3)))
-                if why is not None:
-                    left_out[name] = why
-        counts = {question: len(by_question[question]) for question in sorted(by_question)}
-        parts = {q: functools.partial(self._one, q, by_question[q]) for q in counts}
-        where = self.source.name
-        return choose(parts, counts, left_out, self.options, where, "answer")
+        return self
+
+    def check(self) -> None:
+        """Raise all problems."""
+        if self.problems:
+            raise AnnotationError(list(dict.fromkeys(self.problems)))
+
+    def chosen(self) -> Columns:
+        """Rows of the question that was asked for, or of the only one, with all notes."""
+        columns = self.answer()
+        columns.notes = [*self.notes, *columns.notes, *columns.alone]
+        return columns
+
+    def answer(self) -> Columns:
+        """Rows of the question that was asked for, or of the only one."""
+        self.check()
+        asked = self.options.question
+        if self.default is not None and asked not in self.parts:
+            return self.default()
+        counts, left_out = dict.fromkeys(self.parts, 0), {}
+        if asked is None and len(counts) > 1:
+            counts, reasons = self.screened()
+            left_out = {name: why for name, why in reasons.items() if why.sure}
+        question, problems = self._choice(asked, counts, left_out)
+        if problems:
+            raise AnnotationError(problems)
+        columns = self.parts[question]()
+        columns.question = question
+        if left_out:
+            columns.notes = [f"Not read as questions: {listed(left_out)}.", *columns.notes]
+        return columns
+
+    def screened(self) -> tuple[dict[str, int], dict[str, Unsuitable]]:
+        """Count the labels of each question, and tell which hold none that can be compared."""
+        counts: dict[str, int] = {}
+        left_out: dict[str, Unsuitable] = {}
+        for name, part in self.parts.items():
+            made = part()
+            counts[name] = len(made.labels)
+            why = self.unfit(name, made.items, made.coders, made.labels)
+            if why is not None and not made.problems:
+                left_out[name] = why
+        return counts, left_out
+
+    def _choice(
+        self, asked: str | None, counts: Mapping[str, int], left_out: Mapping[str, Unsuitable]
+    ) -> tuple[str, list[Problem]]:
+        """Name of the question to read, or what stands in the way."""
+        where = self.where
+        fit = {name: n for name, n in counts.items() if name not in left_out}
+        question, problems = choose_question(fit, asked, where, "label")
+        if left_out and not fit:
+            what = f"None of {counted(len(counts), 'column')} holds labels to compare: "
+            remedy = f"If one of them is a question all the same, name it: {Option('question')}."
+            problems = [Problem(f"{what}{listed(left_out)}.", where, remedy)]
+        more = [replace(one, remedy=f"{one.remedy} {self.otherwise}".strip()) for one in problems]
+        return question, more
 
     def spans(self) -> Spans:
         """Return the marks of all questions."""
@@ -258,26 +315,29 @@ class Records:
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
         """Columns of one question."""
-        notes = list(self.notes)
-        rows = self._once(rows)
+        notes: list[str] = []
+        rows = _once(rows, notes)
         gold = self._gold.get(question, [])
-        show, problem = self._namer([row[3] for row in rows] + [labels for _, labels in gold])
+        show, problem = self._namer(
+            [row[3] for row in rows] + [labels for _, labels in gold], notes
+        )
         known = {row[0] for row in rows}
-        columns = Columns(
+        for why, number in self._left_out.items():
+            notes.append(f"{counted(number, 'answer')} left out because {why}.")
+        return Columns(
             items=[row[0] for row in rows],
             coders=[row[1] for row in rows],
             labels=[show(row[3]) for row in rows],
             rows=[row[4] for row in rows],
-            gold=self._known_gold([(item, show(labels)) for item, labels in gold]),
+            gold=_known_gold([(item, show(labels)) for item, labels in gold], notes),
             texts={item: text for item, text in self._texts.items() if item in known} or None,
             group={item: name for item, name in self._groups.items() if item in known} or None,
+            unlabelled=self._unsaid,
             skips=self.skips[question] + self.skips[""] * (question != ""),
-            notes=[*self.notes, *self._counted(known)],
+            notes=notes,
             problems=problem,
             question=question,
         )
-        self.notes = notes
-        return columns
 
     def _wrong_types(self) -> list[Problem]:
         """Problems of records that are not what they should be."""
@@ -299,31 +359,9 @@ class Records:
             what += f" There are {', '.join(parts)}."
         return Problem(what, self.source.name, "Export the labels of all coders.")
 
-    def _once(self, rows: list[Any]) -> list[Any]:
-        """Keep one row of each annotation id; the last, should they differ."""
-        found: dict[Any, int] = {}
-        kept: list[Any] = []
-        same = changed = 0
-        for row in rows:
-            key = (row[5], row[0], row[1])
-            if row[5] and key in found:
-                place = found[key]
-                same += kept[place][3] == row[3]
-                changed += kept[place][3] != row[3]
-                kept[place] = row
-                continue
-            found[key] = len(kept)
-            kept.append(row)
-        if same:
-            self.note(f"{counted(same, 'row')} dropped that repeat an annotation id.")
-        if changed:
-            self.note(
-                f"{counted(changed, 'annotation')} exported again with another label; the last "
-                "one is kept."
-            )
-        return kept
-
-    def _namer(self, labels: list[tuple[str, ...]]) -> tuple[Any, list[Problem]]:
+    def _namer(
+        self, labels: list[tuple[str, ...]], notes: list[str]
+    ) -> tuple[Callable[[tuple[str, ...]], Hashable], list[Problem]]:
         """How labels are named: as they are, joined where there are several, or as sets."""
         several = sum(len(names) > 1 for names in labels)
         if self.options.sets:
@@ -337,31 +375,50 @@ class Records:
             return str, [
                 Problem(what, self.source.name, f"Read them as sets: {Option('sets', True)}.")
             ]
-        self.note(
+        notes.append(
             f"{counted(several, 'answer')} with several labels, read as one label such as "
             f"{joiner.join(sorted(next(n for n in labels if len(n) > 1)))!r}; "
             f"{Option('sets', True)} gives sets."
         )
         return lambda names: joiner.join(sorted(names)), []
 
-    def _known_gold(self, pairs: list[tuple[str, Any]]) -> Mapping[str, Any] | None:
-        found: dict[str, dict[Any, None]] = {}
-        for item, label in pairs:
-            found.setdefault(item, {})[label] = None
-        unclear = [item for item, labels in found.items() if len(labels) > 1]
-        if unclear:
-            self.note(
-                f"{counted(len(unclear), 'item')} with different known truths, which are not "
-                f"used: {some(unclear)}."
-            )
-        return {item: next(iter(ls)) for item, ls in found.items() if len(ls) == 1} or None
 
-    def _counted(self, known: set[str]) -> list[str]:
-        notes = [
-            f"{counted(number, 'answer')} left out because {why}."
-            for why, number in self._left_out.items()
-        ]
-        alone = [item for item in self._unsaid if item and item not in known]
-        if alone:
-            notes.append(f"Left out because nobody labeled them: {counted(len(alone), 'item')}.")
-        return notes
+def _once(rows: list[_Row], notes: list[str]) -> list[_Row]:
+    """Keep one row of each annotation id; the last, should they differ."""
+    found: dict[tuple[str, str, str], int] = {}
+    kept: list[_Row] = []
+    same = changed = 0
+    for row in rows:
+        key = (row[5], row[0], row[1])
+        if row[5] and key in found:
+            place = found[key]
+            same += kept[place][3] == row[3]
+            changed += kept[place][3] != row[3]
+            kept[place] = row
+            continue
+        found[key] = len(kept)
+        kept.append(row)
+    if same:
+        notes.append(f"{counted(same, 'row')} dropped that repeat an annotation id.")
+    if changed:
+        notes.append(
+            f"{counted(changed, 'annotation')} exported again with another label; the last one is "
+            "kept."
+        )
+    return kept
+
+
+def _known_gold(
+    pairs: Iterable[tuple[str, Hashable]], notes: list[str]
+) -> Mapping[str, Hashable] | None:
+    """Return the truth of each item; items with several have none."""
+    found: dict[str, dict[Hashable, None]] = {}
+    for item, label in pairs:
+        found.setdefault(item, {})[label] = None
+    unclear = [item for item, labels in found.items() if len(labels) > 1]
+    if unclear:
+        notes.append(
+            f"{counted(len(unclear), 'item')} with different known truths, which are not used: "
+            f"{some(unclear)}."
+        )
+    return {item: next(iter(ls)) for item, ls in found.items() if len(ls) == 1} or None

@@ -265,13 +265,24 @@ class Source:
                 self.__dict__.pop(view, None)
         return table
 
-    def with_coder(self, who: str) -> str:
-        """Column of the coders; where there is none, a new one that names the coder of all rows."""
-        known = matched(self.table.header)["coder"]
-        if not known:
-            known = ["coder" if "coder" not in self.table.header else "coder (file)"]
-            self.table.columns[known[0]] = [who] * len(self.table)
-        return known[0]
+    def with_coder(self, who: str) -> str | None:
+        """Column of the coders; where there is none, or an empty one, `who` is the coder."""
+        table = self.table
+        known = matched(table.header)["coder"]
+        if len(known) > 1:
+            return None
+        name = known[0] if known else "coder" if "coder" not in table.header else "coder (file)"
+        cells = table.columns.get(name, [""] * len(table))
+        names = {str(cell) for cell in cells} - {""}
+        if not names:
+            table.columns[name] = [who] * len(table)
+        elif len(names) == 1 and "" in cells:
+            only = names.pop()
+            table.notes.append(
+                f"{self.name}: rows without a coder count as those of {only!r}."
+            )
+            table.columns[name] = [only] * len(table)
+        return name
 
     def with_key(self, item: Names | None) -> str | None:
         """Column of the items that was said; several are put together in a column of their own."""

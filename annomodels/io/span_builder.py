@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.tables.columns import Columns, choose, finished
-from annomodels.io.tables.options import Options
+from annomodels.io.tables.columns import Columns, Part, finished
 from annomodels.io.tables.questions import choose_question
 
 if TYPE_CHECKING:
@@ -104,10 +103,15 @@ class Spans:
 
     def of(self, question: str | None) -> tuple[Span, ...]:
         """Spans of one question."""
+        found = self._asked(question)
+        return tuple(span for span in self.spans if span.question == found)
+
+    def _asked(self, question: str | None) -> str | None:
+        """Name of the question that is meant; None where nobody marked anything."""
         found, problems = choose_question(self.questions, question, self.source, "span")
         if problems:
             raise AnnotationError(problems)
-        return tuple(span for span in self.spans if span.question == found)
+        return None if found is None else str(found)
 
     def units(
         self,
@@ -156,8 +160,9 @@ class Spans:
         2  d:0-9   ana  (none)
         3  d:0-9   ben     PER
         """
-        columns = columns_of_spans(self, by, Options(question=question, sets=sets))
-        return finished(columns, self.source, labels, scale)
+        parts = parts_of_spans(self, by, sets)
+        asked = self._asked(question)
+        return finished(Columns() if asked is None else parts[asked](), self.source, labels, scale)
 
     def __repr__(self) -> str:
         sizes = [(len(self.spans), "span"), (len(self.seen), "document"), (len(self.coders), "")]
@@ -234,17 +239,14 @@ def described() -> str:
     return "; ".join(f"{name!r}: {rule[2]}" for name, rule in UNITS.items()) + "."
 
 
-def columns_of_spans(spans: Spans, by: str, options: Options) -> Columns:
-    """Items and labels of spans by one of the rules in ``UNITS``."""
+def parts_of_spans(spans: Spans, by: str, sets: bool) -> dict[str, Part]:
+    """Items and labels of the spans of each question, by one of the rules in ``UNITS``."""
     if by not in UNITS:
-        what = f"There is no unit {by!r}."
-        return Columns(problems=[Problem(what, spans.source, described())])
-    questions = spans.questions
-    parts = {name: partial(_columns, spans, name, by, options) for name in questions}
-    return choose(parts, questions, {}, options, spans.source, "span") if parts else Columns()
+        raise AnnotationError(Problem(f"There is no unit {by!r}.", spans.source, described()))
+    return {name: partial(_columns, spans, name, by, sets) for name in spans.questions}
 
 
-def _columns(spans: Spans, question: str, by: str, options: Options) -> Columns:
+def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
     chosen = [s for s in spans.spans if s.question == question and (by != "chain" or s.chain)]
     if not chosen:
         what = "The spans belong to no chains."
@@ -275,7 +277,7 @@ def _columns(spans: Spans, question: str, by: str, options: Options) -> Columns:
                 names = (
                     _in_chains(hits, chain_sets) if by == "chain" else {span.label for span in hits}
                 )
-                label = frozenset(names) if options.sets else joiner.join(sorted(names)) or NONE
+                label = frozenset(names) if sets else joiner.join(sorted(names)) or NONE
                 if coder == GOLD:
                     out.gold[name] = label  # type: ignore[index]
                 else:
@@ -288,7 +290,7 @@ def _columns(spans: Spans, question: str, by: str, options: Options) -> Columns:
     out.notes = [*spans.notes, f"Units: {words}. A coder without a label there gave {NONE!r}."]
     if by == "token" and not spans.tokens:
         out.notes.append("The export holds no tokens; words and punctuation signs are the tokens.")
-    if several and by != "chain" and not options.sets:
+    if several and by != "chain" and not sets:
         out.notes.append(f"{counted(several, 'unit')} with several labels of a coder, joined by +.")
     return out
 

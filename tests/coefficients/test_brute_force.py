@@ -189,18 +189,6 @@ def test_alpha(duplicates, distance, rng):
     assert found.n_items == len(pairable)
 
 
-def test_light_kappa_is_the_mean_of_defined_kappas(rng):
-    rows = sparse_rows(rng, n_items=40, repeats=False)
-    kappas = []
-    for pairs in coder_pairs(rows).values():
-        d_o = mean(nominal(x, y) for x, y in pairs)
-        d_e = mean(nominal(x, y) for x, _ in pairs for _, y in pairs)
-        if d_e > 0:
-            kappas.append(1 - d_o / d_e)
-    found = am.agreement(am.Annotations.from_records(rows), "light_kappa", draws=0)
-    assert found.value == pytest.approx(mean(kappas), abs=1e-12)
-
-
 @pytest.mark.parametrize("name", ["percent", "s", "k", "multi_kappa", "light_kappa", "alpha"])
 def test_listwise_is_the_complete_items(name, rng):
     rows = sparse_rows(rng, n_items=60, n_coders=3, repeats=False)

@@ -207,11 +207,6 @@ def test_a_panel_of_names_holds_each_once():
             am.agreement(made(2), wrong)
 
 
-def test_fleiss_kappa_of_two_coders_is_scotts_pi():
-    panel = am.agreement(made(2), ["fleiss_kappa", "scott_pi"], draws=0)
-    assert panel["k"].value == pytest.approx(panel["pi"].value)
-
-
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
@@ -236,17 +231,18 @@ def test_fleiss_kappa_of_two_coders_is_scotts_pi():
         ("PABAK", "s"),
         ("kappa max", "kappa_max"),
         ("Bias Index", "bias_index"),
+        ("Free-marginal", "s"),
+        ("Scott’s π", "pi"),
+        ("multi-pi", "k"),
+        ("Carletta K", "k"),
+        ("κ", "kappa"),
+        ("Davies-Fleiss", "multi_kappa"),
+        ("GWET", "ac1"),
+        ("AC2", "ac2"),
+        ("beta", "alpha_kappa"),
+        ("van Oest", "irsq"),
     ],
 )
 def test_names_of_other_packages(typed, name):
     data, given = suited(name)
     assert am.agreement(data, typed, draws=0, **given).name == name
-
-
-def test_names_that_mean_several_things_or_another_verb():
-    for name, words in (
-        ("icc", "six coefficients"),
-        ("alpha_u", "annomodels.coefficients.alpha_u"),
-    ):
-        with pytest.raises(NotApplicable, match=words):
-            am.agreement(made(2), name)

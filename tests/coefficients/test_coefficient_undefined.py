@@ -81,17 +81,6 @@ def test_labels_at_distance_0_leave_nothing_to_correct():
     assert (found.observed, found.expected) == (0.0, 0.0)
 
 
-def test_a_panel_says_what_does_not_apply():
-    rows = [(i, c, "ab"[(i * c) % 2]) for i in range(6) for c in range(5)]
-    panel = am.agreement(data(rows), draws=20)
-    assert panel["kappa"].reason == "two_coders_only"
-    assert "there are 5" in panel["kappa"].note
-    assert "multi_kappa" in panel["kappa"].note
-    assert math.isnan(panel["kappa"].value)
-    with pytest.raises(NotApplicable, match="two coders, and there are 5"):
-        am.agreement(data(rows), "kappa")
-
-
 def test_repeats():
     rows = [(1, "a", "x"), (1, "a", "y"), (1, "b", "x"), (2, "a", "x"), (2, "b", "y")]
     first = am.agreement(data(rows), "percent", draws=0)

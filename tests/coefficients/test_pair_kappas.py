@@ -1,47 +1,38 @@
-"""Light's kappa from the cells that occur, against the tables of all pairs of coders."""
+"""Light's kappa from the labels on shared items, against kappa of each two coders."""
+
+from itertools import combinations
 
 import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients import evaluation as own
-from annomodels.coefficients.counts import count_pairs
-from annomodels.coefficients.distances import make_distance
-from annomodels.coefficients.evaluation import PairKappas
-from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.rows import prepare
-from annomodels.errors import NotApplicable
 
 
-def crowd(rng, n_items=40, n_coders=9, n_labels=4):
+def crowd(rng, n_items=60, n_coders=5, n_labels=4):
     rows = [
         (i, int(c), int(rng.integers(n_labels)))
         for i in range(n_items)
         for c in rng.choice(n_coders, rng.integers(1, n_coders + 1), replace=False)
     ]
-    return prepare(am.Annotations.from_records(rows))
+    return am.Annotations.from_records(rows)
 
 
-@pytest.mark.parametrize("distance", ["nominal", "linear", "quadratic"])
-@pytest.mark.parametrize("complete_only", [False, True])
-def test_mean_over_the_pairs_that_have_a_kappa(rng, distance, complete_only):
-    rows = crowd(rng)
-    metric = make_distance(distance, range(rows.n_labels), np.arange(rows.n_labels, dtype=float))
-    weights = rng.exponential(size=(3, rows.n_items))
-    weights[:, ::3] = 0
-    each = evaluate_with("between", count_pairs(rows, complete_only).each(weights), metric)
-    found = PairKappas(rows, metric, complete_only).evaluate(weights)
-    for what, all_pairs in zip(found, each, strict=True):
-        defined = np.where(np.isnan(each.value), np.nan, all_pairs)
-        assert what == pytest.approx(np.nanmean(defined, axis=1), abs=1e-12)
-    one = PairKappas(rows, metric, complete_only).evaluate(weights[0])
-    assert float(one.value) == pytest.approx(found.value[0])
-
-
-def test_too_many_products_of_labels_are_refused(rng, monkeypatch):
-    monkeypatch.setattr(own, "MOST_PRODUCTS", 10)
-    with pytest.raises(NotApplicable, match="products of labels"):
-        PairKappas(crowd(rng), make_distance("nominal", range(4)))
+@pytest.mark.parametrize("distance", ["nominal", "linear", "quadratic", "ordinal"])
+@pytest.mark.parametrize("missing", ["pairwise", "listwise"])
+def test_mean_over_the_pairs_that_have_a_kappa(rng, distance, missing):
+    data = crowd(rng)
+    each = []
+    for a, b in combinations(data.coders, 2):
+        two = data.select(coders=[a, b])
+        if missing == "listwise":
+            whole = np.bincount(data.item, minlength=data.n_items) == data.n_coders
+            two = two.select(items=[data.items[i] for i in np.flatnonzero(whole)])
+        kappa = am.agreement(two, "weighted_kappa", distance=distance, labels=data.labels, draws=0)
+        each.append([kappa.value, kappa.observed, kappa.expected])
+    value, *sides = np.transpose([one for one in each if np.isfinite(one[0])])
+    found = am.agreement(data, "light_kappa", distance=distance, missing=missing, draws=0)
+    assert found.value == pytest.approx(value.mean(), abs=1e-12)
+    assert [found.observed, found.expected] == pytest.approx([x.mean() for x in sides], abs=1e-12)
 
 
 def test_the_note_says_which_pairs_are_left_out():

@@ -1,18 +1,14 @@
 """The table "which number is this elsewhere": every claim recomputed on the cases that back it."""
 
-import json
 import math
-from pathlib import Path
 
 import pytest
 from elsewhere import ELSEWHERE, as_markdown
+from test_agreement_cases import CASES, masi_dkpro, records
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.sets import set_distance
 
-FILE = Path(__file__).resolve().parents[1] / "cases" / "agreement_cases.json"
-CASES = json.loads(FILE.read_text("utf-8"))
 # What the cases call the packages.
 VERIFIER = {
     "NLTK": "nltk",
@@ -26,10 +22,6 @@ VERIFIER = {
 }
 ICC = {"ICC(1,1)": "icc_1", "ICC(A,1)": "icc_a1", "ICC(C,1)": "icc_c1"}
 ICC |= {"ICC(1,k)": "icc_1k", "ICC(A,k)": "icc_ak", "ICC(C,k)": "icc_ck"}
-
-
-def masi_dkpro(a, b):
-    return set_distance(a, b, "jaccard") * set_distance(a, b, "passonneau")
 
 
 def distance_of(case):
@@ -64,21 +56,7 @@ LARGE = "seed002_t6_kappa_pooled"
 
 def value_here(row, case):
     """Compute what the row tells the reader to call."""
-    if case["data"] is not None:
-        rows = [
-            (i, c, frozenset(label) if isinstance(label, list) else label)
-            for i, c, label in case["data"]
-        ]
-    else:
-        table, labels = case["table"]["table"], case["table"]["labels"]
-        cells = [
-            (labels[k], labels[m])
-            for k, counts in enumerate(table)
-            for m, n in enumerate(counts)
-            for _ in range(n)
-        ]
-        rows = [(i, c, label) for i, pair in enumerate(cells) for c, label in enumerate(pair)]
-    data = am.Annotations.from_records(rows)
+    data = am.Annotations.from_records(records(case))
     if row.by:
         found = am.breakdown(data, row.by, row.name, draws=0).table.set_index(row.by)
         return found.loc[case["options"]["category"], "value"]

@@ -22,42 +22,6 @@ def test_two_coders_and_two_categories(cases: dict[str, Any]) -> None:
         assert got[name] == pytest.approx(value, abs=tolerance), name
 
 
-def by_definition(one: list[tuple[int, int]], other: list[tuple[int, int]]) -> int:
-    total = 0
-    for mine, theirs in ((one, other), (other, one)):
-        for a, size in mine:
-            meets = [(b, width) for b, width in theirs if a < b + width and b < a + size]
-            total += sum((a - b) ** 2 + (a + size - b - width) ** 2 for b, width in meets)
-            total += 2 * size**2 if not meets else 0
-    return total
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_observed_disagreement_by_its_definition(seed: int) -> None:
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    marked = []
-    for _ in range(2):
-        ends = np.sort(rng.choice(60, 12, replace=False))
-        marked.append([(int(a), int(b - a)) for a, b in zip(ends[::2], ends[1::2], strict=True)])
-    rows = [(a, size, coder, "x") for coder, units in enumerate(marked) for a, size in units]
-    found = unitized_alpha(rows, 0, 60)
-    assert found.observed == pytest.approx(by_definition(*marked) / (2 * 60**2))
-    order = rng.permutation(len(rows))
-    moved = [(rows[n][0] + 7, *rows[n][1:]) for n in order]
-    assert unitized_alpha(moved, 7, 60)[:3] == pytest.approx(found[:3])
-
-
-def test_expected_disagreement_by_drawing_places() -> None:
-    """A unit of two words in six, and nothing but gaps: every place counts alike."""
-    found = unitized_alpha([(0, 2, "a", "x"), (4, 2, "b", "x")], 0, 6)
-    # gaps of 4 words for both coders: 3 places for a unit of 2; the units against each other
-    units = 2 * (1 / 3 * (16 - 12 + 2) + 4 * (3 + 3))
-    assert found.expected == pytest.approx(2 / 6 * units / (12 * 11 - 2 * 2))
-    assert found.value == pytest.approx(1 - found.observed / found.expected)
-
-
 def test_what_cannot_be_measured_is_said() -> None:
     with pytest.raises(am.errors.AnnotationError) as caught:
         unitized_alpha([(0, 3, "a", "x"), (2, 3, "a", "x"), (8, 5, "a", "x")], 0, 10)

@@ -20,7 +20,6 @@ from annomodels.coref.posteriors import (
     kappas,
     over_texts,
     pair_blocks,
-    respread,
     spread_factor,
     weight_blocks,
 )
@@ -220,7 +219,7 @@ def test_a_mention_has_one_weight_for_all_pairs_of_coders(rng: np.random.Generat
     layers = dict(text.layers)
     copy = am.coref.Layer("c", layers["b"].markables, clusters=layers["b"].clusters)
     three = text.with_layers(layers | {"c": copy})
-    (block,) = pair_blocks(three, 400, np.random.default_rng(5))
+    (block,) = pair_blocks(three.codes, three.coders, 400, np.random.default_rng(5))
     # b and c have the same clusters; only the mention of the prior tells them apart
     assert np.corrcoef(block["a", "b"], block["a", "c"])[0, 1] > 0.8
     mean = np.mean(list(block.values()), axis=0)
@@ -272,14 +271,13 @@ def test_what_is_worked_out_once_for_a_coder_is_the_same_as_pair_by_pair(
     every = {c: two_coders(rng, 30, 0.1)[0] for c in "abc"}
     every["d"] = {m: k for m, k in every["a"].items() if m % 3}  # has not marked all mentions
     made = document("t", every)
-    (found,) = pair_blocks(made, 50, np.random.default_rng(3))
+    (found,) = pair_blocks(made.codes, made.coders, 50, np.random.default_rng(3))
     (block,) = weight_blocks(np.random.default_rng(3), 50, 30, 4)
     assert len(found) == 6
     for (first, second), values in found.items():
         a, b = "abcd".index(first), "abcd".index(second)
         at = np.flatnonzero((made.codes[a] >= 0) & (made.codes[b] >= 0))
-        plain = kappas(
-            made.codes[a, at], made.codes[b, at], block.mentions[:, at],
-            block.extras(a, b, len(at)),
-        )  # fmt: skip
-        assert values == pytest.approx(respread(made.codes[a, at], made.codes[b, at], plain))
+        codes = made.codes[a, at], made.codes[b, at]
+        plain = kappas(*codes, block.mentions[:, at], block.extras(a, b, len(at)))
+        point, factor = spread_factor(*codes)
+        assert values == pytest.approx(np.clip(point + (plain - point) * factor, -1, 1))

@@ -211,7 +211,7 @@ def test_group_and_text_belong_to_items(write: Any) -> None:
 def test_questions_are_never_mixed(write: Any) -> None:
     path = write("item,coder,question,label\nt,a,tone,x\nt,a,topic,z\nt,b,tone,y\n")
     with pytest.raises(
-        AnnotationError, match=r"2 questions: 'tone' \(2 rows\), 'topic' \(1 rows\)"
+        AnnotationError, match=r"2 questions: 'tone' \(2 labels\), 'topic' \(1 label\)"
     ):
         read(path)
     assert read(path, question="tone").labels == ("x", "y")

@@ -50,7 +50,7 @@ def checks(
         capsys.readouterr()
         code = main(words)
         out, err = capsys.readouterr()  # the index has British spelling
-        return code, out.replace("labeled", "labelled"), err.replace("labeled", "labelled")
+        return code, out.replace("labeled", "labeled"), err.replace("labeled", "labeled")
 
     monkeypatch.setattr(module, "call", call)
     monkeypatch.chdir(FOLDER)

@@ -232,7 +232,7 @@ def grid(separator: str = "_", *, tone: tuple[str, ...] = ("1", "2", "3")) -> st
 def test_columns_of_variables_and_coders_are_never_mixed(tmp_path: Path, separator: str) -> None:
     path = tmp_path / "wide.csv"
     path.write_text(grid(separator))
-    with pytest.raises(AnnotationError, match="2 variables") as caught:
+    with pytest.raises(AnnotationError, match="2 questions") as caught:
         read(path)
     assert caught.value.problems[0].choices == ("frame", "tone")
     data = read(path, question="tone")

@@ -121,7 +121,7 @@ def test_label_studio_questions_and_their_values(put: Put) -> None:
     ]
     path = put([task(1, {"id": 1, "completed_by": "a", "result": results})])
     text = problem(path)
-    assert "4 questions: 'side' (1 answers), 'size'" in text
+    assert "4 questions: 'side' (1 label), 'size'" in text
     assert "question='side'" in text
     for question, label in (
         ("stars", "4"),
@@ -416,7 +416,7 @@ def test_potato_ratings_of_several_statements_are_questions(tmp_path: Path) -> N
 
     state(tmp_path, "ana", {"t": said("4", "1"), "u": said("1", "1")})
     path = state(tmp_path, "ben", {"t": said("4", "2"), "u": said("2", "5")})
-    assert "'rate.clear' (4 answers), 'rate.fair' (4 answers)" in problem(path)
+    assert "'rate.clear' (4 labels), 'rate.fair' (4 labels)" in problem(path)
     fair = read(path, question="rate.fair")
     assert [label for _, _, label in rows(fair)] == ["1", "2", "1", "5"]
 

@@ -78,7 +78,7 @@ def test_mturk_two_questions_and_one_downloaded_twice(put: Put) -> None:
     head = "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.q1.label,Answer.note\n"
     line = "h,1,a,Approved,x,fine\n"
     path = put(head + line + line + "h,2,b,Submitted,y,\n")
-    assert "2 questions: 'note' (2 answers), 'q1' (3 answers)" in problem(path)
+    assert "2 questions: 'note' (1 label), 'q1' (2 labels)" in problem(path)
     data = read(path, question="q1")
     assert rows(data) == [("h", "a", "x"), ("h", "b", "y")]
     assert any("repeat" in note for note in data.notes)

@@ -11,7 +11,16 @@ import annomodels as am
 from annomodels.fitting.run import default_model
 from annomodels.models.catalog import MODELS
 from annomodels.planning import rules
-from annomodels.planning.rules import ALSO, FIRST, Facts, facts_of, holding
+from annomodels.planning.rules import (
+    ALSO,
+    FIRST,
+    Facts,
+    Use,
+    facts_of,
+    holding,
+    sentence,
+    supports,
+)
 
 SHORT = {"chains": 1, "draws": 10, "warmup": 10, "extend": False, "seed": 1}
 USUAL = Facts(500, 8, 3, 2000, 4.0, 250.0, 1.0, "nominal", 0, 0, 0.8)
@@ -212,3 +221,14 @@ def test_panels_of_judges_are_sent_to_people(coders, judges):
     rows = [(f"t{n}", coder, "ab"[n % 2]) for n in range(40) for coder in coders]
     reasons = am.advise(am.Annotations.from_records(rows)).reasons
     assert any("look like language models" in reason for reason in reasons) is judges
+
+
+def test_what_data_support_by_question():
+    rows = [("t1", "a", "x"), ("t1", "b", "y"), ("t2", "a", "x"), ("t2", "b", "x")]
+    uses = [(use.what, use.why) for use in supports(am.Annotations.from_records(rows))]
+    assert uses[:3] == [("alpha", ""), ("gold", ""), ("coders' accuracy", "2 coders")]
+    alpha, gold = Use("alpha"), Use("gold", "2 coders")
+    assert sentence({"q": (alpha, gold)}) == "supports: alpha; not yet: gold (2 coders)"
+    several = sentence({"q": (alpha, Use("gold")), "r": (alpha, gold)})
+    expected = "supports: alpha by question, gold for q; not yet: gold for r (2 coders)"
+    assert several == expected

@@ -6,6 +6,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Reading, Writing, option
+from annomodels.data.columns import Column, columns
 
 
 @as_command("advise votes.csv", "advise votes.csv --check", "advise votes.csv --fit fit.nc --json")
@@ -37,4 +38,4 @@ def command(
     tell(f"model: {found.model or 'none can be fitted'}")
     for sentence in found.reasons:
         tell(f"* {sentence}")
-    emit(found.table, writing, "Models", ("model", "place"))
+    emit(found.table, writing, "Models", columns("model", Column("place", kind="tag")))

@@ -122,7 +122,7 @@ def command(
         with Stages() as stages:
             table = parts_table(labels, by, names, positive, stages)
         part = table.columns[: list(table.columns).index("coefficient") + 1]
-        emit(table, writing, f"Agreement by {by}", (*part, *SHORT_BY[by]))
+        emit(table, writing, f"Agreement by {by}", columns(" ".join(part), *SHORT_BY[by]))
     else:
         panel = agreement(labels, names if asked else None)
         table = panel.table
@@ -150,7 +150,7 @@ def _each_question(
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})
     whole = with_left_out(table, left_out, form_for(writing))
-    emit(whole, writing, "Agreement by question", ("question", *SHORT), notes=notes)
+    emit(whole, writing, "Agreement by question", columns("question", *SHORT), notes=notes)
     if paper is not None:
         written = agreement_methods({name: found[name] for name in panels}, table, left_out)
         emit_text(written, Writing("md", paper, writing.force))

@@ -9,32 +9,23 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Writing, option, split_words
-from annomodels.data.columns import COLUMNS, Column, columns, of_quantity
+from annomodels.data.columns import columns
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
 
-VALUE = COLUMNS["value"].called(kind="quantity")
-TABLES: dict[str, tuple[str | Column, ...]] = {
-    "overall": columns(
-        "quantity label",
-        of_quantity("value", "Value", "low", "high"),
-        of_quantity("audit", "Audit alone", "audit_low", "audit_high"),
-        of_quantity("model", "Model alone", "model_low", "model_high"),
-    ),
-    "thresholds": ("threshold", *columns("n accuracy audited")),
-    "coders": columns("coder share_right n audited right"),
-    "classes": ("coder", "label", "share", "share_low", "share_high", "audited", "right"),
-    "slices": columns("by slice quantity label", VALUE, "n audited"),
-    "differences": columns(
-        "by first second quantity label", COLUMNS["difference"].called(interval=("low", "high"))
-    ),
-    "systems": columns("system win_rate n audited"),
-    "panel": columns("quantity coder", VALUE),
-    "needs": ("further", *columns("width width_audit_alone")),
+TABLES = (
+    *("overall", "thresholds", "coders", "classes", "slices", "differences", "systems"),
+    *("panel", "needs"),
+)
+ABOUT = {
+    "overall": "quantity label",
+    "slices": "by slice quantity label",
+    "differences": "by first second quantity label",
 }
+"""What a row is about, in tables where several columns say it."""
 
 
 @as_command(
@@ -132,7 +123,7 @@ def audit(
     metavar="COLUMN",
 )
 @option("--label", "Show the prevalence of this label only.", metavar="LABEL")
-@option("--table shown", "Table to show.", list(TABLES), "overall")
+@option("--table shown", "Table to show.", TABLES, "overall")
 def estimate(
     fit: str,
     paths: tuple[str, ...],
@@ -155,6 +146,7 @@ def estimate(
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
+    from annomodels.auditing.tables import SHOWN
     from annomodels.cli.gate import gate_code, parse_gates
     from annomodels.cli.loading import drawn_from, estimated, load_fit
     from annomodels.cli.session import note
@@ -191,7 +183,8 @@ def estimate(
                 f"note: {rest:,} of {len(names):,} items have no {name} in {items}: they are in no "
                 "slice, and count for all items."
             )
-    emit(_table(found, shown, label), writing, f"Estimate: {shown}", TABLES[shown])
+    short = columns(ABOUT.get(shown, ""), *SHOWN[shown])
+    emit(_table(found, shown, label), writing, f"Estimate: {shown}", short)
     return gate_code(limits, _gated(found), "quantity")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Reading, Writing
+from annomodels.data.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
     from annomodels.planning.rules import Use
     from annomodels.reporting.health import Counted
 
-SHORT = ("items", "coders", "labels given", "different labels", "repeated labels", "scale")
+FACTS = columns("check", COLUMNS["value"].called(kind="text", interval=None, width=240), "remark")
+COUNTS = ("items", "coders", "labels given", "different labels", "repeated labels")
+QUESTIONS = columns(
+    "question", *(Column(name, kind="quantity") for name in COUNTS), Column("scale", kind="tag")
+)
 
 # meaning of the rows
 CHECKS = (
@@ -67,7 +72,7 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
     rows += [("note", "", visible(text)) for text in labels.notes if not drawn]
     rows += [("supports", ", ".join(use.what for use in uses if not use.why) or "nothing", "")]
     rows += [("not yet", use.what, use.why) for use in uses if use.why]
-    emit(pd.DataFrame(rows, columns=["check", "value", "remark"]), writing, repr(labels))
+    emit(pd.DataFrame(rows, columns=[one.name for one in FACTS]), writing, repr(labels), FACTS)
     if drawn:
         for text in labels.notes:
             say(f"note: {text}")
@@ -95,13 +100,13 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     rows = [
         {
             "question": question,
-            **{fact.check: fact.value for fact in facts if fact.check in SHORT},
+            **{fact.check: fact.value for fact in facts if fact.check in (*COUNTS, "scale")},
             "note": " ".join(visible(fact.remark) for fact in facts if fact.remark),
         }
         for question, facts in checks.items()
     ]
     table = with_left_out(pd.DataFrame(rows), found.left_out, form_for(writing))
-    emit(table.astype(object), writing, f"Questions of {stem(data)}", ("question", *SHORT))
+    emit(table.astype(object), writing, f"Questions of {stem(data)}", QUESTIONS)
     remarks: dict[str, list[str]] = {}
     for question, facts in checks.items():
         for fact in facts:

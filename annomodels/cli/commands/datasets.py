@@ -6,6 +6,10 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
+from annomodels.data.columns import COLUMNS, Column, columns
+
+COUNT, TITLE = Column("annotations", kind="count"), COLUMNS["title"].called(kind="text", width=240)
+SHORT = columns("name items coders labels", COUNT, TITLE)
 
 
 @as_command("datasets", "datasets anesthesia -o labels.csv")
@@ -40,5 +44,4 @@ def command(name: str | None, writing: Writing) -> None:
         sizes = {"items": data.n_items, "coders": data.n_coders, "labels": data.n_labels}
         row = {"name": known_name, "title": about.title, **sizes, "annotations": len(data)}
         rows.append({**row, "source": about.source, "doi": about.doi, "note": about.note})
-    short = ("name", "items", "coders", "labels", "annotations", "title")
-    emit(pd.DataFrame(rows), writing, "Bundled data", short, prose=("title", "source"))
+    emit(pd.DataFrame(rows), writing, "Bundled data", SHORT)

@@ -6,6 +6,10 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
+from annomodels.data.columns import COLUMNS, Column, columns
+
+WAYS = Column("read", kind="tag"), Column("written", kind="tag")
+SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=240), "known_by")
 
 
 @as_command("formats", "formats export.json --json")
@@ -44,8 +48,7 @@ def command(data: str | None, writing: Writing) -> None:
             for name, writer in {**LAYOUTS, **BACKS}.items()
             if name not in names
         ]  # fmt: skip
-    short = ("name", "read", "written", "title", "known_by")
-    emit(pd.DataFrame(rows), writing, "Formats", short, prose=("title",))
+    emit(pd.DataFrame(rows), writing, "Formats", SHORT)
 
 
 def _written(name: str, labels: object, gold: object) -> str:

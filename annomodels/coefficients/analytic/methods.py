@@ -1,46 +1,4 @@
-r"""Analytic standard errors and intervals, for comparison with other packages.
-
-**Gwet's linearised errors**, for every coefficient of tables of label pairs. A coefficient
-:math:`1 - D_o / D_e` is replaced by its linear part in the weights of the items,
-
-.. math:: z_i = -\big(\Delta_i D_o - (D_o / D_e)\, \Delta_i D_e\big) / D_e
-
-and the variance is :math:`n / (n - 1) \sum_i z_i^2` over n items. On complete data, and under the
-convention "gwet", these are the errors of Gwet's handbook and of irrCAC; they treat the distance as
-known. Source: Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition.
-
-The error of Fleiss' kappa if the coders agree by chance alone is, with n items of m labels each and
-the label shares :math:`p_j`, :math:`q_j = 1 - p_j`
-
-.. math::
-
-    se_0 = \frac{\sqrt 2}{\sum_j p_j q_j \sqrt{n m (m - 1)}}
-           \sqrt{\Big(\sum_j p_j q_j\Big)^2 - \sum_j p_j q_j (q_j - p_j)}
-
-Source: Fleiss, Nee & Landis 1979, doi:10.1037/0033-2909.86.5.974, which corrects Fleiss 1971.
-
-**Kappa and weighted kappa**, from the table of two coders: with agreement weights :math:`w_{ij} = 1
-- d_{ij} / \max d`, their means over the margins :math:`\bar w_{i.}` and :math:`\bar w_{.j}`, and n
-items
-
-.. math::
-
-    var = \frac{\sum_{ij} p_{ij} [w_{ij}(1 - p_e) - (\bar w_{i.} + \bar w_{.j})(1 - p_o)]^2
-          - (p_o p_e - 2 p_e + p_o)^2}{n (1 - p_e)^4}
-
-.. math::
-
-    var_0 = \frac{\sum_{ij} p_{i.} p_{.j} [w_{ij} - (\bar w_{i.} + \bar w_{.j})]^2
-            - p_e^2}{n (1 - p_e)^2}
-
-Source: Fleiss, Cohen & Everitt 1969, doi:10.1037/h0028106.
-
-**Intraclass correlations**, from the F distribution. Source: McGraw & Wong 1996,
-doi:10.1037/1082-989X.1.1.30 (table 7); Shrout & Fleiss 1979, doi:10.1037/0033-2909.86.2.420.
-
-**Hughes's alpha**: the jackknife of log(MSA / MSE) over the items. Source: Hughes 2022,
-doi:10.48550/arXiv.2210.13265.
-"""
+"""Analytic standard errors and intervals of other packages; docs/coefficients.md has formulas."""
 
 from __future__ import annotations
 
@@ -53,11 +11,12 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.counts import Counts, count_pairs
+from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.entries import plain_name_of
 from annomodels.coefficients.evaluation import among_items, item_sizes, one_way_convention
 from annomodels.coefficients.formulas import mean_squares, observed
+from annomodels.coefficients.grouped import all_pairs
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
 from annomodels.coefficients.tables import over
@@ -155,7 +114,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
         if request.margins is not None and expectation != "between":
             d_e, slope_e = d_o / (1 - value) if value != 1 else 1.0, np.zeros_like(t)
         else:
-            d_e, slope_e = _SLOPES[expectation](counts, t, pooled, distance)
+            d_e, slope_e = _slope(expectation, counts, t, pooled, distance)
         linear = -(slope_o - d_o / d_e * slope_e) / d_e
         at_value = 1 - d_o / d_e
     per_item = rows.per_item
@@ -172,34 +131,42 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     return Spread(se, se0, df=n - 1, ceiling=1.0)
 
 
-Slope = Callable[[Counts, Floats, Floats, Distance], tuple[float, Floats]]
+def _uniform(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
+    even = np.full(len(p), 1.0 / len(p))
+    return float(even @ distance.reach(even, pooled)), np.zeros(len(p))
 
 
-def _uniform(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    even = np.full(len(pooled), 1.0 / len(pooled))
-    return float(even @ distance.reach(even, pooled)), np.zeros_like(t)
-
-
-def _pooled(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    total = pooled.sum()
-    p = pooled / total
+def _pooled(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
     reached = distance.reach(p, pooled)
-    d_e = float(p @ reached)
-    own = np.asarray(counts.pooled.T @ reached).reshape(-1)
-    given = np.asarray(counts.pooled.sum(0)).reshape(-1)
-    return d_e, 2 * (own - given * d_e) / total
+    return float(p @ reached), 2 * reached
 
 
-def _gwet(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    q, total = len(pooled), pooled.sum()
-    p = pooled / total
+def _gwet(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
+    q, ones = len(p), np.ones(len(p))
     none = float(unit(distance, pooled))
-    ones = np.ones(q)
     factor = (q * q * none - float(ones @ distance.reach(ones, pooled))) / (q * (q - 1))
-    own = np.asarray(counts.pooled.T @ (1 - 2 * p)).reshape(-1)
-    given = np.asarray(counts.pooled.sum(0)).reshape(-1)
-    slope = (own - given * float(p @ (1 - 2 * p))) / total
-    return none - factor * float((p * (1 - p)).sum()), -factor * slope
+    return none - factor * float((p * (1 - p)).sum()), -factor * (1 - 2 * p)
+
+
+_OF_SHARES: dict[str, Callable[[Floats, Floats, Distance], tuple[float, Floats]]] = {
+    "uniform": _uniform,
+    "pooled": _pooled,
+    "without_replacement": _pooled,  # Gwet leaves the correction for n out of the error
+    "gwet": _gwet,
+}
+"""Expected disagreement and its derivative, from the share and weight of each label."""
+
+
+def _slope(
+    expectation: str, counts: Counts, t: Floats, pooled: Floats, distance: Distance
+) -> tuple[float, Floats]:
+    """Find the expected disagreement, and its change with the weight of each item."""
+    if expectation == "between":
+        return _between(counts, t, pooled, distance)
+    p = pooled / pooled.sum()
+    d_e, derivative = _OF_SHARES[expectation](p, pooled, distance)
+    slope = counts.pooled.T @ derivative - (counts.pooled.sum(0) * float(p @ derivative))
+    return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
 
 
 def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
@@ -222,16 +189,6 @@ def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> t
     return d_e, slope.reshape(-1)
 
 
-_SLOPES: dict[str, Slope] = {
-    "uniform": _uniform,
-    "pooled": _pooled,
-    "without_replacement": _pooled,  # Gwet leaves the correction for n out of the error
-    "gwet": _gwet,
-    "between": _between,
-}
-"""Expected disagreement and its change with the weight of each item."""
-
-
 MOST_LABELS = 2_000
 
 
@@ -248,14 +205,16 @@ def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
         raise NotApplicable(
             f"The table of {k:,} x {k:,} labels is too large. Use the draws (interval())."
         )
-    counts = (count_pairs(rows).joint @ basis.sample.point).reshape(k, k)
+    matrix, _, first, second = all_pairs(rows, request).cells
+    counts: Floats = np.zeros((k, k))
+    counts[first, second] = matrix @ basis.sample.point
     n = counts.sum()
     p = counts / n
     left, right = p.sum(1), p.sum(0)
     codes = np.arange(k)
     pooled = left + right
     apart = request.distance.pairs(np.repeat(codes, k), np.tile(codes, k), pooled).reshape(k, k)
-    largest = apart.max()
+    largest = float(apart.max())
     if not largest > 0:
         return Spread(np.nan)
     w = 1.0 - apart / largest
@@ -266,7 +225,7 @@ def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
     var = (inner - outer) / (n * (1 - expected) ** 4)
     chance = (np.outer(left, right) * (w - margin) ** 2).sum() - expected**2
     var0 = chance / (n * (1 - expected) ** 2)
-    return Spread(float(np.sqrt(max(var, 0.0))), float(np.sqrt(max(var0, 0.0))))
+    return Spread(float(np.sqrt(np.maximum(var, 0.0))), float(np.sqrt(np.maximum(var0, 0.0))))
 
 
 def f_interval(basis: Basis, value: float, prob: float) -> Spread:

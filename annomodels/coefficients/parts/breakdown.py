@@ -1,23 +1,15 @@
-r"""Agreement by label, item, coder, pair of coders or group: the verb, and a function for each way.
+r"""Agreement by label, item, coder, pair of coders or group.
 
-**Labels.** Specific agreement is the share of the labels k whose partner on the same item is k too,
-:math:`2 n_{kk} / (2 n_{kk} + \sum_{l \ne k} n_{kl})` (Cicchetti & Feinstein 1990). The coefficient
-after all other labels are merged is, with K, Fleiss' kappa of a category (Fleiss 1971).
-
-**Items.** value is the agreement of the item's pairs of labels (Fleiss 1971's :math:`P_i`), share
-its part of :math:`D_o`, influence the coefficient less the coefficient without the item, further
-the probability that two further coders agree: its r labels are a sample from its own distribution
-of labels, with one label's weight on that of all items (Ferguson 1973, doi:10.1214/aos/1176342360).
-
-**Coders.** The pairs of a coder are that coder's label against every other label of the same item,
-weighted as the convention weighs the item; so the observed disagreement of all coders, weighted by
-their labels, is that of the data. The coefficient is that of two coders: the coder and the others.
+The pairs of a coder are that coder's label against every other label of the same item, weighted as
+the convention weighs the item: so the observed disagreement of all coders, weighted by their
+labels, is that of the data.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -28,13 +20,11 @@ from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
+from annomodels.coefficients.grouped import Grouped, coder_pairs
 from annomodels.coefficients.intervals import share_above
 from annomodels.coefficients.parts.grouped import (
-    Entries,
-    Grouped,
     coder_parts,
     item_parts,
-    label_counts,
     make_without,
     without_each_item,
 )
@@ -43,7 +33,7 @@ from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned, spans
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
-from annomodels.coefficients.rows import Duplicates, Rows, within_items
+from annomodels.coefficients.rows import Duplicates, Rows, label_counts, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
@@ -53,7 +43,7 @@ from annomodels.types import Floats, Ints
 
 FEW = 10  # items, below which a coder is not compared with others
 MOST_CELLS = 1_000_000
-MOST_MEETINGS, MOST_PAIRS, MOST_DRAWN = 50_000_000, 200_000, 20_000
+MOST_PAIRS, MOST_DRAWN = 200_000, 20_000
 
 By = Literal["label", "item", "coder", "pair", "group"]
 
@@ -307,9 +297,11 @@ def _item_note(n: int, without: float) -> str:
 
 def _further(setup: Setup, draws: int, seed: int) -> Floats:
     """Draws of the agreement (or disagreement) of two further coders, shape [draw, item]."""
+    # An item's r labels are a sample from its own distribution of labels, with the weight of one
+    # label on that of all items (Ferguson 1973, doi:10.1214/aos/1176342360).
     rows, distance = setup.rows, setup.request.distance
     item, label, times, starts = label_counts(rows)
-    pooled = np.asarray(setup.counts().pooled @ setup.sample.point, dtype=float)
+    pooled = setup.pooled
     share = pooled / (pooled.sum() or 1.0)
     a, b = within_items(item, rows.n_items)
     a, b = a[a < b], b[a < b]
@@ -417,30 +409,11 @@ def _why_not_without(setup: Setup) -> str:
     )
 
 
-def shared_items(rows: Rows, convention: str) -> tuple[Ints, Ints, Ints]:
-    """Positions of every two labels of an item by different coders, and the code of the coders."""
-    per_item = rows.per_item.astype(np.int64)
-    size = int((per_item * (per_item - 1) // 2).sum())
-    if size > MOST_MEETINGS:
-        raise NotApplicable(
-            f"The items hold {size:,} pairs of labels (at most {MOST_MEETINGS:,} here). "
-            f"Take {Option('by', 'coder')}, or fewer items."
-        )
-    a, b = within_items(rows.item, rows.n_items)
-    keep = (rows.coder[a] != rows.coder[b]) & used_items(rows, convention)[rows.item[a]]
-    a, b = a[keep], b[keep]
-    swap = rows.coder[a] > rows.coder[b]
-    a, b = np.where(swap, b, a), np.where(swap, a, b)
-    return a, b, rows.coder[a] * rows.n_coders + rows.coder[b]
-
-
 def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by pair of coders, those that share most items first."""
     rows, names = setup.sample.rows, setup.data.coders
-    a, b, code = shared_items(rows, setup.request.convention)
-    known, where = np.unique(code, return_inverse=True)
-    times = setup.sample.point[rows.item[a]]
-    n = np.bincount(where, weights=times, minlength=len(known)).round().astype(np.int64)
+    pairs, known = coder_pairs(rows, setup.request)
+    n = (pairs.total @ setup.sample.point).round().astype(np.int64)
     sharing = int((n > 0).sum())
     if not sharing:
         raise NotApplicable("No two coders labeled the same item, so there is no pair to show.")
@@ -448,7 +421,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     size, n = len(order), n[order]
-    every, top = (_parts(setup, place[where], a, b, m) for m in (size, min(size, MOST_DRAWN)))
+    every, top = (_first(pairs, place, m) for m in (size, min(size, MOST_DRAWN)))
     _, found, notes = drawn(
         setup, lambda w: {"value": top.evaluate(w)}, draws, seed, top.n_parts, top.work, top.width
     )
@@ -482,11 +455,10 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     )
 
 
-def _parts(setup: Setup, part: Ints, a: Ints, b: Ints, size: int) -> Grouped:
-    """Take the first pairs of coders; `part` is the place of each two labels' coders."""
-    rows = setup.sample.rows
+def _first(pairs: Grouped, place: Ints, size: int) -> Grouped:
+    """Take the first pairs of coders in another order; `place` is the new place of each."""
+    part = place[pairs.part]
     kept = (part >= 0) & (part < size)
-    a, b, part = a[kept], b[kept], part[kept]
-    item, ones = rows.item[a], np.ones(len(a))
-    entries = Entries(item, rows.label[a], rows.label[b], ones)
-    return Grouped(setup, rows, entries, part, size, (2 * ones, part, item))
+    entries, part = pairs.entries.take(kept), part[kept]
+    labels = 2 * entries.weight, part, entries.item
+    return replace(pairs, entries=entries, part=part, n_parts=size, labels=labels)

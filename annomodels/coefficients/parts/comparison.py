@@ -21,7 +21,7 @@ from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -201,6 +201,11 @@ def _joint(one: Setup, two: Setup) -> Rows:
     coder = np.concatenate([one.rows.coder, two.rows.coder + one.rows.n_coders])
     label = np.concatenate([one.rows.label, two.rows.label])
     order = np.lexsort((coder, item))
+    unit = None
+    if one.rows.unit is not None and two.rows.unit is not None:
+        group = _groups(two.data) | _groups(one.data)
+        number = {name: n for n, name in enumerate(dict.fromkeys(group[name] for name in names))}
+        unit = np.array([number[group[name]] for name in names], dtype=np.int64)
     return dataclasses.replace(
         one.rows,
         item=item[order],
@@ -210,17 +215,11 @@ def _joint(one: Setup, two: Setup) -> Rows:
         n_coders=one.rows.n_coders + two.rows.n_coders,
         n_labels=max(one.rows.n_labels, two.rows.n_labels),
         times=np.ones(len(code)),
-        unit=_units(one, two, places, len(code)),
+        unit=unit,
     )
 
 
-def _units(one: Setup, two: Setup, places: list[Ints], n_items: int) -> Ints | None:
-    """Group of each item by its name, or None where items are drawn."""
-    if one.rows.unit is None or two.rows.unit is None:
-        return None
-    unit: list[Hashable] = [None] * n_items
-    for setup, place in zip((two, one), places[::-1], strict=True):
-        for at, group in zip(place.tolist(), np.array(setup.data.group).tolist(), strict=True):
-            unit[at] = setup.data.groups[group]
-    code = {name: n for n, name in enumerate(dict.fromkeys(unit))}
-    return np.array([code[name] for name in unit], dtype=np.int64)
+def _groups(data: Annotations) -> dict[Hashable, Hashable]:
+    """Group of each item, by names."""
+    codes = np.asarray(data.group).tolist()
+    return {item: data.groups[code] for item, code in zip(data.items, codes, strict=True)}

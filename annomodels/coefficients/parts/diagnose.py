@@ -121,7 +121,7 @@ def _diagnosis(
     names = dict.fromkeys([entry.name, "percent", *(("s", "ac1") if setup.nominal else ())])
     panel = agreement(data, list(names), draws=made, seed=seed, **options).table
     asked = panel.iloc[0].to_dict()
-    sides, label_pairs = coder_parts(setup), LabelPairs(setup, setup.counts())
+    sides, label_pairs = coder_parts(setup), LabelPairs(setup)
     parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
     if setup.sample.documents and data.group is not None:
         parts["group"] = group_parts(setup)

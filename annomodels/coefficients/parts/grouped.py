@@ -1,23 +1,9 @@
-r"""Label pairs grouped by part: one weighted list gives every statistic of all parts.
-
-An entry of the list is an item with a label of the one side and a label of the other. A part is a
-coder (against all others), a pair of coders, a group of items or an item. All sums over the entries
-of a part are linear in the weights of the items, so all parts share the draws. The coefficient of a
-part is that of two coders with the margins of the two sides; with two coders in all it is the usual
-coefficient.
-
-**Without an item or a coder.** Taking coder j out changes only the items that j labeled. If the
-coefficient is a function of pooled counts, the counts without j are those of the data less a sparse
-matrix [coder, item] times the weights of the items; otherwise the data are counted for each coder.
-"""
+"""Label pairs of each coder, item and group; the coefficient without each item or coder."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -25,28 +11,12 @@ from scipy import sparse
 from annomodels.coefficients.counts import Counts, sparse_sum
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
+from annomodels.coefficients.grouped import Entries, Grouped
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import before, used_items
-from annomodels.coefficients.rows import CONVENTIONS, Rows, ranges, restrict
-from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.rows import CONVENTIONS, Rows, label_counts, ranges, restrict
+from annomodels.coefficients.tables import Tables, over
 from annomodels.types import Floats, Ints
-
-
-class Entries(NamedTuple):
-    """Weighted label pairs, and the weight of each label that they are made of."""
-
-    item: Ints  # [entry]
-    first: Ints  # label of the one side, [entry]
-    second: Ints  # label of the other side, [entry]
-    weight: Floats  # [entry]
-
-
-def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
-    """Count each item's labels: item, label and count of each cell; where an item begins."""
-    cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)
-    item, label = np.divmod(cell, rows.n_labels)
-    starts = np.searchsorted(item, np.arange(rows.n_items + 1))
-    return item, label, times, starts
 
 
 def beside(rows: Rows) -> tuple[Ints, Ints, Ints]:
@@ -56,116 +26,6 @@ def beside(rows: Rows) -> tuple[Ints, Ints, Ints]:
     others = times[cell] - (label[cell] == rows.label[a])
     some = others > 0
     return a[some], label[cell][some], others[some]
-
-
-@dataclass(frozen=True, eq=False)
-class Grouped:
-    """Sums over the label pairs of each part, made when they are asked for."""
-
-    setup: Setup
-    rows: Rows
-    entries: Entries
-    part: Ints  # of each entry
-    n_parts: int
-    labels: tuple[Floats, Ints, Ints] | None = None  # numbers of labels, with their part and item
-
-    def _sum(self, values: Floats, row: Ints, height: int) -> sparse.csc_array:
-        return sparse_sum(values, row, self.entries.item, (height, self.rows.n_items))
-
-    @cached_property
-    def total(self) -> sparse.csc_array:
-        """Weight of the pairs, sparse [part, item]."""
-        return self._sum(self.entries.weight, self.part, self.n_parts)
-
-    @cached_property
-    def apart(self) -> sparse.csc_array:
-        """Weighted distance of the pairs under the classical label shares, sparse [part, item]."""
-        pooled = np.ones(self.rows.n_labels)
-        if self.setup.moving:
-            pooled = np.asarray(self.setup.counts().pooled @ self.setup.sample.point)
-        d = self.setup.request.distance.pairs(self.entries.first, self.entries.second, pooled)
-        return self._sum(self.entries.weight * d, self.part, self.n_parts)
-
-    @cached_property
-    def left(self) -> sparse.csc_array:
-        """Weight of each label on the one side, sparse [part * label, item]."""
-        return self._side(self.entries.first)
-
-    @cached_property
-    def right(self) -> sparse.csc_array:
-        """Weight of each label on the other side, sparse [part * label, item]."""
-        return self._side(self.entries.second)
-
-    def _side(self, label: Ints) -> sparse.csc_array:
-        k = self.rows.n_labels
-        return self._sum(self.entries.weight, self.part * k + label, self.n_parts * k)
-
-    @cached_property
-    def cells(self) -> tuple[sparse.csc_array, Ints, Ints, Ints]:
-        """Weight of each label pair of a part [cell, item], its labels, and where a part begins."""
-        k, e = self.rows.n_labels, self.entries
-        code, where = np.unique((self.part * k + e.first) * k + e.second, return_inverse=True)
-        owner, pair = np.divmod(code, k * k)
-        starts = np.searchsorted(owner, np.arange(self.n_parts + 1))
-        return self._sum(e.weight, where, len(code)), *np.divmod(pair, k), starts
-
-    @cached_property
-    def n(self) -> sparse.csc_array:
-        """Number of labels, sparse [part, item]."""
-        assert self.labels is not None
-        return sparse_sum(*self.labels, (self.n_parts, self.rows.n_items))
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each draw."""
-        moving = 2 * len(self.cells[1]) if self.setup.moving else 0
-        return 6 * self.n_parts * self.rows.n_labels + moving
-
-    @property
-    def work(self) -> int:
-        """Entries of the matrices."""
-        last = self.cells[0] if self.setup.moving else self.apart
-        return int(self.left.nnz + self.right.nnz + self.n.nnz + last.nnz)
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Coefficient of each part, weights [..., item] -> [..., part]."""
-        shape = (*weights.shape[:-1], self.n_parts, self.rows.n_labels)
-        left = (self.left @ weights.T).T.reshape(shape)
-        right = (self.right @ weights.T).T.reshape(shape)
-        pooled = left + right
-        none = np.zeros(0, dtype=np.int64)
-        tables = Tables(
-            first=none,
-            second=none,
-            together=np.zeros((*shape[:-1], 0)),
-            pooled=pooled,
-            left=left[..., None, :],
-            right=right[..., None, :],
-            sign=np.ones(1),
-            n=(self.n @ weights.T).T,
-        )
-        d_o = over(self._apart(weights, pooled), left.sum(-1))
-        request = self.setup.request
-        return evaluate_observed(request.coefficient.expectation, tables, request.distance, d_o)
-
-    def _apart(self, weights: Floats, pooled: Floats) -> Floats:
-        """Weighted distance of the pairs of each part; each has its own where distances move."""
-        if not self.setup.moving:
-            return np.asarray((self.apart @ weights.T).T)
-        matrix, first, second, starts = self.cells
-        together = (matrix @ weights.T).T
-        out = np.empty(pooled.shape[:-1])
-        for part in range(self.n_parts):
-            some = slice(starts[part], starts[part + 1])
-            d = self.setup.request.distance.pairs(first[some], second[some], pooled[..., part, :])
-            out[..., part] = (together[..., some] * d).sum(-1)
-        return out
-
-    def shares(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Share of each part in all disagreement, and in all pairs, [..., item] -> [..., part]."""
-        sums = ((matrix @ weights.T).T for matrix in (self.apart, self.total))
-        one, other = (over(x, x.sum(-1, keepdims=True)) for x in sums)
-        return one, other
 
 
 def _against_rest(setup: Setup, rows: Rows) -> tuple[Ints, Entries]:
@@ -188,13 +48,15 @@ def coder_parts(setup: Setup) -> Grouped:
     paired = np.flatnonzero(_weight(setup, rows)[rows.item] > 0)
     item, coder = rows.item[paired], rows.coder[paired]
     labels = rows.per_item[item].astype(float), coder, item
-    return Grouped(setup, rows, entries, rows.coder[a], rows.n_coders, labels)
+    part, size = rows.coder[a], rows.n_coders
+    return Grouped(setup.request, setup.pooled, rows, entries, part, size, labels)
 
 
 def item_parts(setup: Setup) -> Grouped:
     """Each item of the data, equal ones counted one by one."""
-    _, entries = _against_rest(setup, setup.rows)
-    return Grouped(setup, setup.rows, entries, entries.item, setup.rows.n_items)
+    rows = setup.rows
+    _, entries = _against_rest(setup, rows)
+    return Grouped(setup.request, setup.pooled, rows, entries, entries.item, rows.n_items)
 
 
 def group_parts(setup: Setup) -> Grouped:
@@ -202,13 +64,9 @@ def group_parts(setup: Setup) -> Grouped:
     rows, group = setup.sample.rows, setup.data.group
     assert group is not None
     _, entries = _against_rest(setup, rows)
-    real = entries.item < setup.data.n_items  # the others are chance items
-    entries = Entries(
-        entries.item[real], entries.first[real], entries.second[real], entries.weight[real]
-    )
-    return Grouped(
-        setup, rows, entries, group[entries.item].astype(np.int64), len(setup.data.groups)
-    )
+    entries = entries.take(entries.item < setup.data.n_items)  # the others are chance items
+    part, size = group[entries.item].astype(np.int64), len(setup.data.groups)
+    return Grouped(setup.request, setup.pooled, rows, entries, part, size)
 
 
 BLOCK = 2_000_000
@@ -255,6 +113,11 @@ def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
     return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
 
 
+# Taking coder j out changes only the items that j labeled. If the coefficient is a function of
+# pooled counts, the counts without j are those of the data less a sparse matrix [coder, item]
+# times the weights of the items; otherwise the data are counted for each coder.
+
+
 def make_without(setup: Setup) -> OneByOne | Less | None:
     """Choose the way; None where a coefficient without a coder means nothing or takes too long."""
     entry, rows = setup.request.coefficient, setup.sample.rows
@@ -291,7 +154,7 @@ class Less:
     """The counts of the data less what each coder adds."""
 
     def __init__(self, setup: Setup) -> None:
-        self.setup, self.counts = setup, setup.counts()
+        self.setup, self.counts = setup, setup.counts
         rows = setup.sample.rows
         self.size = rows.n_coders
         # the items of each coder once more, with all their labels and without the coder's
@@ -319,7 +182,7 @@ class Less:
         self.labels = change(lambda counts: counts.pooled, rows.n_labels)
         self.n = change(lambda counts: counts.n[None, :])
         self.pairs, self.apart = None, None
-        if setup.moving:
+        if setup.request.distance.moving:
             self.pairs = change(self._placed, len(self.counts.first))
         else:
             distance, ones = setup.request.distance, np.ones(rows.n_labels)

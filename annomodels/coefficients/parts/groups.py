@@ -1,12 +1,4 @@
-r"""Agreement of each group of items - documents, genres, batches - their mean, and their spread.
-
-The spread is what groups differ beyond what their small samples explain. The value of group g is
-taken as normal around its true value with the standard deviation :math:`s_g` of its draws, and the
-true values as normal around a common mean with the standard deviation :math:`\tau`: the
-random-effects model (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x).
-The mean is integrated out, :math:`\tau` has a uniform prior between 0 and 1, and its
-posterior is computed on a grid.
-"""
+"""Agreement of each group of items - documents, genres, batches - their mean, and their spread."""
 
 from __future__ import annotations
 
@@ -46,7 +38,9 @@ ONE = "One coder alone gave the label {label!r}: 0 by rule."
 
 def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]:
     """Return posterior median and 95 % interval of the standard deviation between groups."""
-    # NaN with fewer than three groups; errors are the standard deviations of the groups' draws.
+    # Random effects (Higgins, Thompson & Spiegelhalter 2009, doi:10.1111/j.1467-985X.2008.00552.x):
+    # values are normal around true values with the errors of their draws, these normal around a
+    # mean, which is integrated out; the SD is uniform between 0 and 1. NaN below three groups.
     known = np.isfinite(values) & np.isfinite(errors)
     y, s = values[known], np.maximum(errors[known], SMALLEST_ERROR)
     if len(y) < FEWEST_GROUPS:
@@ -77,10 +71,10 @@ def by_group_of_items(
     marked = _positive(setup, undefined, positive)
     made = planned(draws, len(data.groups), 4 * len(data))
     rows = [_one(setup, g, made, seed, undefined, marked) for g in range(len(data.groups))]
-    each_drawn = np.stack([row.pop("draws") for row in rows], axis=1)
-    n, coders, why, *each = (list(column) for column in zip(*map(dict.values, rows), strict=True))
-    point = Evaluated(*(np.array(x) for x in each))
-    columns, drawn = measured(setup, point, np.array(n), each_drawn if draws else None)
+    n, coders, why, points, each_drawn = (list(column) for column in zip(*rows, strict=True))
+    point = Evaluated(*(np.array(x) for x in zip(*points, strict=True)))
+    each = np.stack(each_drawn, axis=1) if draws else None
+    columns, drawn = measured(setup, point, np.array(n), each)
     columns["note"] = why
     value = point.value
     ruled = np.array([note.endswith("by rule.") for note in why])
@@ -135,7 +129,7 @@ def _positive(setup: Setup, undefined: Undefined, positive: Hashable | None) -> 
 
 def _one(
     setup: Setup, code: int, draws: int, seed: int, undefined: Undefined, marked: int | None
-) -> dict[str, Any]:
+) -> tuple[int, int, str, tuple[float, ...], Floats]:
     """Numbers of items and coders, note, value with its two sides, and draws of one group."""
     assert setup.data.group is not None
     rows = restrict(setup.rows, setup.data.group[setup.rows.item] == code, items=True)
@@ -160,9 +154,8 @@ def _one(
         note = (NOBODY if rule else ONE).format(label=setup.data.labels[marked])
     elif reason and reason not in WITH_VALUE and not isinstance(undefined, str):
         value = undefined
-    found: dict[str, Any] = {"n": int(used.sum()), "coders": rows.n_coders, "note": note}
-    sides = {"value": value, "observed": float(point.observed), "expected": float(point.expected)}
-    return {**found, **sides, "draws": drawn}
+    sides = float(point.observed), float(point.expected)
+    return int(used.sum()), rows.n_coders, note, (value, *sides), drawn
 
 
 def _rule(rows: Rows, used: Bools, marked: int) -> float | None:

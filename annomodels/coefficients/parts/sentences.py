@@ -1,12 +1,7 @@
 """Sentences on the tables of a diagnosis; each is left out if it has no finding.
 
-Whatever is named is named because its posterior probability is .975 or more. Where there are many
-to choose from, such as thousands of coders, it has to be so much more that chance would put half a
-name into the list. Never more than three of a kind are named.
-
-High agreement with a coefficient near 0: if one label makes up most of the labels, chance alone
-gives high agreement, and the coefficient is the agreement on the few items where another label was
-given (Feinstein & Cicchetti 1990, doi:10.1016/0895-4356(90)90158-L).
+Something is named if its posterior probability is .975 or more; among many, such as thousands of
+coders, so much more that chance would put half a name into the list.
 """
 
 from __future__ import annotations
@@ -266,7 +261,7 @@ class Prevalence:
 def prevalence(setup: Setup) -> Prevalence:
     """Find the most frequent label and what follows from it; needs items with two labels."""
     rows, point = setup.rows, setup.sample.point
-    tables = setup.counts().tables(point, by_coder=False)
+    tables = setup.counts.tables(point, by_coder=False)
     shares = tables.pooled / tables.pooled.sum()
     label = int(shares.argmax())
     two = one_against_rest(tables)
@@ -288,6 +283,7 @@ def prevalence(setup: Setup) -> Prevalence:
 
 def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) -> list[str]:
     """Sentences for a coefficient far below the observed agreement; none where it is not."""
+    # Feinstein & Cicchetti 1990, doi:10.1016/0895-4356(90)90158-L
     if not setup.nominal or found.agreement < HIGH or setup.request.coefficient.expectation is None:
         return []
     if not np.isnan(value) and value > found.agreement - GAP:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.counts import Counts, count_pairs
-from annomodels.coefficients.distances import DistanceLike, Ordinal
+from annomodels.coefficients.counts import Counts
+from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.formulas import EXPECTED
-from annomodels.coefficients.reasons import UNFIT, before, explain
+from annomodels.coefficients.grouped import Pairwise
+from annomodels.coefficients.reasons import before, refuse
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
     CONVENTIONS,
@@ -44,11 +48,6 @@ class Setup:
         return self.request.distance.name == "nominal"
 
     @property
-    def moving(self) -> bool:
-        """True if the distance depends on how frequent the labels are."""
-        return isinstance(self.request.distance, Ordinal)
-
-    @property
     def title(self) -> str:
         """Name of the coefficient in print."""
         title = self.request.coefficient.title
@@ -64,15 +63,21 @@ class Setup:
             )
         return CONVENTIONS[self.request.convention]
 
+    @cached_property
     def counts(self) -> Counts:
         """Label pairs and labels of each item under the convention."""
         return Counts(self.sample.rows, self.convention)
 
+    @cached_property
+    def pooled(self) -> Floats:
+        """Weight of each label in all data [label]."""
+        return np.asarray(self.counts.pooled @ self.sample.point, dtype=float)
+
     def tables(self) -> Callable[[Floats], Tables]:
         """Return the function from weights of the items to tables of all data."""
         if self.request.convention == "pairwise":
-            return count_pairs(self.sample.rows).tables
-        counts, by_coder = self.counts(), self.request.coefficient.by_coder
+            return Pairwise(self.sample.rows, self.request).tables
+        counts, by_coder = self.counts, self.request.coefficient.by_coder
         return lambda weights: counts.tables(weights, by_coder)
 
 
@@ -106,7 +111,5 @@ def set_up(
 
 def refuse_unfit(setup: Setup) -> None:
     """Refuse a coefficient that these coders rule out."""
-    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
-    if reason in UNFIT:
-        entry, sizes = setup.request.coefficient, (setup.rows.n_coders, setup.rows.n_labels)
-        raise NotApplicable(f"{entry.title}: {explain(reason, entry, *sizes)}")
+    entry, rows = setup.request.coefficient, setup.rows
+    refuse(before(entry, rows, setup.request.convention), entry, rows)

@@ -1,12 +1,4 @@
-r"""Parts of the observed disagreement, beside the parts that chance would give.
-
-:math:`D_o` is a sum over the pairs of labels within items, so every pair of labels, item, coder
-and group makes up a share of it. Chance gives a pair of labels the share
-:math:`n_k n_l d_{kl} / \sum_{kl} n_k n_l d_{kl}`, and an item, coder or group the share of its
-labels in all pairs. The ratio of the two shares is 1 where a part disagrees like the whole.
-
-Beside them: who shares items with whom, and labels that a coder gives more often than others do.
-"""
+"""Parts of the observed disagreement, next to the parts that chance would give; shared items."""
 
 from __future__ import annotations
 
@@ -16,9 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from annomodels.coefficients.counts import Counts
+from annomodels.coefficients.grouped import Grouped
 from annomodels.coefficients.intervals import interval, share_above
-from annomodels.coefficients.parts.grouped import Grouped, item_parts
+from annomodels.coefficients.parts.grouped import item_parts
 from annomodels.coefficients.parts.results import SHARES
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.rows import Rows
@@ -93,10 +85,10 @@ class Bias:
 class LabelPairs:
     """Pairs of different labels that occur, those with the largest share of disagreement first."""
 
-    def __init__(self, setup: Setup, counts: Counts) -> None:
-        self.counts, self.distance = counts, setup.request.distance
-        point = setup.sample.point
-        self.pooled = np.asarray(counts.pooled @ point)
+    def __init__(self, setup: Setup) -> None:
+        counts, self.distance = setup.counts, setup.request.distance
+        self.counts = counts
+        point, self.pooled = setup.sample.point, setup.pooled
         self.d = self.distance.pairs(counts.first, counts.second, self.pooled)
         now = np.asarray(counts.together @ point) * self.d
         order = np.argsort(-now, kind="stable")[:MOST_LABEL_PAIRS]

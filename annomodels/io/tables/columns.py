@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,8 +25,7 @@ from annomodels.data.validation import (
 )
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.options import Options, meant
-from annomodels.io.tables.questions import Unsuitable, choose_question, listed
+from annomodels.io.tables.options import meant
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
 ROLES = ("item", "coder", "label")
@@ -43,7 +42,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
 
 @dataclass
 class Columns:
-    """Cells of the three columns without skipped ones, and what belongs to the items."""
+    """Rows of one question without skipped ones, and what belongs to the items."""
 
     items: Sequence[Any] = ()
     coders: Sequence[Any] = ()
@@ -53,48 +52,17 @@ class Columns:
     group: Mapping[Any, Any] | None = None
     texts: Mapping[Any, str] | None = None
     skips: int = 0
+    unlabelled: Iterable[Any] = ()  # items that somebody skipped
     notes: list[str] = field(default_factory=list)
+    alone: list[str] = field(default_factory=list)  # notes if no other question is read
     problems: list[Problem] = field(default_factory=list)
     names: Mapping[str, str] = field(default_factory=dict)
     question: str = ""
-    parts: Mapping[str, Callable[[], Columns]] = field(default_factory=dict)
-    left_out: Mapping[str, Unsuitable] = field(default_factory=dict)
+    cells: Callable[[], Cells] | None = None  # of the table that they are from
 
 
+Cells = Mapping[str, Sequence[Any]]
 Part = Callable[[], Columns]
-
-
-def choose(
-    parts: Mapping[Any, Part],
-    counts: Mapping[Any, int],
-    left_out: Mapping[Any, Unsuitable],
-    options: Options,
-    where: str,
-    rows: str = "row",
-    *,
-    by: str = "",
-) -> Columns:
-    """Columns of the question that was asked for, or the parts of all when each was asked for."""
-    if options.every and parts:
-        return Columns(parts={str(name): part for name, part in parts.items()}, left_out=left_out)
-    asked = options.question
-    sure = {name: why for name, why in left_out.items() if why.sure}
-    if asked is not None or len(counts) < 2:
-        sure = {}
-    fit = {name: n for name, n in counts.items() if name not in sure}
-    question, problems = choose_question(fit, asked, where, rows)
-    if sure and not fit:
-        what = f"None of {counted(len(counts), 'column')} holds labels to compare: {listed(sure)}."
-        remedy = f"If one of them is a question all the same, name it with {Option('question')}."
-        problems = [Problem(what, where, remedy)]
-    if problems:
-        more = f" Or name it with {Option(by)}." if by else ""
-        return Columns(problems=[replace(one, remedy=one.remedy + more) for one in problems])
-    columns = parts[question]()
-    columns.question = str(question)
-    if sure:
-        columns.notes = [f"Not read as questions: {listed(sure)}.", *columns.notes]
-    return columns
 
 
 def matched(header: Sequence[str]) -> dict[str, list[str]]:
@@ -218,12 +186,7 @@ def assemble(
     if skipped:
         out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
         out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
-    lost = set(items) - set(out.items) if skipped else set()
-    unlabelled = {name for name in lost if not is_blank(name)}
-    if unlabelled:
-        out.notes.append(
-            f"Left out because nobody labeled them: {counted(len(unlabelled), 'item')}."
-        )
+    out.unlabelled = set(items) if skipped else ()
     for role in ("gold", "group", "text"):
         if role in cells:
             found, problems = _per_item(items, cells[role], rows, role, source, names, missing)
@@ -317,8 +280,11 @@ def finished(
     named = zip(ROLES, (columns.items, columns.coders, columns.labels), strict=True)
     for word, values in named:
         problems += check_names(dict.fromkeys(values), word, source)
+    lost = {name for name in set(columns.unlabelled) - set(columns.items) if not is_blank(name)}
+    left_out = f"Left out because nobody labeled them: {counted(len(lost), 'item')}."
     notes = [
         *columns.notes,
+        *([left_out] if lost else []),
         *variants(columns.labels, "label"),
         *variants(columns.coders, "coder"),
         *remarks_on(columns.items, classes, (columns.gold or {}).values(), scale, declared),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +19,6 @@ from annomodels.data.validation import LONGEST_LABEL, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.columns import ALIASES, Columns
 from annomodels.io.tables.keys import Key, parts_of
-from annomodels.io.tables.table import Table
 
 Repeats = Literal["stop", "keep"]
 REPEATS: tuple[Repeats, ...] = ("stop", "keep")
@@ -60,27 +59,24 @@ class Proposal:
 def suspicions(
     data: Annotations,
     columns: Columns,
-    table: Callable[[], Table | None],
     *,
     check_repeats: bool = True,
     by_units: bool = False,
 ) -> list[Problem]:
     """Say why data that can be read are perhaps not what they seem, and what to do about it."""
-    found = _repeated(data, columns, table) if check_repeats else []
+    found = _repeated(data, columns) if check_repeats else []
     found += _coders_apart(data)
     return found if by_units else found + _items_apart(data)
 
 
-def _repeated(
-    data: Annotations, columns: Columns, table: Callable[[], Table | None]
-) -> list[Problem]:
+def _repeated(data: Annotations, columns: Columns) -> list[Problem]:
     if data.repeats < MANY * len(data) or data.repeats < 2:
         return []
     item = columns.names.get("item", "")
     labels = {label_text(label) for label in data.labels}
     coders = {label_text(coder) for coder in data.coders}
-    cells = table() if "item" in columns.names else None
-    found = None if cells is None else proposal(cells.columns, columns.names, labels, coders)
+    cells = columns.cells() if columns.cells is not None and columns.names else None
+    found = None if cells is None else proposal(cells, columns.names, labels, coders)
     counts, (pairs, same) = np.bincount(data.label), data.repeats_by_coder
     if found is None and looks_meant(counts, int(pairs.sum()), int(same.sum())):
         return []  # nothing tells the rows apart, and coders agree with themselves

@@ -13,7 +13,7 @@ from annomodels.data.validation import all_numbers, at_rows, counted, some
 from annomodels.errors import Option, Problem
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, assemble, matched
+from annomodels.io.tables.columns import assemble, matched
 from annomodels.io.tables.table import Table
 
 NO_LABEL = frozenset({"NA", "#"})
@@ -44,30 +44,31 @@ def is_matrix(source: Source, options: Options) -> bool:
     return all(any(times[cell] > 1 for cell in column) for column in columns if column)
 
 
-def read_matrix(source: Source, options: Options) -> Columns:
-    """Columns of a matrix; items and coders get numbers, blank lines are items without a label."""
+def read_matrix(found: Records) -> None:
+    """Rows of a matrix; items and coders get numbers, blank lines are items without a label."""
+    source, options = found.source, found.options
     records, lines = source.rows.rows, source.rows.lines
     filled = [record for record in records if any(record)]
     if not filled:
-        what = "There are no rows."
-        return Columns(problems=[Problem(what, source.name, "Give rows of labels.")])
+        found.problem("There are no rows.", "Give rows of labels.")
+        return
     if any(value is not None for value in (*options.roles.values(), *options.extra.values())):
-        what = "A matrix without a header has no column names."
-        remedy = (
+        found.problem(
+            "A matrix without a header has no column names.",
             f"Leave out {Option('item')}, {Option('coder')}, {Option('label')}, "
-            f"{Option('gold')}, {Option('group')} and {Option('text')}, or add a header."
+            f"{Option('gold')}, {Option('group')} and {Option('text')}, or add a header.",
         )
-        return Columns(problems=[Problem(what, source.name, remedy)])
+        return
     width = len(filled[0])
     ragged = [n for n, record in enumerate(records) if any(record) and len(record) != width]
     if ragged:
         what = f"{counted(len(ragged), 'row')} without the {width} cells of the first row."
         where = at_rows(source.name, [lines[n] for n in ragged])
-        return Columns(problems=[Problem(what, where, "Leave cells without a label empty.")])
-    if not options.forced:
-        problem = _other_shape(filled, source.name)
-        if problem is not None:
-            return Columns(problems=[problem])
+        found.problem(what, "Leave cells without a label empty.", where)
+        return
+    if not options.forced and (problem := _other_shape(filled, source.name)) is not None:
+        found.problems.append(problem)
+        return
     numeric = all(all_numbers([c]) for r in filled for c in r if c and c not in NO_LABEL)
     columns = assemble(
         {
@@ -80,9 +81,10 @@ def read_matrix(source: Source, options: Options) -> Columns:
         {},
         lambda cell: options.is_skip(cell) or (numeric and cell in NO_LABEL),
     )
-    note = "Read as a matrix without a header: rows are items, columns are coders, both numbered."
-    columns.notes = [note, *columns.notes]
-    return columns
+    found.note(
+        "Read as a matrix without a header: rows are items, columns are coders, both numbered."
+    )
+    found.default = lambda: columns
 
 
 def _other_shape(rows: list[list[str]], source: str) -> Problem | None:

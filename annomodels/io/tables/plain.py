@@ -19,16 +19,9 @@ from annomodels.data.validation import (
     some,
 )
 from annomodels.errors import Option, Problem
+from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import (
-    Columns,
-    Part,
-    assemble,
-    choose,
-    find_roles,
-    matched,
-    named_column,
-)
+from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
 from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import (
     Unsuitable,
@@ -54,10 +47,9 @@ def is_long(source: Source, options: Options) -> bool:
     return sum(bool(hits) for hits in found.values()) == 3
 
 
-def read_long(source: Source, options: Options) -> Columns:
-    """Columns of a long table, with notes on what was left out."""
-    table = source.table
-    taken = tuple(name for name in options.taken if name != options.item)
+def read_long(found: Records) -> None:
+    """Rows of a long table; each column that may hold the labels is a question."""
+    options, table = found.options, found.table
     asked, problems = question_column(
         table.header,
         (options.item, options.coder, options.label),
@@ -65,41 +57,45 @@ def read_long(source: Source, options: Options) -> Columns:
         table.source,
         options.question_column,
     )
-    taken += () if asked is None else (asked,)
-    roles, found, left_out = _variables(table, options, taken)
-    given = {**roles, "label": next(iter(found))} if found else roles
-    names, wrong = find_roles(table.header, given, table.source, taken)
+    taken = [name for name in options.taken if name != options.item]
+    taken += [] if asked is None else [asked]
+    roles, free = _variables(table, options, taken)
+    names, wrong = find_roles(table.header, roles, table.source, taken)
     for role, name in options.extra.items():
         wrong += named_column(table.header, name, role, table.source)
         names[role] = name
-    if wrong or table.problems:
-        wrong = wrong if table.header else []
-        return Columns(problems=[*table.problems, *wrong, *_no_header(table)])
-    by_column = given["label"] == options.question is not None
-    if found:
-        parts = {
-            name: partial(_assembled, table, options, {**names, "label": name}) for name in found
-        }
-        columns = choose(parts, found, left_out, options, table.source, "label", by="label")
-        asked = None
-    elif asked is not None and not by_column:
-        columns = by_value(table, asked, options, lambda own: _assembled(own, options, names))
-    elif problems and not by_column:
-        return Columns(problems=problems)
-    else:
-        columns = _assembled(table, options, names)
-        columns.question = str(names["label"] if by_column else options.question or "")
-    if columns.parts or columns.problems:
+    if table.problems or wrong:
+        found.problems += [*(wrong if table.header else []), *_no_header(table)]
+        return
+
+    def read(own: Table, label: str) -> Columns:
+        columns = _assembled(own, options, {**names, "label": label})
+        used = (*columns.names.values(), *options.taken, asked or "")
+        if not options.every:
+            columns.alone = unused_columns(table.header, used, "gold" in names)
         return columns
-    used = (*names.values(), *options.taken, asked or "", *columns.names.values())
-    columns.notes += unused_columns(table.header, used, "gold" in names)
-    return columns
+
+    label = names["label"]
+    is_known = label in matched([name for name in table.header if name not in taken])["label"]
+    if options.question == label:
+        found.parts = {label: partial(read, table, label)}
+    elif asked is not None:
+        by_value(found, table, asked, lambda own: read(own, label))
+    elif problems and (is_known or not free):
+        found.problems += problems
+    else:
+        found.parts = {name: partial(read, table, name) for name in free}
+        found.default = partial(read, table, label) if is_known or not free else None
+        found.unfit = _about_nobody
+        found.otherwise = f"Or name it with {Option('label')}."
 
 
 def _assembled(table: Table, options: Options, names: dict[str, str]) -> Columns:
     """Columns of the rows of one question."""
-    table = _without_repeats(table, names)
-    return melted(table, names, {names["label"]: names["coder"]}, options, named=True)
+    table, notes = _without_repeats(table, names)
+    columns = melted(table, names, {names["label"]: names["coder"]}, options, named=True)
+    columns.notes = [*notes, *columns.notes]
+    return columns
 
 
 def melted(
@@ -127,72 +123,60 @@ def melted(
     cells["coder"] = row_by_row(labels.values()) if named else [*labels.values()] * len(table)
     cells["label"] = row_by_row(labels)
     columns = assemble(cells, repeated(table.rows), table.source, names, options.is_skip)
-    columns.notes = [*table.notes, *columns.notes]
-    columns.skips -= sum(table.absent.get(name, 0) for name in labels)
+    columns.cells = lambda: table.columns
     return columns
 
 
-def by_value(
-    table: Table, name: str, options: Options, read: Callable[[Table], Columns]
-) -> Columns:
-    """Columns of the rows in which a column names the question that was asked for, or of each."""
-    if wrong := check_hashable(table.columns[name], "question", table.source, table.rows):
-        return Columns(problems=wrong)
-    rows: dict[Any, list[int]] = {}
+def by_value(found: Records, table: Table, name: str, read: Callable[[Table], Columns]) -> None:
+    """Rows in which a column names the question, for each."""
+    found.problems += check_hashable(table.columns[name], "question", table.source, table.rows)
+    if found.problems:
+        return
+    rows: dict[str, list[int]] = {}
     for n, cell in enumerate(table.columns[name]):
-        rows.setdefault(cell, []).append(n)
-    counts = {question: len(own) for question, own in rows.items()}
-    parts: dict[Any, Part] = {
-        question: lambda own=rows[question]: read(table.take(own))  # type: ignore[misc]
-        for question in sorted(rows, key=str)
-    }
-    left_out = unfit(parts, by_name=False) if options.every else {}
-    return choose(parts, counts, left_out, options, f"{table.source}, column {name!r}")
+        rows.setdefault(str(cell), []).append(n)
+    for question in sorted(rows):
+        found.parts[question] = lambda own=rows[question]: read(table.take(own))  # type: ignore[misc]
+    found.where = f"{table.source}, column {name!r}"
+    found.unfit = lambda _, *cells: unsuitable("", *cells)
 
 
-def unfit(parts: Mapping[Any, Part], *, by_name: bool = True) -> dict[str, Unsuitable]:
-    """Questions that hold no labels, with the reason."""
-    found = {}
-    for name, part in parts.items():
-        made = part()
-        word = str(name) if by_name else ""
-        why = unsuitable(word, made.items, made.coders, made.labels)
-        if why is not None and not made.problems:
-            found[str(name)] = why
-    return found
-
-
-Found = tuple[dict[str, str | None], dict[str, int], dict[str, Unsuitable]]
-
-
-def _variables(table: Table, options: Options, taken: tuple[str, ...]) -> Found:
-    """Roles as named; where several columns may hold the labels, each is a question of its own."""
+def _variables(
+    table: Table, options: Options, taken: Sequence[str]
+) -> tuple[dict[str, str | None], list[str]]:
+    """Roles as named, and the columns that may hold labels where nobody said which one does."""
     roles = dict(options.roles)
     header = [name for name in table.header if name not in taken]
     known = matched(header)
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
-    free = [name for name in header if name not in named]
-    is_one = (
-        roles["label"] is not None
-        or (known["label"] and not options.every and options.question not in header)
-        or options.question_column
-        or any(name.strip().casefold() == "question" for name in table.header)
-        or not all(name in table.header for name in named)
-        or table.problems
-    )
-    if not is_one and options.question in free:
-        roles["label"] = options.question
-    if is_one or roles["label"] is not None or len(free) < 2:
-        return roles, {}, {}
-    found, left_out = variables_beside(table, named[0], named[1], free, options.is_skip)
-    return roles, found if len(found) > 1 or options.every else {}, left_out
+    free = [name for name in header if name not in named and name.strip()]
+    by_row = any(name.strip().casefold() == "question" for name in table.header)
+    if roles["label"] is not None or options.question_column or by_row or table.problems:
+        return roles, []
+    if len(free) < 2 or not all(name in table.header for name in named):
+        return roles, []
+    if options.question in free:
+        return {**roles, "label": options.question}, []
+    return {**roles, "label": (known["label"] or free)[0]}, free
 
 
-def _without_repeats(table: Table, names: dict[str, str]) -> Table:
+def _about_nobody(
+    name: str, items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
+) -> Unsuitable | None:
+    """Say why a column that nobody named holds no labels; few coders are enough to tell."""
+    why = unsuitable(name, items, coders, labels)
+    given: dict[Any, Any] = {}
+    same = all(given.setdefault(c, label) == label for c, label in zip(coders, labels, strict=True))
+    if why is None and same and len(given) < len(coders) and len(set(given.values())) > 1:
+        why = Unsuitable("it is the same in all rows of each coder, so it is about coders")
+    return why
+
+
+def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:
     """Drop rows with an annotation id that has been seen with the same item, coder and label."""
     ids = ids_column(table.header, names.values())
     if ids is None:
-        return table
+        return table, []
     columns = [table.columns[ids], *(table.columns[names[role]] for role in ("item", "coder"))]
     seen: set[tuple[Any, ...]] = set()
     seen_ids: dict[Any, int] = {}
@@ -205,7 +189,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> Table:
             changed += bool(row[0]) and key[0] in seen_ids
         seen.add(key)
         seen_ids[key[0]] = n
-    notes = list(table.notes)
+    notes = []
     dropped = len(table) - len(keep)
     if dropped:
         notes.append(
@@ -217,7 +201,7 @@ def _without_repeats(table: Table, names: dict[str, str]) -> Table:
             f"{counted(changed, 'row')} with an annotation id already used for another item, "
             "coder or label; all are kept."
         )
-    return replace(table.take(keep) if dropped else table, notes=notes)
+    return table.take(keep) if dropped else table, notes
 
 
 def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
@@ -297,21 +281,21 @@ def is_wide(source: Source, options: Options) -> bool:
     return len(set(map(repr, items))) == len(items)
 
 
-def read_wide(source: Source, options: Options) -> Columns:
-    """Columns of a wide table; a cell without a label is a skip."""
-    table, asked = source.table, options.question_column
+def read_wide(found: Records) -> None:
+    """Rows of a wide table; a cell without a label is a skip."""
+    options, table = found.options, found.table
     if not table.columns:
-        return Columns(problems=table.problems)
+        return
+    asked = options.question_column
     item = options.item if options.item is not None else table.header[0]
     columns = {"item": item, **options.extra} if asked is None else {"question_column": asked}
-    problems = list(table.problems)
     for role, name in columns.items():
-        problems += named_column(table.header, name, role, table.source)
+        found.problems += named_column(table.header, name, role, table.source)
     if asked is not None:
-        rest = replace(options, question=None, question_column=None, every=False, aside=(asked,))
-        return Columns(problems=problems) if problems else by_value(
-            table, asked, options, lambda own: read_wide(Source.of_table(own), rest)
-        )  # fmt: skip
+        if not found.problems:
+            rest = replace(options, question=None, question_column=None, aside=(asked,))
+            by_value(found, table, asked, lambda own: _wide_alone(own, rest))
+        return
     free = [name for name in table.header if name != item and name not in options.taken]
     coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
     grid = None if options.coder_columns is not None else grid_of(
@@ -319,41 +303,55 @@ def read_wide(source: Source, options: Options) -> Columns:
     )  # fmt: skip
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
-            what = f"A wide table has no {role} column: each further column is a coder."
-            remedy = f"Leave out {Option(role)}, or say {Option('format', 'long')}."
-            problems.append(Problem(what, table.source, remedy))
-    names = {} if grid is None else _named_beside(table, grid)
-    by_variable = grid is not None and bool(names or options.every or options.question is not None)
-    if grid is not None and grid.apart and not by_variable and not options.forced:
-        problems.append(several(grid, table.source))
-    for name in (name for name in coders if name not in table.columns):
-        problems += named_column(table.header, name, "coder", table.source)
-    if not coders:
-        what = "There is no column for a coder."
-        problems.append(Problem(what, table.source, "Give one column for each coder."))
-    if not problems and options.coder_columns is None and not by_variable:
-        problems = _other_shape(table, item, coders, options)
-    if problems:
-        return Columns(problems=list(dict.fromkeys(problems)))
-    if grid is None or not by_variable:
-        found = _melted(table, item, {name: name for name in coders}, options)
-        if grid is not None:
-            first = next(iter(grid.columns))
-            found.notes.append(
-                f"Every column is read as a coder. Are they {grid}? Then choose one with "
-                f"{Option('question', first)}."
+            found.problem(
+                f"A wide table has no {role} column: each further column is a coder.",
+                f"Leave out {Option(role)}, or say {Option('format', 'long')}.",
             )
-        return found
-    parts = {
-        name: partial(
-            _melted, table, item, {column: names.get(who, who) for who, column in row.items()},
-            options, named=bool(names),
+    for name in (name for name in coders if name not in table.columns):
+        found.problems += named_column(table.header, name, "coder", table.source)
+    if not coders:
+        found.problem("There is no column for a coder.", "Give one column for each coder.")
+    names = {} if grid is None else _named_beside(table, grid)
+    if grid is not None:
+        found.otherwise = (
+            f"If all columns are coders, name them with {Option('coder_columns', [...])}."
         )
-        for name, row in grid.columns.items()
-        if not names or names != row
-    }  # fmt: skip
-    left_out = unfit(parts) if options.every else {}
-    return choose(parts, dict.fromkeys(parts, 1), left_out, options, table.source)
+        found.parts = {
+            name: partial(
+                _melted, table, item, {column: names.get(who, who) for who, column in row.items()},
+                options, named=bool(names),
+            )
+            for name, row in grid.columns.items()
+            if not names or names != row
+        }  # fmt: skip
+    if grid is None or not (names or options.question or (grid.apart and not options.forced)):
+        found.default = partial(_as_coders, table, item, coders, options, grid)
+
+
+def _wide_alone(table: Table, options: Options) -> Columns:
+    """Rows of a wide table in which there is no other question."""
+    found = Records(Source.of_table(table), options)
+    read_wide(found)
+    return found.chosen()
+
+
+def _as_coders(
+    table: Table, item: str, coders: Sequence[str], options: Options, grid: Grid | None
+) -> Columns:
+    """Rows of a table all of whose columns are coders."""
+    problems = [] if options.coder_columns is not None else _other_shape(
+        table, item, coders, options
+    )  # fmt: skip
+    if problems:
+        return Columns(problems=problems)
+    columns = _melted(table, item, {name: name for name in coders}, options)
+    if grid is not None:
+        first = next(iter(grid.columns))
+        columns.alone.append(
+            f"Every column is read as a coder. Are they {grid}? Then choose one with "
+            f"{Option('question', first)}."
+        )
+    return columns
 
 
 def _other_shape(table: Table, item: str, coders: Sequence[str], options: Options) -> list[Problem]:
@@ -384,7 +382,7 @@ def _melted(
     """One row for each cell; `coders` names the coder of each column, or the column of names."""
     columns = melted(table, {"item": item, **options.extra}, coders, options, named=named)
     used = {item, *coders, *(coders.values() if named else ()), *options.taken}
-    columns.notes += [] if options.every else unused_columns(table.header, used, gold=True)
+    columns.alone = unused_columns(table.header, used, gold=True)
     return columns
 
 
@@ -531,53 +529,6 @@ def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
             if same and len(coders) == 1 and len(next(iter(coders))) > 1:
                 return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
     return {}
-
-
-def several(grid: Grid, source: str) -> Problem:
-    """Ask which variable is meant."""
-    first = next(iter(grid.columns))
-    remedy = (
-        f"Choose one with {Option('question', first)}; annomodels run and agree "
-        "analyze each separately with --every-question. If all columns are coders, name them with "
-        f"{Option('coder_columns', [...])}."
-    )
-    return Problem(f"The columns are {grid}.", source, remedy, tuple(grid.columns))
-
-
-def variables_beside(
-    table: Table, item: str, coder: str, free: Sequence[str], is_skip: Callable[[Any], bool]
-) -> tuple[dict[str, int], dict[str, Unsuitable]]:
-    """Columns beside item and coder with their numbers of labels, and those that hold none."""
-    found: dict[str, int] = {}
-    left_out: dict[str, Unsuitable] = {}
-    coders, items = table.columns[coder], table.columns[item]
-    many = len(set(map(repr, coders))) < len(table)
-    for name in free:
-        rows = [n for n, cell in enumerate(table.columns[name]) if _filled(cell, is_skip)]
-        cells = [table.columns[name][n] for n in rows]
-        if not name.strip() or not cells:
-            continue
-        whose = [coders[n] for n in rows]
-        why = unsuitable(name, [items[n] for n in rows], whose, cells)
-        if why is None and many and _one_each(whose, cells):
-            why = Unsuitable("it is the same in all rows of each coder, so it is about coders")
-        found[name] = len(cells)
-        if why is not None:
-            left_out[name] = why
-    return found, left_out
-
-
-def _filled(cell: Any, is_skip: Callable[[Any], bool]) -> bool:
-    return isinstance(cell, (list, dict)) or not is_skip(cell)
-
-
-def _one_each(coders: Sequence[Any], cells: Sequence[Any]) -> bool:
-    """Return True if each coder has one value, and not all have the same."""
-    given: dict[str, Any] = {}
-    same = all(
-        given.setdefault(str(c), cell) == cell for c, cell in zip(coders, cells, strict=True)
-    )
-    return same and len(set(map(repr, given.values()))) > 1
 
 
 def _overlap(one: set[Any], other: set[Any]) -> float:

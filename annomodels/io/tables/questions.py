@@ -194,7 +194,7 @@ def choose_question(
     if asked is None:
         if len(names) < 2:
             return (names[0] if names else None), []
-        which = some(names, lambda q: f"{q!r} ({counts[q]:,} {rows}s)")
+        which = some(names, lambda q: f"{q!r} ({counted(counts[q], rows)})")
         what = f"The table holds {counted(len(names), 'question')}: {which}."
         remedy = (
             f"Choose one with {Option('question', names[0])}; annomodels run and "

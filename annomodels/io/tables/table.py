@@ -25,7 +25,6 @@ class Table:
     source: str
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    absent: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def header(self) -> tuple[str, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import COLUMNS, Column, columns, of_quantity, percent
+from annomodels.auditing.tables import SHOWN
+from annomodels.data.columns import COLUMNS, Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
@@ -17,8 +17,6 @@ from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.auditing.estimate import Estimate
 
 _QUANTITIES = {
@@ -27,39 +25,17 @@ _QUANTITIES = {
     "still_wrong": "wrong gold labels, now",
 }
 
-SHARE = COLUMNS["value"].called(digits=3)
 CLASS = COLUMNS["what"].called(of=lambda row: _what(row))
-THRESHOLDS = columns(
-    Column("threshold", "Probability", "name", of=lambda row: f"≥ {row.threshold:g}"),
-    "n audited",
-    COLUMNS["accuracy"].called("Share right", digits=3, bar=False),
-)
-CODERS = columns(
-    "coder n audited",
-    COLUMNS["right"].called("of these right"),
-    COLUMNS["share_right"].called("Share right"),
-)
-SYSTEMS = columns("system", COLUMNS["n"].called("Comparisons"), "audited win_rate")
-SLICES = columns(
-    "slice",
-    COLUMNS["by"].called("of"),
-    CLASS,
-    COLUMNS["n"].called("Items"),
-    "audited",
-    SHARE.called(bar=True),
-)
-DIFFERENCES = columns(
-    COLUMNS["first"].called("Slice"),
-    COLUMNS["second"].called("less slice"),
-    COLUMNS["by"].called("of"),
-    CLASS,
-    COLUMNS["difference"].called(digits=3, interval=("low", "high")),
-    "p_higher",
-)
-NEEDS = columns(
-    Column("further", "Further items", "name", of=lambda row: f"{row.further:,.0f}"),
-    "width width_audit_alone",
-)
+FIRST: dict[str, tuple[Column, ...]] = {
+    "slices": columns("slice", COLUMNS["by"].called("of"), CLASS),
+    "differences": columns(
+        COLUMNS["first"].called("Slice"),
+        COLUMNS["second"].called("less slice"),
+        COLUMNS["by"].called("of"),
+        CLASS,
+    ),
+}
+"""What a row is about, where the table says it in several columns."""
 
 
 def section(facts: Facts) -> list[Part]:
@@ -137,44 +113,34 @@ def _quantity(row: Any) -> str:
 def tables(found: Estimate) -> dict[str, Table]:
     """Return the tables of an audit; coders with most labels and certain differences first."""
     way = words.way(found)
-    overall = (
-        Column("quantity", "What", "name", of=_quantity),
-        of_quantity("value", way.removeprefix("the ").capitalize(), "low", "high"),
-        of_quantity("audit", "Audit alone", "audit_low", "audit_high"),
-        of_quantity("model", "Model alone", "model_low", "model_high"),
-    )
+    quantity = Column("quantity", "What", "name", of=_quantity)
+    value, *rest = SHOWN["overall"]
+    overall = quantity, value.called(way.removeprefix("the ").capitalize()), *rest
     coders = found.coders.sort_values("n", ascending=False, kind="stable")
     differences = found.differences
     if len(differences):
         doubt = -(differences["p_higher"] - 0.5).abs().to_numpy()
         differences = differences.iloc[np.argsort(doubt, kind="stable")]
-    made: tuple[tuple[str, str, Sequence[Column], pd.DataFrame], ...] = (
-        ("overall", "What the audit says, and the model", overall, found.table),
-        (
-            "thresholds", f"Gold labels above a probability, by {way}", THRESHOLDS,
-            found.thresholds,
-        ),
-        (
-            "coders", "Share of the labels of each coder that is right, by audit and model",
-            CODERS, coders,
-        ),
-        (
-            "systems", "Share of its comparisons that each system won; a tie counts one half",
-            SYSTEMS, found.systems,
-        ),
-        ("slices", f"Slices, by {way}", SLICES, found.slices),
-        (
-            "differences", "Differences between slices, the most certain first", DIFFERENCES,
-            differences,
-        ),
-        (
-            "needs",
-            "Expected width of the 95 % interval of the share of gold labels that are right",
-            NEEDS,
-            found.needs,
-        ),
-    )  # fmt: skip
-    return {key: tabulate(f"audited-{key}", title, shown, rows) for key, title, shown, rows in made}
+    titles = {
+        "thresholds": f"Gold labels above a probability, by {way}",
+        "coders": "Share of the labels of each coder that is right, by audit and model",
+        "systems": "Share of its comparisons that each system won; a tie counts one half",
+        "slices": f"Slices, by {way}",
+        "differences": "Differences between slices, the most certain first",
+        "needs": "Expected width of the 95 % interval of the share of gold labels that are right",
+    }
+    sorted_rows = {"coders": coders, "differences": differences}
+    made = {
+        key: tabulate(
+            f"audited-{key}",
+            title,
+            (*FIRST.get(key, ()), *SHOWN[key]),
+            sorted_rows.get(key, getattr(found, key)),
+        )
+        for key, title in titles.items()
+    }
+    title = "What the audit says, and the model"
+    return {"overall": tabulate("audited-overall", title, overall, found.table), **made}
 
 
 def _what(row: Any) -> str:

@@ -215,7 +215,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
     of_others = np.bincount(parts.item[~mine], parts.value[~mine], data.n_items) + parts.prior
     found = np.flatnonzero(overturned & (of_all > 0) & (of_others < 0))
     if not len(found):
-        return Finding(name, 0, 0, "No majority is overturned by coders to be wary of.")
+        return Finding(name, 0, 0, "No majority is overturned by suspicious coders.")
     items = ", ".join(label_text(data.items[i]) for i in found[:NAMED])
     who = ", ".join(label_text(data.coders[j]) for j in flagged[:NAMED])
     text = (

@@ -86,17 +86,3 @@ def paragraphs(text: str, width: int) -> str:
         out.append(lead + first)
         out += [" " * hang + part for part in rest]
     return "\n".join(out)
-
-
-def cut_in_the_middle(text: str, width: int) -> str:
-    """Shorten a text to `width` columns; its beginning and its end stay.
-
-    >>> cut_in_the_middle("esp.train-doc-1400:4529-4538", 15)
-    'esp.tra…29-4538'
-    """
-    if size(text) <= width:
-        return text
-    head, tail = text[: (width - 1) // 2], text[len(text) - (width - 1) // 2 :]
-    while size(head) + 1 + size(tail) > width and head:
-        head, tail = head[:-1], tail[1:]
-    return f"{head}…{tail}"

@@ -1,0 +1,230 @@
+"""Tables on a terminal, drawn by rich in its width: names whole, numbers whole, texts wrapped.
+
+Columns are taken from the left as long as there is room. A name that is too long for its column
+stands on a line above its row; a text that finds no room stands below it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from annomodels.cli.session import current, note
+from annomodels.cli.wrapping import size, width_of
+from annomodels.data.columns import COLUMNS, Column, Kind, explained, present
+from annomodels.data.validation import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.console import Console
+
+GAP = 2
+UNDER = 4  # how far a text is indented that stands below its row
+LEAST_TEXT = 24  # columns that a text needs to stand beside the numbers
+FOR_NAMES = 0.55  # share of the width that the names of a row may always take
+LONGEST_NAME = 200
+MOST_NAMED = 7  # columns without room that are named
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A column and its cells as texts."""
+
+    column: Column
+    cells: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name in files, which options and explanations use."""
+        return self.column.name
+
+    @property
+    def heading(self) -> str:
+        """The name as it is read."""
+        return self.name.replace("_", " ")
+
+    @property
+    def least(self) -> int:
+        """Width of the longest word of the heading."""
+        return max(map(size, self.heading.split()), default=0)
+
+    @property
+    def natural(self) -> int:
+        """Width of the longest text."""
+        return max([self.least, *map(size, self.cells)])
+
+    def shorter_than(self, width: int) -> int:
+        """Return the width of the longest text that is shorter, if the heading allows it."""
+        return max([self.least, *(n for n in map(size, self.cells) if n < width)])
+
+    def wraps(self, width: int) -> bool:
+        """Return True for texts, and for names that would take more than a third of the width."""
+        named = self.column.kind in ("name", "tag")
+        return self.column.kind == "text" or (named and self.natural > width // 3)
+
+
+def draw(
+    table: pd.DataFrame,
+    title: str = "",
+    short: Sequence[Column] = (),
+    *,
+    wide: bool = False,
+    level: int = 95,
+) -> None:
+    """Draw the columns of `short`, or with `wide` all in parts; below stands what they mean."""
+    from rich.console import Console
+    from rich.text import Text
+
+    current().pause()
+    width = width_of(sys.stdout)
+    # no color under NO_COLOR, and no bold or italics either
+    console = Console(width=width, color_system=None if os.environ.get("NO_COLOR") else "auto")
+    if title:
+        console.print(Text(title, style="italic"))
+    first, rest = _columns(table, short)
+    drawn = [Drawn(one, _cells(one, table)) for one in ([*first, *rest] if wide else first)]
+    shown = _in_parts(console, drawn, width, every=wide)
+    console.print()
+    hidden = [one.name for one in (*first, *rest) if one.name not in shown]
+    if hidden:
+        named = ", ".join(hidden if len(hidden) <= MOST_NAMED else hidden[: MOST_NAMED - 1])
+        named += f" and {len(hidden) - MOST_NAMED + 1} others" * (len(hidden) > MOST_NAMED)
+        more = counted(len(hidden), "more column")
+        note(
+            f"No room for {named}: make the terminal wider."
+            if wide  # no room beside the names
+            else f"{more}: {named}. --wide shows all; --json or -o FILE writes all."
+        )
+    if any(one.interval and one.name in shown for one in first):
+        note(f"Intervals contain the true value with {level} % probability.")
+    for sentence in explained((one.name for one in drawn if one.name in shown), level):
+        note(sentence)
+
+
+def _columns(table: pd.DataFrame, short: Sequence[Column]) -> tuple[list[Column], list[Column]]:
+    """Return the columns of `short`, all if there are none, and the others."""
+    first = present(short, table)
+    known = {name for one in first for name in (one.name, *(one.interval or ()))}
+    others = [_alone(name, table) for name in map(str, table) if name not in known]
+    rest = list(present(others, table))
+    return (list(first), rest) if first else (rest, [])
+
+
+def _alone(name: str, table: pd.DataFrame) -> Column:
+    """Return a column as it is where nobody chose it: without its interval."""
+    numeric = table[name].dtype.kind in "iuf"
+    if name in COLUMNS and (numeric or not COLUMNS[name].numeric):
+        return COLUMNS[name].called(interval=None, of=None, digits=3)
+    kind: Kind = "count" if table[name].dtype.kind in "iu" else "number" if numeric else "text"
+    return Column(name, kind=kind, digits=3, width=LONGEST_NAME)
+
+
+def _cells(column: Column, table: pd.DataFrame) -> tuple[str, ...]:
+    if column.kind == "name":
+        column = column.called(width=LONGEST_NAME)
+    if column.of is not None or column.interval is not None:
+        return tuple(column.cell(row).whole for row in table.itertuples())
+    values = table[column.name].astype(object)
+    if not column.numeric:
+        values = values.where(values.notna(), "")
+    return tuple(column.written(value).text for value in values)
+
+
+def _in_parts(console: Console, columns: Sequence[Drawn], width: int, *, every: bool) -> set[str]:
+    """Print what has room, or with `every` further parts with the rest; return what is shown."""
+    numbers = (n for n, one in enumerate(columns) if one.column.kind not in ("name", "tag"))
+    end = next(numbers, len(columns)) or 1
+    keys, others = columns[:end], columns[end:]
+    shown = set[str]()
+    while True:
+        widths = _widths(keys, others, width)
+        under = [one for one in others if one.column.kind == "text" and one.name not in widths]
+        beside = [one for one in others if one.name in widths]
+        _print(console, keys, beside, under, widths)
+        before, shown = shown, shown.union(widths, (one.name for one in under))
+        others = [one for one in others if one.name not in shown]
+        if not (every and others) or shown == before:
+            return shown
+
+
+def _widths(keys: Sequence[Drawn], others: Sequence[Drawn], width: int) -> dict[str, int]:
+    """Return the widths of the columns that stand beside each other."""
+    widths = {one.name: one.natural for one in keys}
+    first = [GAP + one.natural for one in others if not one.wraps(width)][:2]
+    limit = max(int(width * FOR_NAMES) if first else width, width - sum(first))
+    while sum(widths.values()) + GAP * (len(keys) - 1) > limit:
+        # where the fewest names move to a line of their own for the room that it makes
+        prices = {}
+        for one in keys:
+            narrower, now = one.shorter_than(widths[one.name]), widths[one.name]
+            if narrower < now:
+                moved = sum(size(cell) > narrower for cell in one.cells)
+                prices[one.name, narrower] = moved / (now - narrower)
+        if not prices:
+            break
+        name, narrower = min(prices, key=prices.__getitem__)
+        widths[name] = narrower
+    room = width - sum(widths.values()) - GAP * len(keys)
+    for one in others:
+        if not one.wraps(width):
+            if room < one.natural:
+                break
+            widths[one.name] = one.natural
+            room -= one.natural + GAP
+    for one in others:
+        if one.wraps(width) and room >= min(one.natural, max(LEAST_TEXT, one.least)):
+            widths[one.name] = min(one.natural, room)
+            room -= widths[one.name] + GAP
+    return widths
+
+
+def _print(
+    console: Console,
+    keys: Sequence[Drawn],
+    beside: Sequence[Drawn],
+    under: Sequence[Drawn],
+    widths: Mapping[str, int],
+) -> None:
+    """Print a header and the rows, with long names above and texts below a row."""
+    from rich.box import Box
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    rule = Box("    \n    \n ── \n" + "    \n" * 5)
+
+    def grid(*, header: bool) -> Table:
+        made = Table(
+            box=rule, show_header=header, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0)
+        )
+        for one in (*keys, *beside):
+            made.add_column(
+                Text(one.heading),
+                justify="right" if one.column.numeric else "left",
+                width=widths[one.name],
+                overflow="fold",
+            )
+        return made
+
+    console.print()
+    part = grid(header=True)
+    for n in range(len(keys[0].cells)):
+        names = [one.cells[n] for one in keys]
+        above = [text for one, text in zip(keys, names, strict=True)
+                 if size(text) > widths[one.name]]  # fmt: skip
+        if above:
+            if part.show_header or part.row_count:
+                console.print(part)
+                part = grid(header=False)
+            console.print(Text("\n".join(above)), soft_wrap=True)
+        names = ["" if text in above else text for text in names]
+        part.add_row(*map(Text, (*names, *(one.cells[n] for one in beside))))
+        below = [one.cells[n] for one in under if one.cells[n]]
+        if below:
+            console.print(part, *(Padding(Text(text), (0, 0, 0, UNDER)) for text in below))
+            part = grid(header=False)
+    if part.show_header or part.row_count:
+        console.print(part)
