@@ -111,8 +111,9 @@ def _cache() -> Fact:
     except ImportError as error:
         return Fact(name, "unknown", f"numba cannot be imported: {error}", True)
     if not compiling.CACHED:
-        folder = f"{tempfile.gettempdir()}/annomodels"  # the home folder was tried before
-        remedy = f"code is compiled in every run: export NUMBA_CACHE_DIR={folder}"
+        # the home folder was tried before
+        place = f"{tempfile.gettempdir()}/annomodels"
+        remedy = f"code is compiled in every run: export NUMBA_CACHE_DIR={place}"
         return Fact(name, "cannot be written", remedy)
     own = Path(compiling.__file__).parent / "__pycache__"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
