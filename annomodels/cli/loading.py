@@ -114,7 +114,7 @@ def _without(words: Sequence[str], flag: str) -> list[str]:
 
 def _word(value: Any) -> str:
     """Value of an option as it is typed; several are separated by commas."""
-    return value if isinstance(value, str) else ",".join(map(quoted, value))
+    return str(value) if isinstance(value, (str, int)) else ",".join(map(quoted, value))
 
 
 def asked_of(reading: Reading) -> tuple[str, ...]:

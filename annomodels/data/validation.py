@@ -259,7 +259,8 @@ def check_labels(
         + (f"say {Option('scale', 'interval')}, " if numeric else "name the label column, ")
         + f"or declare the labels with {Option('labels', [...])}."
     )
-    return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy)]
+    options = (("scale", "interval"),) if numeric else ()
+    return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy, options=options)]
 
 
 def rare_texts(values: Sequence[object]) -> list[int]:

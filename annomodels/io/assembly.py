@@ -18,7 +18,7 @@ from annomodels.io.many import File, RowOf, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
-from annomodels.io.tables.keys import said_key
+from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
@@ -172,7 +172,8 @@ def _records(form: Format, source: Source, options: Options) -> Records:
         remedy = f"Say what the items are with {Option('units')}. " + described()
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        options_ = (("units", "exact"),)
+        raise AnnotationError(Problem(what, source.name, remedy, options=options_))
     return form.records(source, options)
 
 
@@ -248,8 +249,11 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
         raise AnnotationError(list(dict.fromkeys(problems)))
     is_wide = options.coder_columns is not None or _batches(files, options)
     unnamed = not any(matched(table.header)["coder"] for table in tables)
-    if not is_wide and options.coder is None and unnamed and _are_splits(files):
-        raise AnnotationError(_splits(files))
+    if not is_wide and options.coder is None and unnamed:
+        if _are_splits(files):
+            raise AnnotationError(_splits(files))
+        if not any(file.said for file in files):
+            check_same_items(tables, said_key(options.names, header))
     first = None if is_wide or options.names is not None else _first_key(tables)
     form = next(form for form in FORMATS if form.name == ("wide" if is_wide else "long"))
     own = []
@@ -275,6 +279,41 @@ def _are_splits(files: Sequence[File]) -> bool:
     """Return True if the files are named after parts of a corpus, such as train and test."""
     words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
     return all(not file.said for file in files) and all(one & _SPLITS for one in words)
+
+
+_TEXT = 20  # characters of a cell, on average, from which a column holds the texts of items
+
+
+def check_same_items(tables: Sequence[Table], key: str | None) -> None:
+    """Raise if files that look like the work of coders give the same names to different texts."""
+    if not tables[0].header or len(parts_of(key)) > 1:
+        return
+    first = key or next(iter([*matched(tables[0].header)["item"], *tables[0].header]))
+    if any(first not in table.columns for table in tables):
+        return
+    for name in tables[0].header:
+        texts: dict[str, str] = {}
+        other = 0
+        for table in tables:
+            if name == first or name not in table.columns:
+                break
+            cells = list(map(str, table.columns[name]))
+            if sum(map(len, cells)) < _TEXT * len(cells) or 2 * len(set(cells)) < len(cells):
+                break
+            for item, cell in zip(map(str, table.columns[first]), cells, strict=True):
+                other += texts.setdefault(item, cell) != cell
+        else:
+            shared = sum(map(len, tables)) - len(texts)
+            if other > 0.5 * shared:
+                what = (
+                    f"The files call different items by the same names: {name!r} differs in "
+                    f"{other:,} of the {counted(shared, 'row')} that share {first!r}."
+                )
+                remedy = (
+                    "These are parts of one data set, not the work of a coder each. Name the "
+                    f"column of the coders with {Option('coder', ...)}, or give one file."
+                )
+                raise AnnotationError(Problem(what, counted(len(tables), "file"), remedy))
 
 
 def _splits(files: Sequence[File]) -> Problem:

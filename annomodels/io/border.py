@@ -290,4 +290,5 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
         f"Save the file as UTF-8, or say its encoding, such as {Option('encoding', 'cp1252')} "
         "for Windows."
     )
-    return Problem(what, f"{source}, row {row}", remedy)
+    known = () if name != "utf-8" else (("encoding", "cp1252"),)
+    return Problem(what, f"{source}, row {row}", remedy, options=known)

@@ -124,7 +124,7 @@ nested | tables.nested | labels, spans | json table
     the labels of all coders in one cell, as lists or objects (Hugging Face, Le-Wi-Di)
     lists of coders and labels, a list of objects with both, or an object by coder
 long | tables.plain | labels | json table
-    one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS)
+    one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS, Stata)
     columns for item, coder and label, by name or by a known name
 grouped | tables.matrix | labels | json table
     patterns of labels with counts (R package rater)

@@ -19,7 +19,7 @@ Open = Callable[[Path_], Source]
 
 _TABLES = (
     *(".csv", ".tsv", ".tab", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".ods", ".parquet"),
-    ".sav",
+    *(".sav", ".dta"),
 )
 _MAYBE = (".txt", ".dat")  # tables where there is nothing else in the folder
 _NO_DATA = ("readme", "license", "licence", "codebook", "index", "changelog")

@@ -64,7 +64,7 @@ def _constant(name: str) -> str | None:
     return None if name == "NaN" else name
 
 
-def cell_text(value: Any) -> Any:
+def cell_text(value: object) -> Any:
     """Text of a JSON value; lists and objects stay, so that they are reported where they matter."""
     if value is None:
         return ""
@@ -131,7 +131,7 @@ def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
             yield places[0].pop()
 
 
-def at(record: Any, path: str) -> Any:
+def at(record: object, path: str) -> Any:
     """Value of a key, or of a path of keys with dots between; None if it is not there."""
     if not isinstance(record, Mapping):
         return None
@@ -143,7 +143,7 @@ def at(record: Any, path: str) -> Any:
     return at(record.get(first), rest) if dot else None
 
 
-def keys_of(records: Iterable[Any], depth: int = 2) -> list[str]:
+def keys_of(records: Iterable[object], depth: int = 2) -> list[str]:
     """Paths that records hold, for messages."""
     found: dict[str, None] = {}
     for record in records:
@@ -155,18 +155,18 @@ def keys_of(records: Iterable[Any], depth: int = 2) -> list[str]:
     return list(found)
 
 
-def objects_in(value: Any) -> list[dict[str, Any]]:
+def objects_in(value: object) -> list[dict[str, Any]]:
     """Objects in a list, or under names in an object."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [part for part in parts if isinstance(part, dict)]
 
 
-def is_list_of(value: Any, kind: type | tuple[type, ...]) -> bool:
+def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
     """Whether a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)
 
 
-def parsed(cell: Any) -> Any:
+def parsed(cell: object) -> Any:
     """JSON within a cell, numbers as text; the cell itself if it holds none."""
     if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
         return cell

@@ -13,6 +13,7 @@ from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.errors import AnnotationError
 from annomodels.io.source import Source
 from annomodels.io.tables.columns import ALIASES
+from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.guard import proposal as key_of_rows
 from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
@@ -26,25 +27,34 @@ _ROWS = 5_000  # rows that are looked at
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
+_NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type, A2 tone
 _ID = ("id", "ids", "key", "nr", "no", "number", "index", "idx")
 _ITEM = {
     *(*ALIASES["item"], "post", "case", "art", "article", "artikel", "doc", "document", "tweet"),
     *("text", "sentence", "comment", "message", "msg", "image", "img", "file", "filename", "rev"),
     *("revision", "review", "utterance", "pair", "prompt", "passage", "paragraph", "segment"),
     *("hit", "sample", "record", "snippet", "clip", "video", "question", "page", "statement"),
+    *("piece", "song", "track", "excerpt", "stimulus", "trial", "picture", "photo", "url", "link"),
     *("claim", "dialog", "conversation", "turn", "query", "input", "orig", "story", "patient"),
 }
 _CODER = {
     *(*ALIASES["coder"], "evaluator", "labeler", "labeller", "participant", "respondent"),
     *("expert", "assessor", "crowdworker", "turker", "marker", "grader", "scorer", "observer"),
     *("kodierer", "codierer", "analyst", "reader", "annotators", "workers", "raters", "coders"),
-    *("annot", "anno"),
+    *("annot", "anno", "ann", "assigned", "assignee"),
 }
+# names of coders, as the cells of a column without a telling name hold them: Ann. 2, rater_3
+_CODERS = re.compile(
+    r"(ann|anno|annot|annotator|coder|rater|worker|judge|expert|reviewer|participant|turker|user)"
+    r"[ ._-]*(\d+|[a-z])",
+    re.IGNORECASE,
+)
 _LABEL = {
     *(*ALIASES["label"], "judgement", "class", "score", "response", "choice", "decision", "rate"),
     *("sentiment", "toxicity", "stance", "relevance", "emotion", "grade", "winner", "labels"),
     *("preference", "polarity", "annotation", "result", "severity"),
 }
+_NOT_NAMES = {*BOXES, "-1", "na", "nan", "none", "null", ""}  # answers, not names of coders
 _QUESTION = {
     *("question", "criterion", "criteria", "aspect", "dimension", "variable", "attribute"),
     *("metric", "trait", "measure", "facet", "kriterium", "frage", "property", "feature", "scale"),
@@ -68,7 +78,7 @@ class Proposal:
         return f"annomodels.{self.verb}({', '.join(words)}) reads {self.gives}"
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> Any:
     return list(value) if isinstance(value, (tuple, frozenset)) else value
 
 
@@ -99,13 +109,14 @@ def with_proposal(
 def _search(
     error: AnnotationError,
     source: Source,
-    given: Mapping[str, Any],
-    tried: Callable[[Mapping[str, Any]], Any],
+    given: Mapping[str, object],
+    tried: Callable[[Mapping[str, object]], object],
 ) -> tuple[dict[str, Any], Any] | None:
     """Try what the problems name, then what the columns look like."""
     waiting = _named(error, {})
-    with suppress(AnnotationError):  # there may be no table before a sheet is chosen
-        waiting += list(candidates(source, given))
+    if not isinstance(error, NotAsItSeems):  # the columns were found
+        with suppress(AnnotationError):  # there may be no table before a sheet is chosen
+            waiting += list(candidates(source, given))
     seen: list[dict[str, Any]] = []
     while waiting and len(seen) < TRIES:
         options = waiting.pop(0)
@@ -122,7 +133,7 @@ def _search(
     return None
 
 
-def _named(error: AnnotationError, options: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, Any]]:
     """Options that problems name: all together, and the questions to choose from."""
     out = [
         {**options, "question": name} for problem in error.problems for name in problem.choices[:6]
@@ -170,6 +181,14 @@ class _Column:
         return any(word in words or word.removesuffix("s") in words for word in self.words)
 
     @property
+    def names_coders(self) -> bool:
+        """Return True if it is called after coders, or holds names such as Ann. 2."""
+        values = {str(cell).strip().casefold() for cell in self.filled}
+        if values <= _NOT_NAMES:
+            return False
+        return self.has(_CODER) or all(_CODERS.fullmatch(value) for value in values)
+
+    @property
     def is_id(self) -> bool:
         return bool(self.words) and self.words[-1] in _ID
 
@@ -208,10 +227,20 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     free = [one for one in columns if one.name not in used]
     if counts_in(table) is not None:
         return
+    if not given and _are_coders(columns):
+        yield {"format": "matrix", "skip_rows": 1}
     named = [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
     yield from ({"label": one.name} for one in named if not given.get("label"))
     yield from _long(free, given)
     yield from _wide(free, given)
+
+
+def _are_coders(columns: Sequence[_Column]) -> bool:
+    """Return True if each column holds labels of one set, so that none names the items."""
+    sets = [{str(cell) for cell in one.filled} for one in columns]
+    union = set().union(*sets)
+    is_repeated = all(one.distinct < len(one.cells) for one in columns)
+    return len(columns) > 1 and is_repeated and all(3 * len(one) >= len(union) for one in sets)
 
 
 def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -222,7 +251,7 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     by_name = {one.name: one for one in columns}
     coders = [
         one for one in columns
-        if one.has(_CODER) and one.name not in numbered and one.distinct > 1
+        if one.names_coders and one.name not in numbered and 1 < one.distinct < len(one.cells)
         and one.length <= LONGEST_LABEL and not are_times(one.filled)
     ]  # fmt: skip
     if given.get("coder") in by_name:
@@ -230,7 +259,7 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     else:
         # what is said of coders repeats with each of them and tells fewer apart
         coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
-        coders.sort(key=lambda one: (not (one.is_id or one.words[-1] in _CODER), -one.distinct))
+        coders.sort(key=lambda c: (not (c.is_id or {*c.words[-1:]} & _CODER), -c.distinct))
     for coder in coders[:2]:
         yield from _with_coder(columns, coder, given)
 
@@ -306,7 +335,8 @@ def _is_label(one: _Column, items: Sequence[str], coder: _Column) -> bool:
     cells = [one.cells[n] for n in kept]
     whose = [str(coder.cells[n]) for n in kept]
     why = unsuitable(one.name, [items[n] for n in kept], whose, cells)
-    return why is None and len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
+    few = len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
+    return why is None and (few or (one.has(_LABEL) and all_numbers(cells)))
 
 
 def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_Column]:
@@ -392,8 +422,11 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
     for one in columns:
         labels = {str(cell) for cell in one.filled}
         is_set = 2 <= len(labels) <= 20 and not all_numbers(labels)
-        if not is_set or {label.casefold() for label in labels} <= {*BOXES, ""}:
+        if not is_set or {label.casefold() for label in labels} <= _NOT_NAMES:
             continue
+        within = _NUMBER_WITHIN.fullmatch(one.name.strip())
+        if within is not None and len(within[1]) > 1 and not _Column(within[1], ()).has(_CODER):
+            continue  # what is said of the first and the second of several things
         for group in found:
             other = {str(cell) for cell in group[0].filled}
             if len(labels & other) >= 0.5 * len(labels | other):

@@ -25,7 +25,7 @@ class Unreadable(ValueError):
     """A value that should be a name is a list, an object or the like."""
 
 
-def name_of_value(value: Any) -> str:
+def name_of_value(value: object) -> str:
     """Text of a scalar of JSON or a table; "" for nothing."""
     if isinstance(value, str):
         return value
@@ -38,7 +38,7 @@ def name_of_value(value: Any) -> str:
     raise Unreadable(f"{type(value).__name__!r}")
 
 
-def values_of(label: Any) -> tuple[str, ...]:
+def values_of(label: object) -> tuple[str, ...]:
     """Names in a label: none, one, or several in their order, each once."""
     parts = label if isinstance(label, (list, tuple)) else [label]
     return tuple(dict.fromkeys(name for name in map(name_of_value, parts) if name))
@@ -80,13 +80,15 @@ class Records:
 
     # -- gathering ------------------------------------------------------------------------------
 
-    def objects(self, pairs: Iterable[tuple[int, Any]] | None = None) -> Iterator[tuple[int, Any]]:
+    def objects(
+        self, pairs: Iterable[tuple[int, object]] | None = None
+    ) -> Iterator[tuple[int, Any]]:
         """Rows and records that are objects; others become a problem."""
         for row, value in self.source.objects if pairs is None else pairs:
             for record in self.members([value], "a record", row):
                 yield row, record
 
-    def members(self, values: Any, word: str, row: int) -> Iterator[dict[str, Any]]:
+    def members(self, values: object, word: str, row: int) -> Iterator[dict[str, Any]]:
         """Objects in a list (or the list of nothing); what is none becomes a problem."""
         for value in values if isinstance(values, list) else [values] if values else ():
             if isinstance(value, dict):
@@ -106,7 +108,13 @@ class Records:
         return table
 
     def add(
-        self, item: Any, coder: Any, question: str, label: Any, row: int, number: Any = ""
+        self,
+        item: object,
+        coder: object,
+        question: str,
+        label: object,
+        row: int,
+        number: object = "",
     ) -> None:
         """Take a judgement; a label of None, "" or [] is a skip, a list is a set of labels."""
         try:
@@ -131,7 +139,7 @@ class Records:
         else:
             self._kept.append((what, who, question, labels, row, key))
 
-    def skip(self, item: Any, question: str = "") -> None:
+    def skip(self, item: object, question: str = "") -> None:
         """Count a coder who passed over an item; a question of "" stands for all."""
         self.skips[question] += 1
         if isinstance(item, str):
@@ -145,7 +153,7 @@ class Records:
         """Remember a row where something has the wrong type."""
         self._unreadable.setdefault(word, []).append(row)
 
-    def gold(self, item: Any, question: str, label: Any) -> None:
+    def gold(self, item: object, question: str, label: object) -> None:
         """Take a known truth."""
         try:
             what, labels = name_of_value(item), values_of(label)
@@ -154,18 +162,18 @@ class Records:
         if what and labels:
             self._gold.setdefault(question, []).append((what, labels))
 
-    def text(self, item: Any, text: Any) -> None:
+    def text(self, item: object, text: object) -> None:
         """Take the text of an item."""
         if isinstance(item, str) and isinstance(text, str) and text:
             self._texts.setdefault(item, text)
 
-    def group(self, item: str, name: Any) -> None:
+    def group(self, item: str, name: object) -> None:
         """Take the document that an item stands in."""
         if isinstance(name, str) and name:
             self._groups.setdefault(item, name)
 
     def document(
-        self, item: Any, coder: Any, text: Any = "", tokens: Sequence[tuple[int, int]] = ()
+        self, item: object, coder: object, text: object = "", tokens: Sequence[tuple[int, int]] = ()
     ) -> None:
         """Note that a coder looked for marks in a text; the coder of the final version is GOLD."""
         with suppress(Unreadable):

@@ -252,10 +252,12 @@ class Source:
         if self.is_json:
             pairs = list(self.objects)
             return from_objects([v for _, v in pairs], [n for n, _ in pairs], self.name)
-        if self.kind in ("parquet", "spss"):
-            from annomodels.io.tables.workbooks import parquet_table, spss_table
+        if self.kind in ("parquet", "SPSS", "Stata"):
+            from annomodels.io.tables.workbooks import parquet_table, statistics_table
 
-            return (parquet_table if self.kind == "parquet" else spss_table)(self.data, self.name)
+            if self.kind == "parquet":
+                return parquet_table(self.data, self.name)
+            return statistics_table(self.data, self.name, self.kind)
         rows = self.rows
         table = from_records(
             rows, lambda: rows.lines, self.name, rows.delimiter, self.opening.columns
@@ -302,4 +304,10 @@ class Source:
 
 
 _BLANK = b" \t\r\n\xef\xbb\xbf"
-_KINDS = {b"PAR1": "parquet", b"$FL2": "spss", b"$FL3": "spss", b"PK\x03\x04": "excel"}
+_VERSIONS = (b"q", b"r", b"s")
+_KINDS = {
+    **{b"PAR1": "parquet", b"PK\x03\x04": "excel", b"$FL2": "SPSS", b"$FL3": "SPSS"},
+    b"<stata_dta>": "Stata",
+    # versions 8 to 12: the version, the order of the bytes, and the type of the file
+    **{version + order + b"\x01": "Stata" for version in _VERSIONS for order in (b"\1", b"\2")},
+}

@@ -184,7 +184,7 @@ def guarded(cell: Any) -> Any:
     return cell
 
 
-def formulas(cells: Iterable[Any]) -> int:
+def formulas(cells: Iterable[object]) -> int:
     """Count cells that a spreadsheet would take for formulas."""
     return sum(
         isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell

@@ -193,6 +193,18 @@ def appen_json() -> Export:
     return {"full.json": as_lines(units)}, {"item": "doc"}
 
 
+def zooniverse() -> Export:
+    drawn = [{"task": "T1", "value": [{"x": 3.5, "y": 8.1, "tool": 0}]}]
+    rows = [
+        {"classification_id": n, "user_name": c, "user_id": "", "workflow_id": 7,
+         "annotations": json.dumps([{"task": "T0", "task_label": "Mood?", "value": x}]),
+         "subject_ids": i}
+        for n, (i, c, x) in enumerate(VOTES)
+    ]  # fmt: skip
+    rows += [{**rows[0], "classification_id": 99, "annotations": json.dumps(drawn)}]
+    return {"classifications.csv": as_csv(rows)}, {}
+
+
 def nested() -> Export:
     records = [
         {"id": i, "text": TEXT[i], "annotators": [c for item, c, _ in VOTES if item == i],
@@ -392,9 +404,10 @@ MAKERS: dict[str, Callable[[], Export]] = {
     maker.__name__: maker
     for maker in (
         label_studio, label_studio_table, prodigy, doccano, doccano_folder, argilla, argilla_table,
-        argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, sagemaker,
-        sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long, wide, matrix,
-        excel, brat, conll, webanno, cas, inspect_ai, promptfoo, deepeval, lm_eval, langfuse,
+        argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, zooniverse,
+        sagemaker, sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long,
+        wide, matrix, excel, brat, conll, webanno, cas, inspect_ai, promptfoo, deepeval,
+        lm_eval, langfuse,
     )
 }  # fmt: skip
 

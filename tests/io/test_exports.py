@@ -13,9 +13,9 @@ from annomodels.io.source import Options, Source
 
 TABLES = [
     *["label_studio", "label_studio_table", "prodigy", "doccano", "argilla", "argilla_table"],
-    *["argilla_dump", "mturk", "mturk_several", "toloka", "appen", "sagemaker", "potato"],
-    *["potato_table", "qualtrics", "long", "wide", "excel", "inspect_ai", "deepeval", "lm_eval"],
-    "langfuse",
+    *["argilla_dump", "mturk", "mturk_several", "toloka", "appen", "zooniverse", "sagemaker"],
+    *["potato", "potato_table", "qualtrics", "long", "wide", "excel", "inspect_ai", "deepeval"],
+    *["lm_eval", "langfuse"],
 ]
 
 

@@ -156,6 +156,19 @@ def test_promptfoo_people_answer_the_only_question_and_providers_tell_outputs_ap
     ]
 
 
+def test_promptfoo_texts_that_each_test_has_of_its_own_are_no_questions(tmp_path: Path) -> None:
+    lines = [
+        {"testIdx": n, "promptIdx": 0, "provider": "x", "gradingResult": {"componentResults": [
+            {"pass": n < 2, "assertion": {"type": "icontains", "value": word}}]}}
+        for n, word in enumerate(("Earth", "Paris", "56"))
+    ]  # fmt: skip
+    path = tmp_path / "out.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    data = read(path)
+    assert data.coders == ("icontains",)
+    assert [label for _, _, label in rows(data)] == ["pass", "pass", "fail"]
+
+
 # -- DeepEval ------------------------------------------------------------------------------------
 
 

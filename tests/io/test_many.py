@@ -221,3 +221,13 @@ def test_paths_with_and_without_names(folder: Path, check: Callable[..., object]
     assert mapped["code"] == 3  # type: ignore[index]
     assert "All 2 labels become 'y'" in mapped["err"]  # type: ignore[index]
     assert check(*paths, *options, "--map", "xy")["code"] == 2  # type: ignore[index]
+
+
+def test_the_same_numbers_for_different_texts_are_no_items_of_several_coders(
+    tmp_path: Path,
+) -> None:
+    for who in ("en", "fr"):
+        rows = [f"{n},a sentence in {who} with number {n},{'xy'[n % 2]}" for n in range(20)]
+        (tmp_path / f"{who}.csv").write_text("number,tweet,mood\n" + "\n".join(rows) + "\n")
+    with pytest.raises(AnnotationError, match="'tweet' differs in 20 of the 20 rows"):
+        read(tmp_path, label="mood")

@@ -119,6 +119,23 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
         {"item": "Message ID", "coder": "Reviewer", "label": "Verdict (ok/bad)"},
         (30, 9, 90),
     ),
+    "numbered names of coders in cells": (
+        lambda d: by_coder(d, "art_id,who,sentiment", lambda n, k: [n, f"Ann. {k}", vote(d, n)]),
+        {"item": "art_id", "coder": "who", "label": "sentiment"},
+        (30, 9, 90),
+    ),
+    "no column of items": (
+        lambda d: (["kim", "lou", "mia"], [[vote(d, n) for _ in "abc"] for n in range(30)]),
+        {"format": "matrix", "skip_rows": 1},
+        (30, 3, 90),
+    ),
+    "no header, sessions": (
+        lambda d: by_coder(
+            d, "8731,a1x,pos", lambda n, k: [8700 + n, f"{'abcdefghi'[k]}{k}y", vote(d, n)]
+        ),
+        {"columns": ("item", "coder", "label")},
+        (31, 10, 91),
+    ),
     "pairs": (
         lambda d: (
             ["question_id", "model_a", "model_b", "judge", "winner"],
@@ -238,6 +255,71 @@ def test_counts_of_classes_are_no_coders(write: Any) -> None:
     # sums that are a rating like others are no reason to refuse
     path = write(["item", "ana", "ben"], [[n, 1 + n % 3, 1 + n % 2] for n in range(12)])
     assert am.read(path).n_coders == 2
+
+
+def test_columns_called_after_what_was_counted_are_no_coders(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[n, *(dice.randint(0, 3) for _ in range(4))] for n in range(20)]
+    error = refusal(write(["id", "votes_no", "votes_1", "votes_2", "votes_3"], rows))
+    assert "are called so: they count the labels" in error.problems[0].what
+    assert am.read(write(["id", "votes_1", "votes_2", "votes_3", "votes_4"], rows)).n_coders == 4
+
+
+def test_pairs_of_identifiers_are_no_labels(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("".join(f"{n},{(n * 7) % 1500}\n" for n in range(1500)))
+    assert "look like identifiers" in refusal(path).problems[0].what
+    assert am.read(path, format="matrix").n_coders == 2
+
+
+def test_answers_and_parts_of_two_things_are_no_coders(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[n, dice.choice(("NA", "1", "-1")), f"s {n // 2}", dice.random()] for n in range(30)]
+    assert refusal(write(["SID", "expert", "sentence", "score"], rows)).proposal is None
+    rows = [[n, *(dice.choice(("cmd", "lib", "web")) for _ in "ab"), f"x {n}"] for n in range(30)]
+    header = ["entry_id", "entry_1_type", "entry_2_type", "description", "more"]
+    error = refusal(write(header, [[*row, f"y {row[0]}"] for row in rows]))
+    assert error.proposal is None
+
+
+def test_what_is_known_of_coders_and_the_condition_of_a_trial_are_no_labels(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[f"h{n}", dice.choice(("low", "high")), n % 4] for n in range(40)]
+    assert refusal(write(["rater_id", "rater_category", "rho"], rows)).proposal is None
+    rows = [
+        [k, 37.5 * n + dice.random(), WORDS[n % 3], f"i{n}.png"]
+        for n in range(90) for k in range(3)
+    ]  # fmt: skip
+    proposal: Any = refusal(
+        write(["participant", "value", "quantifier", "img_name"], rows)
+    ).proposal
+    assert dict(proposal.new)["label"] == "value"
+
+
+def test_columns_of_a_tool_are_not_replaced_where_label_sets_differ(write: Any) -> None:
+    rows = [
+        [n, 100 * n + k, k, f"{'ab'[k * (n + 1) % 5 % 2]}{n} treats", "treats", f"s{n}"]
+        for n in range(8) for k in range(10)
+    ]  # fmt: skip
+    header = ["_unit_id", "_id", "_worker_id", "direction", "relation", "sentence"]
+    error = refusal(write(header, rows))
+    assert "Label sets differ by item" in error.problems[0].what
+    assert error.proposal is None
+
+
+def test_marked_text_and_other_encodings_are_read_as_proposed(tmp_path: Path) -> None:
+    for coder, end in (("ana", 4), ("ben", 9)):
+        for n in range(8):
+            path = tmp_path / "brat" / coder / f"d{n}.ann"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".txt").write_text("Haag plays in Paris.")
+            marks = f"T1\tPER 0 {end if n % 3 else 4}\tx\nT2\tLOC 14 19\tParis\n"
+            path.write_text(marks)
+    assert dict(refusal(tmp_path / "brat").proposal.new) == {"units": "exact"}  # type: ignore[attr-defined]
+    rows = "".join(f"t{n},{c},{'só' if n % 2 else 'não'}\n" for n in range(9) for c in "ab")
+    (tmp_path / "votes.csv").write_text("item,coder,label\n" + rows, encoding="cp1252")
+    new = refusal(tmp_path / "votes.csv").proposal.new  # type: ignore[attr-defined]
+    assert dict(new) == {"encoding": "cp1252"}
 
 
 def test_names_of_coders_beside_their_labels_are_the_coders(write: Any) -> None:

@@ -184,6 +184,7 @@ def test_every_format_of_tools_is_among_the_shapes() -> None:
         "grouped",
         "nested",
         "appen-json",
+        "zooniverse",
         "conll",
     }
     assert len(SHAPES) + 3 == 26

@@ -82,7 +82,24 @@ def test_spss_labels_stand_for_codes(tmp_path: Path) -> None:
     assert read(path).labels == ("1", "2")
 
 
-@pytest.mark.parametrize(("magic", "word"), [(b"$FL2@(#) SPSS", "SPSS"), (b"PK\x03\x04", "Excel")])
+@pytest.mark.parametrize("version", [10, 13, 15])
+def test_stata_labels_stand_for_codes(tmp_path: Path, version: int) -> None:
+    import pyreadstat
+
+    path = tmp_path / "votes.dta"
+    frame = pd.DataFrame({"item": ["t1", "t1", "t2", "t2"], "coder": list("abab"),
+                          "rating": [1.0, 2.0, 2.0, np.nan]})  # fmt: skip
+    labels = {"rating": {1: "low", 2: "high"}}
+    pyreadstat.write_dta(frame, str(path), variable_value_labels=labels, version=version)
+    data = read(path)
+    assert triples(data) == [("t1", "a", "low"), ("t1", "b", "high"), ("t2", "a", "high")]
+    assert data.skips == 1
+
+
+@pytest.mark.parametrize(
+    ("magic", "word"),
+    [(b"$FL2@(#) SPSS", "SPSS"), (b"<stata_dta>", "Stata"), (b"PK\x03\x04", "Excel")],
+)
 def test_damaged_files_are_said_to_be_so(tmp_path: Path, magic: bytes, word: str) -> None:
     path = tmp_path / "votes"
     path.write_bytes(magic + b"\0" * 500)

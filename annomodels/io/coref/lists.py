@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from annomodels.data.document import Document
 from annomodels.data.expressions import Span
@@ -49,7 +48,7 @@ def _fail(what: str, remedy: str) -> AnnotationError:
     return AnnotationError(Problem(what, remedy=remedy))
 
 
-def _document(value: Any, coder: str, unnamed: str) -> Document:
+def _document(value: object, coder: str, unnamed: str) -> Document:
     if not isinstance(value, dict) or "sentences" not in value:
         raise _fail("The line has no sentences.", 'Write {"doc_key", "sentences", "clusters"}.')
     name = str(value.get("doc_key", value.get("id", unnamed)))
@@ -78,7 +77,7 @@ def _document(value: Any, coder: str, unnamed: str) -> Document:
     return Document(name, tokens, tuple(starts[:-1]), genre, {coder: layer})
 
 
-def _words(sentence: Any) -> list[str]:
+def _words(sentence: object) -> list[str]:
     """Words of a sentence: a list of texts, or of objects with a text."""
     words = sentence.get("tokens") if isinstance(sentence, dict) else sentence
     if not isinstance(words, list):
@@ -86,7 +85,7 @@ def _words(sentence: Any) -> list[str]:
     return [str(w.get("text", "")) if isinstance(w, dict) else str(w) for w in words]
 
 
-def _number(value: Any) -> int:
+def _number(value: object) -> int:
     if isinstance(value, str) and value.lstrip("-").isdigit():
         return int(value)
     raise _fail(
@@ -94,7 +93,7 @@ def _number(value: Any) -> int:
     )
 
 
-def _span(mention: Any) -> Span:
+def _span(mention: object) -> Span:
     """Span of [first, last], of [[first, last], ...] or of {"tokens": [...]}."""
     if isinstance(mention, dict) and isinstance(mention.get("tokens"), list):
         return Span(tuple(map(_number, mention["tokens"])))
@@ -109,7 +108,7 @@ def _span(mention: Any) -> Span:
     return Span.between(first, last)
 
 
-def _by_sentence(mention: Any, starts: Iterable[int]) -> Span:
+def _by_sentence(mention: object, starts: Iterable[int]) -> Span:
     """Span of [sentence, first, last], counted within the sentence."""
     if not isinstance(mention, list) or len(mention) != 3:
         raise _fail(f"{mention!r} is not a mention.", "Write [sentence, first, last].")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from annomodels.io.tables.columns import assemble, matched
 from annomodels.io.tables.table import Table
 
 NO_LABEL = frozenset({"NA", "#"})
+MOST_CLASSES = 1_000  # different whole numbers of one coder beyond which they are no labels
 _LOOKED_AT = 20_000  # rows that decide
 
 
@@ -101,6 +103,16 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         return Problem(what, f"{source}, row 1", remedy)
     pairs = set(zip(columns[0], columns[1], strict=True))
     sizes = [len(set(column)) for column in columns]
+    if max(sizes) > MOST_CLASSES and all(cell.isdigit() for row in rows for cell in row):
+        what = (
+            f"The first row holds only numbers, and a column holds {max(sizes):,} different whole "
+            "numbers: they look like identifiers, such as pairs of items, not like labels."
+        )
+        remedy = (
+            f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; or "
+            f"say {Option('format', 'matrix')} if rows are items and columns are coders."
+        )
+        return Problem(what, source, remedy)
     filled = not any(cell in ("", *NO_LABEL) for pair in pairs for cell in pair)
     triples = len(rows) >= 6 and len(columns) == 3 and len(pairs) == len(rows)
     if filled and triples and sizes[2] <= sizes[0]:
@@ -183,6 +195,8 @@ def counts_in(table: Table, coders: Sequence[str] = ()) -> Counts | None:
         for run in _runs(table.header, rest):
             if _adds_up(numbers, run, numbers[total]):
                 return Counts(run, total, True)
+    if run := _called_counts(header):
+        return Counts(run, "", True)
     for run in _runs(table.header, header):
         first = sum(numbers[name][0] for name in run)
         if len(run) > 2 and _adds_up(numbers, run, [first] * len(numbers[run[0]])):
@@ -190,12 +204,28 @@ def counts_in(table: Table, coders: Sequence[str] = ()) -> Counts | None:
     return None
 
 
+_COUNTED = re.compile(r"(votes|counts|freq|n|num|number)[_ .-](?:of[_ .-])?(.+)", re.IGNORECASE)
+
+
+def _called_counts(header: Sequence[str]) -> tuple[str, ...]:
+    """Columns called after what was counted, such as votes_no, votes_1; not by numbers alone."""
+    by_word: dict[str, dict[str, str]] = {}
+    for name in header:
+        if found := _COUNTED.fullmatch(name.strip()):
+            by_word.setdefault(found[1].casefold(), {})[name] = found[2]
+    for names in by_word.values():
+        if len(names) > 2 and not all(map(str.isdigit, names.values())):
+            return tuple(names)
+    return ()
+
+
 def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
     """Report that counts do not say who gave which label."""
     if found.is_sure:
+        why = "are called so" if not found.total else f"add up to {found.total!r} in every row"
         what = (
-            f"The columns {some(found.classes)} add up to {found.total!r} in every row: they count "
-            "the labels of each class, and do not say which coder gave which."
+            f"The columns {some(found.classes)} {why}: they count the labels of each class, and "
+            "do not say which coder gave which."
         )
         remedy = "Give the individual labels, a row each: item, coder, label."
         return Problem(what, source, remedy)

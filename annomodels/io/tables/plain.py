@@ -225,9 +225,28 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
 
 
 def no_header(table: Table) -> bool:
-    """Return True if the first row looks like the others: cells but the first occur below."""
-    rest = list(table.columns.items())[1:]
-    return bool(rest) and len(table) > 0 and all(name and name in cells for name, cells in rest)
+    """Return True if the first row looks like the others: cells but the first occur below.
+
+    If not all occur, the others have the length and the digits of the cells below.
+    """
+    if not len(table):
+        return False
+    known = {name: set(map(str, cells[:_HEAD])) for name, cells in table.columns.items()}
+    first, *rest = [(name, bool(name) and name in cells) for name, cells in known.items()]
+    if not any(occurs for _, occurs in rest):
+        return False
+    if all(occurs for _, occurs in rest):
+        return True
+    return all(occurs or _fits(name, known[name]) for name, occurs in (first, *rest))
+
+
+_HEAD = 20_000  # rows that are compared with the first
+
+
+def _fits(name: str, cells: Collection[str]) -> bool:
+    """Return True if a name has the length of most cells, and digits as they do."""
+    alike = [cell for cell in cells if len(cell) == len(name) and any(map(str.isdigit, cell))]
+    return any(map(str.isdigit, name)) and 2 * len(alike) > len(cells)
 
 
 def _no_header(table: Table) -> list[Problem]:

@@ -69,21 +69,21 @@ def unsuitable(
     return None
 
 
-def _is_prose(distinct: Collection[Any], labels: Sequence[Any]) -> bool:
+def _is_prose(distinct: Collection[object], labels: Sequence[object]) -> bool:
     """Whether answers are sentences that hardly repeat, however few they are."""
     words = [len(str(label).split()) for label in _plain(distinct)]
     return len(distinct) > 0.8 * len(labels) and sum(words) >= _PROSE * len(words)
 
 
-def _shown(label: Any) -> str:
+def _shown(label: object) -> str:
     return some([label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label])
 
 
-def _plain(labels: Iterable[Any]) -> list[Any]:
+def _plain(labels: Iterable[object]) -> list[Any]:
     return [label[0] if isinstance(label, tuple) and len(label) == 1 else label for label in labels]
 
 
-def _kind(labels: Sequence[Any]) -> str:
+def _kind(labels: Sequence[object]) -> str:
     """Say what most cells hold if it is not labels: JSON, marked text, long text, times, links."""
     step = max(1, len(labels) // _LOOKED_AT)
     few = _plain(islice(labels, 0, None, step))
@@ -105,13 +105,13 @@ def _kind(labels: Sequence[Any]) -> str:
     return ""
 
 
-def are_times(cells: Sequence[Any]) -> bool:
+def are_times(cells: Sequence[object]) -> bool:
     """Whether most cells are dates or times."""
     times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
     return times > _MOST * len(cells)
 
 
-def is_json(cell: Any) -> bool:
+def is_json(cell: object) -> bool:
     """Whether a cell is an object, a list of such, or the text of one."""
     if isinstance(cell, (list, tuple)):
         return any(isinstance(part, dict) for part in cell) or (
@@ -128,13 +128,13 @@ def has_markup(cell: str) -> bool:
     return "<" in cell and _MARKUP.search(cell) is not None
 
 
-def tag_in(cell: Any) -> str:
+def tag_in(cell: object) -> str:
     """First tag of a text, short; "" where there is none."""
     found = _MARKUP.search(cell) if isinstance(cell, str) else None
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
 
-def _of_coders(name: str, coders: Sequence[Any], labels: Sequence[Any]) -> str:
+def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object]) -> str:
     """Say that every coder has one and the same value in all rows, if so."""
     given: dict[Any, Any] = {}
     rows = Counter(coders)
@@ -148,7 +148,7 @@ def _of_coders(name: str, coders: Sequence[Any], labels: Sequence[Any]) -> str:
     return ""
 
 
-def _of_items(items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]) -> bool:
+def _of_items(items: Sequence[object], coders: Sequence[object], labels: Sequence[object]) -> bool:
     """Whether all coders of an item have the same value, in so many items that nobody was asked."""
     said: dict[Any, Any] = {}
     first: dict[Any, Any] = {}
@@ -170,7 +170,11 @@ def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
 
 
 def question_column(
-    header: Sequence[str], taken: Collection[Any], asked: Any, source: str, said: str | None = None
+    header: Sequence[str],
+    taken: Collection[object],
+    asked: object,
+    source: str,
+    said: str | None = None,
 ) -> tuple[str | None, list[Problem]]:
     """Name of the column of questions, if there is one, and what is wrong if one is missed."""
     name = said or next((name for name in header if name.strip().casefold() == "question"), None)
@@ -187,7 +191,7 @@ def question_column(
 
 
 def choose_question(
-    counts: Mapping[Any, int], asked: Any, where: str, rows: str = "row"
+    counts: Mapping[Any, int], asked: object, where: str, rows: str = "row"
 ) -> tuple[Any, list[Problem]]:
     """Question that was asked for, or the only one; else what to say."""
     names = sorted(counts, key=str)

@@ -1,4 +1,4 @@
-"""Excel workbooks, SPSS, Parquet and data frames to tables, through the libraries made for them."""
+"""Workbooks, SPSS, Stata, Parquet and data frames to tables, by the libraries made for them."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _rows(page: Any) -> list[list[str]]:
     return [row + [""] * (width - len(row)) for row in rows]
 
 
-def _shown(cell: Any) -> str:
+def _shown(cell: object) -> str:
     """Text of a cell as people see it: whole numbers without a fraction."""
     if cell is None:
         return ""
@@ -108,25 +108,26 @@ def _shown(cell: Any) -> str:
     return str(cell)
 
 
-def spss_table(data: bytes, source: str) -> Table:
-    """Table of an SPSS file: value labels stand for their codes, user-missing values are empty."""
+def statistics_table(data: bytes, source: str, tool: str) -> Table:
+    """Table of an SPSS or Stata file: value labels for their codes, missing values empty."""
     try:
         import pyreadstat
     except ImportError:
-        raise needs("pyreadstat", "An SPSS file") from None
+        raise needs("pyreadstat", f"A file of {tool}") from None
+    read = pyreadstat.read_sav if tool == "SPSS" else pyreadstat.read_dta
     # The library opens files by name only.
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "data.sav")
+        path = os.path.join(folder, "data")
         with open(path, "wb") as file:
             file.write(data)
         try:
-            frame, about = pyreadstat.read_sav(path)
+            frame, about = read(path)
             columns = {
                 str(name): _coded(frame[name].tolist(), about.variable_value_labels.get(name, {}))
                 for name in frame.columns
             }
         except Exception as error:  # the library raises whatever its C code met
-            what = f"The SPSS file is damaged: {first_line(error)}."
+            what = f"The file of {tool} is damaged: {first_line(error)}."
             raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
     table = Table(dict(columns), range(1, len(frame) + 1), source)
     if not len(frame):
@@ -134,7 +135,7 @@ def spss_table(data: bytes, source: str) -> Table:
     return table
 
 
-def _coded(cells: Sequence[Any], names: Mapping[Any, str]) -> list[str]:
+def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
     """Texts of the cells of a variable, by its value labels where it has them."""
     labels = {code: str(name) for code, name in names.items()}
     return [
@@ -165,7 +166,7 @@ def parquet_table(data: bytes, source: str) -> Table:
     return table
 
 
-def _texts(values: Iterable[Any]) -> list[Any]:
+def _texts(values: Iterable[object]) -> list[Any]:
     """Texts of Parquet cells; whole numbers in a column of floats lose their fraction."""
     cells = [None if value is None or value != value else value for value in values]
     whole = all(cell.is_integer() for cell in cells if isinstance(cell, float))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from annomodels.io.objects import at, keys_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -27,7 +25,7 @@ def is_argilla_table(source: Source, options: Options) -> bool:
     return any(_is_dump(value) for record in source.sample for value in record.values())
 
 
-def _is_dump(value: Any) -> bool:
+def _is_dump(value: object) -> bool:
     return isinstance(value, dict) and value.keys() >= set(_LISTS)
 
 
@@ -93,7 +91,13 @@ def read_argilla_table(found: Records) -> None:
 
 
 def _add(
-    found: Records, item: Any, coder: Any, question: str, value: Any, status: Any, row: int
+    found: Records,
+    item: object,
+    coder: object,
+    question: str,
+    value: object,
+    status: object,
+    row: int,
 ) -> None:
     if isinstance(value, list) and any(isinstance(part, dict) for part in value):
         found.note(f"Not read, because its answers are spans or rankings: question {question!r}.")

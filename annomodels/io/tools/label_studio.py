@@ -123,7 +123,12 @@ def _parts(annotation: dict[str, Any]) -> _Parts | None:
 
 
 def _add_answers(
-    found: Records, item: Any, coder: Any, answers: dict[str, list[Any]], row: int, number: str
+    found: Records,
+    item: object,
+    coder: object,
+    answers: dict[str, list[Any]],
+    row: int,
+    number: str,
 ) -> None:
     for question, values in answers.items():
         if len(values) > 1:
@@ -151,7 +156,13 @@ def _predictions(task: dict[str, Any], found: Records) -> Iterator[dict[str, Any
 
 
 def _add_mark(
-    found: Records, item: Any, coder: Any, question: str, tag: str, value: dict[str, Any], text: Any
+    found: Records,
+    item: object,
+    coder: object,
+    question: str,
+    tag: str,
+    value: dict[str, Any],
+    text: object,
 ) -> None:
     """Take the labels of a stretch of text; a browser counts UTF-16 units."""
     found.stretches[question] = None

@@ -16,7 +16,7 @@ from annomodels.io.source import Options, Source
 SCORE = "score"
 
 
-def verdict(passed: Any, score: Any, options: Options) -> Any:
+def verdict(passed: object, score: object, options: Options) -> Any:
     """Label of a judgement: "pass" or "fail" where there is a verdict, else the score."""
     if isinstance(passed, bool) and options.label != SCORE:
         return "pass" if passed else "fail"
@@ -44,12 +44,12 @@ def first_log(source: Source, *endings: str) -> Source | None:
         return None
 
 
-def short(value: Any) -> str:
+def short(value: object) -> str:
     """Text of a value of JSON, for names; "" for nothing."""
     return "" if value is None else str(value)
 
 
-def part_of(value: Any) -> Mapping[str, Any]:
+def part_of(value: object) -> Mapping[str, Any]:
     """Object, or an empty one where there is none."""
     return value if isinstance(value, dict) else {}
 
@@ -138,7 +138,7 @@ def _text(log: Source, name: str) -> str:
     raise AnnotationError(Problem(what, log.name, remedy))
 
 
-def _judges(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _judges(about: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Model that judges for each scorer, as its options or the role of the grader say it."""
     grader = at(about, "model_roles.grader")
     grader = grader.get("model") if isinstance(grader, dict) else grader
@@ -150,7 +150,7 @@ def _judges(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield name.rpartition("/")[2], model
 
 
-def _add(found: Records, item: str, judge: str, score: Mapping[str, Any], row: int) -> None:
+def _add(found: Records, item: str, judge: str, score: Mapping[str, object], row: int) -> None:
     """Take a score, with a question for each of its parts, and who changed it later."""
     edits = objects_in(score.get("history"))
     first = edits[0].get("value", score.get("value")) if edits else score.get("value")
@@ -187,7 +187,7 @@ def read_promptfoo(found: Records) -> None:
     """Take assertions: each metric is a question, and the judge of it is the coder."""
     results = list(_results(record for _, record in found.objects()))
     names = several([_key(result) for _, result in results])
-    judged = [list(_judged(result)) for _, result in results]
+    judged = _by_type([list(_judged(result)) for _, result in results])
     questions = {question for parts in judged for coder, question, _ in parts if coder != HUMAN}
     only = next(iter(questions)) if len(questions) == 1 else "overall"
     for item, (row, result), parts in zip(names, results, judged, strict=True):
@@ -199,7 +199,7 @@ def read_promptfoo(found: Records) -> None:
             found.add(item, coder, only if coder == HUMAN else question, label, row)
 
 
-def _key(result: Mapping[str, Any]) -> dict[str, str]:
+def _key(result: Mapping[str, object]) -> dict[str, str]:
     """Parts of the name of an output: which test, of which provider, with which prompt."""
     provider, test = result.get("provider"), result.get("testIdx")
     if isinstance(provider, dict):
@@ -210,7 +210,7 @@ def _key(result: Mapping[str, Any]) -> dict[str, str]:
     return {"test": short(test), "provider": short(provider), "prompt": short(prompt)}
 
 
-def _judged(result: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _judged(result: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Judge, question and verdict of each assertion; of all together where there are no parts."""
     graded = part_of(result.get("gradingResult"))
     parts = objects_in(graded.get("componentResults"))
@@ -222,7 +222,7 @@ def _judged(result: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, 
         yield ALL, "overall", graded
 
 
-def _judge(said: Mapping[str, Any]) -> tuple[str, str]:
+def _judge(said: Mapping[str, object]) -> tuple[str, str]:
     """Who judges an assertion, and what is asked: its metric, its words, or its type."""
     kind = short(said.get("type")) or "assertion"
     if kind == HUMAN:
@@ -232,6 +232,22 @@ def _judge(said: Mapping[str, Any]) -> tuple[str, str]:
     asked = said.get("metric") or said.get("value")
     question = asked if isinstance(asked, str) and asked else kind
     return (provider if isinstance(provider, str) else kind), " ".join(question.split())[:80]
+
+
+_Judged = tuple[str, str, Mapping[str, Any]]
+
+
+def _by_type(judged: list[list[_Judged]]) -> list[list[_Judged]]:
+    """Name questions by the type of assertion if each result was asked for a text of its own."""
+    asked = Counter(question for parts in judged for _, question, _ in parts)
+    if len(judged) < 2 or any(n > 1 for n in asked.values()):
+        return judged
+    kinds = [
+        [(who, short(at(part, "assertion.type")) or asked, part) for who, asked, part in parts]
+        for parts in judged
+    ]
+    is_once = all(len({kind for _, kind, _ in parts}) == len(parts) for parts in kinds)
+    return kinds if is_once else judged
 
 
 # -- DeepEval: the models that evaluate are the coders, metrics the questions ----------------------
@@ -340,7 +356,7 @@ def _about(log: Source, *, in_folder: bool) -> tuple[str, str]:
     return match["task"] if match else "answer", (model or log.stem).replace("__", "/")
 
 
-def _answer(given: Any) -> Any:
+def _answer(given: object) -> Any:
     """Answer after the filter; of choices that are scored, the number of the likeliest."""
     if not isinstance(given, list):
         return given
@@ -360,7 +376,7 @@ _OF_WHAT = ("observationid", "traceid", "sessionid", "datasetrunid")
 _WHO = ("authorusername", "authoruserid", "author", "evaluatorname", "evaluatorid")
 
 
-def _plain(key: Any) -> str:
+def _plain(key: object) -> str:
     """Name of a field without its spelling: traceId, trace_id and "Trace ID" are one."""
     return re.sub(r"[^a-z]", "", str(key).casefold())
 
@@ -373,7 +389,7 @@ def is_langfuse(source: Source, options: Options) -> bool:
     return {_plain(name) for name in names} >= _NEEDED
 
 
-def _scores(values: Iterable[Any]) -> Iterable[Any]:
+def _scores(values: Iterable[object]) -> Iterable[Any]:
     """Scores of a file: its records, or the ``data`` of answers of the API."""
     for value in values:
         inner = value.get("data") if isinstance(value, dict) else None

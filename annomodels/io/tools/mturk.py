@@ -104,7 +104,7 @@ def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -
     return {**flat, **ticked}
 
 
-def answers_in(content: Any) -> dict[str, Any]:
+def answers_in(content: object) -> dict[str, Any]:
     """Labels by question in the object that a form sends."""
     if not isinstance(content, Mapping) or not content:
         return {}
@@ -113,7 +113,7 @@ def answers_in(content: Any) -> dict[str, Any]:
     return {str(name): _label(value) for name, value in content.items()}
 
 
-def _label(value: Any) -> Any:
+def _label(value: object) -> Any:
     if not isinstance(value, Mapping):
         return value
     for key in ("label", "labels"):
@@ -124,7 +124,7 @@ def _label(value: Any) -> Any:
     return value
 
 
-def _chosen(options: Mapping[str, Any]) -> list[str]:
+def _chosen(options: Mapping[str, object]) -> list[str]:
     return [str(name) for name, chosen in options.items() if chosen is True]
 
 

@@ -43,7 +43,7 @@ def read_potato(found: Records) -> None:
         _add(answer, *kinds[answer.schema], found)
 
 
-def _given(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+def _given(pairs: Iterable[tuple[object, object]]) -> list[tuple[Any, Any]]:
     """Pairs that say something; a value of "0" may be a rating, or an option that is not ticked."""
     return [
         (name, value)
@@ -85,7 +85,7 @@ def _is_key(by_name: Mapping[str, set[str]]) -> bool:
     return len(every) == len(by_name) == len(set(every))
 
 
-def _tick(name: Any, value: Any, rated: bool) -> bool | None:
+def _tick(name: object, value: object, rated: bool) -> bool | None:
     """Whether an option was chosen; None where the value is more than a tick."""
     said = str(value).lower()
     if name == "" or (said in ("0", "1") and rated):
@@ -183,7 +183,7 @@ def _by_instance(state: dict[str, Any], key: str, found: Records) -> Iterator[tu
         found.unreadable(f"the object {key!r}", 1)
 
 
-def _pairs(marks: Any, found: Records) -> Iterator[tuple[dict[str, Any], Any]]:
+def _pairs(marks: object, found: Records) -> Iterator[tuple[dict[str, Any], Any]]:
     """Pairs of what was marked and its value: a list of pairs, or earlier an object."""
     if isinstance(marks, dict):
         for schema, values in marks.items():

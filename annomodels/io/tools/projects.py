@@ -408,7 +408,7 @@ def _answers(mark: Any, in_chain: bool) -> Iterator[tuple[str, str]]:
     return iter(said)
 
 
-def _chains(every: Iterable[Any]) -> dict[int, str]:
+def _chains(every: Iterable[object]) -> dict[int, str]:
     """Return the number of the chain of each mention: from its first link on to the last."""
     found: dict[int, str] = {}
     heads = [mark for mark in every if _short(mark).endswith("Chain") and hasattr(mark, "first")]

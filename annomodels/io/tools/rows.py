@@ -26,6 +26,7 @@ class Rows:
     needs: tuple[str, ...]  # columns of which all are there, or one that begins so (":", "." last)
     item: str
     coder: str
+    packed: str = ""  # column of the answers to the tasks of a row, as a list in JSON
     below: str = ""  # path of the judgements in an object; columns are then keys and key.key
     one_of: tuple[str, ...] = ()  # of these columns one is there, too
     answers: str = ""  # how columns of answers begin; without it, what varies within items
@@ -65,11 +66,27 @@ class Rows:
         ]
 
 
-def _lines(cell: Any) -> list[str]:
+def _lines(cell: object) -> list[str]:
     return [part for part in str(cell or "").split("\n") if part]
 
 
-def _choices(cell: Any) -> Any:
+def _unpacked(cell: object) -> dict[str, Any]:
+    """Answers to each task: a text, a list of texts, or the choices of a survey; no drawings."""
+    found: dict[str, Any] = {}
+    for task in objects_in(parsed(cell)):
+        value = task.get("value")
+        parts = objects_in(value)
+        if parts:
+            value = [part["choice"] for part in parts if "choice" in part]
+        if isinstance(task.get("task"), str) and (value or not parts):
+            found[f"{_TASK}{task['task']}"] = value
+    return found
+
+
+_TASK = "task."
+
+
+def _choices(cell: object) -> Any:
     """Give a bare label, or a list of several, which CSV holds as JSON."""
     value = parsed(cell)
     if isinstance(value, dict) and "choices" in value:
@@ -117,6 +134,16 @@ ROWS: dict[str, Rows] = {
         left_out={("_tainted", "true"): "they are tainted"},
         labels=_lines,
     ),
+    "zooniverse": Rows(
+        "Zooniverse, the classification export",
+        "columns classification_id, user_name, subject_ids and annotations",
+        ("classification_id", "user_name", "subject_ids", "annotations"),
+        item="subject_ids",
+        coder="user_name",
+        packed="annotations",
+        answers=_TASK,
+        number="classification_id",
+    ),
     "appen-json": Rows(
         "Appen (Figure Eight, CrowdFlower), the full report as JSON",
         "records with results.judgments, each with worker_id and data",
@@ -144,6 +171,12 @@ def read_rows(form: Rows, found: Records) -> None:
         table = from_objects(objects, rows, found.source.name)
     else:
         table = found.table
+    if form.packed and not found.problems:
+        answers = [(cells, _unpacked(cells[form.packed])) for _, cells in table.records()]
+        if drawn := sum(not given for _, given in answers):
+            found.note(f"{drawn:,} rows hold drawings on images only, which are not read.")
+        both = [{**cells, **given} for cells, given in answers]
+        table = from_objects(both, table.rows, found.source.name)
     header = table.header
     if form.coder not in header:
         found.problem(f"There is no column {form.coder!r}.", "Download the work of each coder.")

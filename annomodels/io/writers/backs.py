@@ -49,7 +49,7 @@ class GoldList:
 
 
 def gold_list(
-    gold: Any, question: str = "label", texts: Mapping[Any, str] | None = None
+    gold: object, question: str = "label", texts: Mapping[object, str] | None = None
 ) -> GoldList:
     """Take gold labels out of what ``fit.gold()`` gave, or out of a table."""
     table = with_soft(gold)
@@ -83,7 +83,7 @@ def gold_list(
     return GoldList(tuple(items), tuple(labels), question)
 
 
-def _said(label: Any) -> bool:
+def _said(label: object) -> bool:
     return not is_missing(label) and label_text(label) != ""
 
 

@@ -119,12 +119,12 @@ def write(
 
 
 def write_gold(
-    gold: Any,
+    gold: object,
     path: str | os.PathLike[str],
     to: str = "label-studio",
     *,
     question: str = "label",
-    texts: Mapping[Any, str] | None = None,
+    texts: Mapping[object, str] | None = None,
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:

@@ -159,18 +159,18 @@ def argilla(data: Annotations) -> str:
     return as_json(records)
 
 
-def record(item: str, text: str, **parts: Any) -> dict[str, Any]:
+def record(item: str, text: str, **parts: object) -> dict[str, Any]:
     """Record of Argilla; parts that are not given are empty."""
     empty = ("metadata", "suggestions", "responses", "vectors")
     return {"id": item, "fields": {"text": text}, **{name: parts.get(name, {}) for name in empty}}
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """Write a value as JSON over several lines."""
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def as_lines(rows: Iterable[Any]) -> str:
+def as_lines(rows: Iterable[object]) -> str:
     """Write values as JSON lines."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
