@@ -320,12 +320,19 @@ def item_columns(
         raise AnnotationError(problems)
     out: dict[str, dict[str, str]] = {name: {} for name in columns}
     items = table.cells(found)
+    remedy = "Give each item one value, or name columns that have one value per item."
     for name in columns:
-        for (number, _), key, cell in zip(table.rows[1:], items, table.cells(name), strict=True):
-            if is_blank(cell) or is_blank(key) or out[name].setdefault(key, cell) == cell:
-                continue
+        rows = zip(table.rows[1:], items, table.cells(name), strict=True)
+        clashes = [
+            (number, key, cell)
+            for (number, _), key, cell in rows
+            if not (is_blank(cell) or is_blank(key)) and out[name].setdefault(key, cell) != cell
+        ]
+        for number, key, cell in clashes[:1]:
             what = f"Item {key!r} has {out[name][key]!r} and {cell!r} in column {name!r}."
-            problems.append(Problem(what, f"{source}, row {number}", "Give each item one value."))
+            if len(clashes) > 1:
+                what += f" So have {len(clashes) - 1:,} more rows."
+            problems.append(Problem(what, f"{source}, row {number}", remedy))
     if problems:
         raise AnnotationError(problems)
     return out
