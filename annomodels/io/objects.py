@@ -39,7 +39,7 @@ def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
             except AnnotationError:
                 problems.append(row)
     if problems:
-        what = f"{counted(len(problems), 'row')} that is not JSON."
+        what = f"Not JSON: {counted(len(problems), 'row')}."
         remedy = "Give one complete JSON object in each row."
         raise AnnotationError(Problem(what, at_rows(source, problems), remedy))
     return values, rows
@@ -49,7 +49,7 @@ def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Tab
     """Table of JSON objects; a key that is missing gives an empty cell."""
     wrong = [row for value, row in zip(values, rows, strict=True) if not isinstance(value, dict)]
     if wrong:
-        what = f"{counted(len(wrong), 'row')} that is not a JSON object."
+        what = f"Not a JSON object: {counted(len(wrong), 'row')}."
         remedy = 'Write rows such as {"item": "t1", "coder": "ana", "label": "pos"}.'
         return Table({}, [], source, [Problem(what, at_rows(source, wrong), remedy)])
     keys = dict.fromkeys(key for value in values for key in value)
@@ -64,7 +64,7 @@ def _constant(name: str) -> str | None:
     return None if name == "NaN" else name
 
 
-def cell_text(value: object) -> Any:
+def cell_text(value: object) -> object:
     """Text of a JSON value; lists and objects stay, so that they are reported where they matter."""
     if value is None:
         return ""

@@ -155,6 +155,8 @@ def test_mixed_delimiters_are_seen(problems: Any) -> None:
 
 def test_a_column_without_a_name(problems: Any) -> None:
     assert "Column 2 has cells but no name" in one(problems("item,,coder,label\nt,1,a,x\n")).what
+    both = one(problems("item,,,coder,label\nt,1,2,a,x\n"))
+    assert both.what == "2 columns have cells but no name: 2, 3."
     assert "5 cells" in one(problems("item,coder,label,,\nt,a,x\nt,b,x,,y\n")).what
 
 
@@ -217,7 +219,7 @@ def test_wide_problems(problems: Any) -> None:
 def test_json_problems(problems: Any) -> None:
     assert "row 2" in one(problems('{"item": 1}\n{"item"\n', "votes.jsonl")).where
     assert "not JSON" in one(problems("[1, 2", "votes.json")).what
-    assert "not a JSON object" in one(problems("[1, 2]", "votes.json")).what
+    assert "Not a JSON object: 2 rows" in one(problems("[1, 2]", "votes.json")).what
     assert "no record" in problems("[]", "votes.json")[0].what
     assert "nested too deeply" in one(problems("[" * 200_000, "votes.json")).what
     nested = json.dumps([{"item": "t", "coder": "a", "label": ["x", "y"]}])

@@ -156,6 +156,13 @@ def test_brat_without_folders_of_coders_is_refused(tmp_path: Path) -> None:
         read_spans(path)
 
 
+def test_brat_files_that_only_a_number_tells_apart_are_no_coders(tmp_path: Path) -> None:
+    for n in (1, 2):
+        (tmp_path / f"data-sample-{n}.ann").write_text("T1\tPER 0 4\tAnna\n")
+    with pytest.raises(AnnotationError, match="no names of coders"):
+        read_spans(tmp_path)
+
+
 # -- UIMA CAS ----------------------------------------------------------------------------------
 
 

@@ -97,13 +97,17 @@ def from_records(
                 "name."
             )
         table.problems.append(Problem(what, where, remedy))
+    nameless = []
     for place, (name, column) in enumerate(zip(header, cells, strict=True)):
         if name or not place:
             table.columns[name] = column
         elif any(column):
-            what = f"Column {place + 1} has cells but no name."
-            remedy = "Name the column in the first row."
-            table.problems.append(Problem(what, source, remedy))
+            nameless.append(place + 1)
+    if nameless:
+        what = f"Column {nameless[0]} has cells but no name."
+        if len(nameless) > 1:
+            what = f"{len(nameless)} columns have cells but no name: {some(nameless)}."
+        table.problems.append(Problem(what, source, "Name the columns in the first row."))
     return table
 
 
