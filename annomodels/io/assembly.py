@@ -463,7 +463,7 @@ def _account(files: Sequence[File], own: Sequence[Columns]) -> list[str]:
 
 
 def _twice(columns: Columns) -> list[Problem]:
-    """Coders who labelled the same item in two files."""
+    """Coders who labeled the same item in two files."""
     first: dict[tuple[Any, Any], Any] = {}
     found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
     for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annomodels.types import Floats
 
 
-def labelled(facts: Facts) -> str:
+def labeled(facts: Facts) -> str:
     """State what was labeled by whom."""
     if facts.truth == "link":
         return _judged(facts)

@@ -23,7 +23,6 @@ from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.gold import OVERCONFIDENT
 from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
@@ -236,7 +235,7 @@ def _requests(
         most = max(1, int(NEXT_SHARE * wanted.sum()))
         limit = np.minimum(limit, most) if pool.new else limit
     chosen = choose_coders(
-        wanted.astype(np.int64), told, has_labelled(data, here, pool.coders), limit, most
+        wanted.astype(np.int64), told, has_labeled(data, here, pool.coders), limit, most
     )
     row = {int(item): number for number, item in enumerate(order)}
     waiting = [iter(columns) for columns in chosen]
@@ -337,7 +336,7 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     ]
     least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
     notes.append(
-        f"Stop after these labels, and fit again: no other{open_item} {least}."
+        f"After these labels, fit again: no other label{open_item} {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
         "would pay."
@@ -351,7 +350,7 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     if lost:
         notes.append(
             f"{lost:,} labels were left out because no coder was left who has time and has not "
-            "labelled the item."
+            "labeled the item."
         )
     if undecided:
         many = counted(undecided, "contested item is", "contested items are")
