@@ -172,7 +172,7 @@ def next_labels(
     if stack is None or (len(table) and by == "gold"):
         # benchmarks/next_labels.py measures it; an error that a crowd shares is in no forecast
         optimistic = "On public data sets such forecasts were too optimistic."
-        notes[0] += f" {TOO_SURE if stack is None else optimistic}"
+        notes[0] += f" {OVERCONFIDENT if stack is None else optimistic}"
     if len(table) and tree.attrs.get("engine") == "em":
         notes.append(
             "The engine em gives one estimate: the gains take the coders for known exactly. Use "
