@@ -23,6 +23,7 @@ from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors
+from annomodels.summaries.gold.gold import OVERCONFIDENT
 from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
