@@ -316,8 +316,7 @@ class SingleTruth(PairModel):
         return [
             f"One of the interpretations of a mention{other} is true; a coder names it with an "
             "accuracy that is their own for each class, and else one of the others.",
-            f"Weights of the classes: Dirichlet with {self.prevalence.concentration:g} "
-            "pseudo-counts a class.",
+            f"Weights of the classes: {self.prevalence.in_words}.",
             f"Mean accuracy of the coders: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
             f"Concentration of the coders around it: {self.concentration.in_words}.",
         ]

@@ -165,7 +165,9 @@ def test_terms_that_cannot_be_told_apart_are_refused():
     each = {name: {"who": name} for name in table}
     SD(item_covariates={**each, "i0": {"who": "i1"}}).with_data(data)
     more = {name: {"who": name, "length": row["length"]} for name, row in table.items()}
-    with pytest.raises(AnnotationError, match="12 terms of covariates cannot be told apart by 12"):
+    with pytest.raises(
+        AnnotationError, match="12 terms of covariates cannot be identified from 12"
+    ):
         SD(item_covariates=more).with_data(data)
     wrong = {name.upper(): row for name, row in table.items()}
     with pytest.raises(AnnotationError, match="Name items as the data do, such as i0"):
