@@ -131,12 +131,10 @@ MOST = 20_000_000  # judgements
 
 def is_grouped(source: Source, options: Options) -> bool:
     """Whether the last column is ``n`` with whole numbers, and the others share their labels."""
-    if source.header[-1:] != ("n",) or options.coder_columns:
+    if source.header[-1:] != ("n",) or any((*options.roles.values(), options.coder_columns)):
         return False
     header = source.table.header
     if len(header) < 3 or header[-1] != "n" or matched(header)["item"]:
-        return False
-    if options.item or options.coder or options.label:
         return False
     *coders, counts = source.table.columns.values()
     if any(isinstance(cell, (list, dict)) for cells in (*coders, counts) for cell in cells):
