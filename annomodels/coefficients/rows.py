@@ -274,13 +274,9 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
 
 def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
     """All pairs of positions (a <= b) with the same owner; `owner` is sorted, owners < `size`."""
-    per_owner = np.bincount(owner, minlength=size)
-    ends = np.cumsum(per_owner)
-    position = np.arange(len(owner))
-    partners = ends[owner] - position
-    a = np.repeat(position, partners)
-    offset = np.arange(len(a)) - np.repeat(np.cumsum(partners) - partners, partners)
-    return a, a + offset
+    ends, position = np.cumsum(np.bincount(owner, minlength=size)), np.arange(len(owner))
+    b, a = ranges(position, ends[owner] - position)
+    return a, b
 
 
 class Meetings(NamedTuple):

@@ -220,7 +220,7 @@ class Less:
         batch = weights.shape[:-1]
 
         def less(matrix: sparse.csc_array, whole: Floats) -> Floats:
-            lost = (matrix @ weights.T).T.reshape(*batch, self.size, -1)
+            lost = (matrix @ weights.T).T.reshape(*batch, self.size, whole.shape[-1])
             return _less(whole[..., None, :], lost)
 
         pairs = np.zeros((*batch, self.size, 0))

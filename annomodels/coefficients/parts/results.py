@@ -219,11 +219,11 @@ class Diagnosis(_Shown):
 
     sentences: tuple[str, ...] = field(kw_only=True)
     agreement: pd.DataFrame = field(kw_only=True)
-    label_pairs: pd.DataFrame = field(kw_only=True)
-    labels: pd.DataFrame | None = field(kw_only=True)
-    items: pd.DataFrame = field(kw_only=True)
-    coders: pd.DataFrame = field(kw_only=True)
-    groups: pd.DataFrame | None = field(kw_only=True)
+    label_pairs: pd.DataFrame = field(kw_only=True, default_factory=pd.DataFrame)
+    labels: pd.DataFrame | None = field(kw_only=True, default=None)
+    items: pd.DataFrame = field(kw_only=True, default_factory=pd.DataFrame)
+    coders: pd.DataFrame = field(kw_only=True, default_factory=pd.DataFrame)
+    groups: pd.DataFrame | None = field(kw_only=True, default=None)
     components: pd.DataFrame = field(kw_only=True)
     first = 5
 
