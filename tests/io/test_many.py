@@ -90,7 +90,7 @@ def test_every_file_that_lacks_a_column_is_named(folder: Path) -> None:
 def test_a_coder_in_two_files_is_refused_unless_items_were_shown_again(folder: Path) -> None:
     for name in ("one", "two"):
         sheet("ana").assign(coder="ana").to_csv(folder / f"{name}.csv", index=False)
-    with pytest.raises(AnnotationError, match="'ana' labelled 6 items in two files") as caught:
+    with pytest.raises(AnnotationError, match="'ana' labeled 6 items in two files") as caught:
         read(folder, item="ID", label="tone")
     assert "one.csv" in caught.value.problems[0].where
     assert read(folder, item="ID", label="tone", repeats="keep").repeats == 6
@@ -182,10 +182,10 @@ def test_a_tool_that_writes_a_file_for_each_coder_is_known_by_names_too(folder: 
 
 @pytest.mark.parametrize("paths", [[None], [5], {"ana": 5}, [b"a.csv"]])
 def test_what_is_no_path_is_said(paths: object) -> None:
-    with pytest.raises(AnnotationError, match="File names were expected"):
+    with pytest.raises(AnnotationError, match="A file name was expected"):
         read(paths)  # type: ignore[arg-type]
     if not isinstance(paths, dict):
-        with pytest.raises(AnnotationError, match="File names were expected"):
+        with pytest.raises(AnnotationError, match="A file name was expected"):
             scan(paths)  # type: ignore[arg-type]
 
 

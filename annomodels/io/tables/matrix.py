@@ -156,7 +156,7 @@ def read_grouped(found: Records) -> None:
         found.problem("The column n holds cells that are not counts.", "Give whole numbers.")
         return
     if sum(map(int, counts)) * len(coders) > MOST:
-        found.problem(f"It means more than {MOST:,} judgements.", "Give a part of it.")
+        found.problem(f"It amounts to more than {MOST:,} labels.", "Give a part of it.")
         return
     for row, cells in table.records():
         for number in range(1, int(str(cells["n"])) + 1):
