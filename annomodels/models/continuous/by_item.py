@@ -84,10 +84,6 @@ class BetaBinomialByItem(Model):
         """
         return cls(Dirichlet(1.0), Diagonal(2.0, 0.5), Pareto(1.5, 1.0))
 
-    def variables(self, n_labels: int) -> dict[str, tuple[str, ...]]:
-        """Dimensions of the variables that only this model has; none."""
-        return {}
-
     def new_rows(self, draws_of: DrawsOf, rng: np.random.Generator) -> Floats | None:
         """Draw a matrix [sample, truth, label] of a coder who is yet to come, on an item each."""
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)

@@ -17,6 +17,11 @@ def log_softmax(contrasts: TensorLike, xp: ModuleType) -> TensorLike:
     return logits - xp.log(xp.sum(xp.exp(logits), axis=-1, keepdims=True))
 
 
+def softplus(x: TensorLike, xp: ModuleType) -> TensorLike:
+    """Compute log(1 + e^x), for NumPy arrays and PyTensor variables."""
+    return np.logaddexp(0.0, x) if xp is np else xp.softplus(x)
+
+
 def against_last(log_rows: Floats, most: float = 4.0) -> Floats:
     """Logits of all labels but the last, relative to the last, within `most` of zero."""
     return np.asarray(np.clip(log_rows[..., :-1] - log_rows[..., -1:], -most, most))

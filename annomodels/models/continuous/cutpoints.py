@@ -9,6 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
+from annomodels.models.continuous.contrasts import softplus
 from annomodels.models.parameters import Parameter
 from annomodels.types import Floats, Tensor, TensorLike
 
@@ -35,7 +36,7 @@ def interval_logp(
     # P(y <= l | x, j) = F((u_l - x - b_j) / s_j), F(t) = 1 / (1 + e^-t); computed as F(a) - F(b) =
     # F(a) F(-b) (1 - e^(b - a)), which loses no digits; cuts [label - 1]
     logits = (cuts - position - shift) / spread
-    below, above = -_softplus(-logits, xp), -_softplus(logits, xp)
+    below, above = -softplus(-logits, xp), -softplus(logits, xp)
     if xp is not np:
         gap = logits[..., 1:] - logits[..., :-1]
         inner = below[..., 1:] + above[..., :-1] + xp.log(-xp.expm1(-gap))
@@ -55,10 +56,6 @@ def label_logp(
     seen = interval_logp(position[None, :, None], cuts[None, None], shift, spread, xp)
     guessed = xp.log(lapse) + xp.log(coders["lapse_label"])[None, None]
     return xp.logaddexp(xp.log1p(-lapse) + seen, guessed)
-
-
-def _softplus(x: TensorLike, xp: ModuleType) -> TensorLike:
-    return np.logaddexp(0.0, x) if xp is np else xp.softplus(x)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.models.base import State
+from annomodels.models.continuous.contrasts import softplus
 from annomodels.types import Floats, Tensor, TensorLike
 
 FARTHEST = 4.0  # logits beyond which no chain starts
@@ -37,21 +37,13 @@ def log_rows(
         total = xp.log(xp.sum(xp.exp(leaning), axis=2) - 1.0)
         odds = odds - total[:, :, None]
         wrong = (leaning - total[:, :, None])[:, :, None, :]
-    softplus = _softplus(xp)
-    log_right, log_wrong = -softplus(-odds), -softplus(odds)
+    log_right, log_wrong = -softplus(-odds, xp), -softplus(odds, xp)
     if guess is not None:
         lucky = guess[None, :, None]
         log_right = xp.log(lucky + (1.0 - lucky) * xp.exp(log_right))
         log_wrong = xp.log1p(-lucky) + log_wrong
     right = np.eye(k, dtype=bool)[None, :, None, :]
     return xp.where(right, log_right[..., None], log_wrong[..., None] + wrong)
-
-
-def _softplus(xp: ModuleType) -> Callable[[TensorLike], TensorLike]:
-    if xp is np:
-        return lambda x: np.logaddexp(0.0, x)
-    softplus: Callable[[TensorLike], TensorLike] = xp.softplus
-    return softplus
 
 
 def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -31,7 +31,6 @@ from annomodels.types import AnyArray, Floats, Ints, PyMCModel, Tensor, TensorLi
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
-BLOCK = 64 * 2**20
 
 
 class StateModel(Model):
