@@ -138,7 +138,7 @@ def _run(code: str, names: dict[str, Any], where: str) -> tuple[str, Any]:
 
 
 def _shown(said: str, value: Any, key: str) -> str:
-    if type(value).__module__.startswith("matplotlib"):
+    if any(kind.__module__.startswith("matplotlib") for kind in type(value).__mro__):
         from annomodels.plots import inline
 
         figure = inline(value, re.sub(r"[^\w-]", "-", key), "Figure", "Figure of the code above.")
