@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.data.copying import compared, copied
+from annomodels.data.copying import compared
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.copies import families, families_finding
@@ -42,42 +42,6 @@ def annotations(labels, **options):
 
 def names_of(groups, data):
     return [sorted(data.coders[j] for j in group) for group in groups]
-
-
-@pytest.mark.parametrize("n_labels", [2, 4])
-def test_coders_who_copy_are_named(rng, n_labels):
-    labels, _ = said(rng, 200, [0.7] * 6, n_labels)
-    labels[:, 1] = labels[:, 2] = labels[:, 0]
-    data = annotations(labels)
-    assert names_of(copied(compared(data)).coders, data) == [["c0", "c1", "c2"]]
-
-
-def test_few_copies_differ_now_and_then(rng):
-    labels, _ = said(rng, 400, [0.75] * 8)
-    labels[4:, 1] = labels[4:, 0]
-    data = annotations(labels)
-    assert names_of(copied(compared(data)).coders, data) == [["c0", "c1"]]
-
-
-def test_independent_coders_are_no_copies():
-    found = 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        accuracy = rng.beta(rng.uniform(3, 20), rng.uniform(0.5, 4), rng.integers(3, 20))
-        labels, _ = said(rng, 150, accuracy, int(rng.integers(2, 5)), int(rng.integers(2, 8)))
-        found += bool(copied(compared(annotations(labels))).coders)
-    assert found <= 1
-
-
-def test_two_nearly_perfect_coders_are_no_copies(rng):
-    labels, _ = said(rng, 300, [0.997, 0.997, 0.8, 0.8, 0.8, 0.75])
-    assert copied(compared(annotations(labels))).coders == ()
-
-
-def test_coders_of_one_label_are_no_copies(rng):
-    labels, _ = said(rng, 200, [0.8] * 6)
-    labels[:, :2] = 1
-    assert copied(compared(annotations(labels))).coders == ()
 
 
 def family(rng, n_items=300):

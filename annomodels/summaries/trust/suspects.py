@@ -16,7 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN, some
 from annomodels.errors import Option, Verb
 from annomodels.summaries.draws import Draws, model_of, thinned
-from annomodels.summaries.gold.evidence import contributions, majority
+from annomodels.summaries.gold.evidence import contributions, majority, runs
 from annomodels.summaries.skills import skill
 from annomodels.summaries.trust.copies import (
     NAMED,
@@ -72,9 +72,8 @@ def repeats_finding(data: Annotations) -> Finding:
     share = n / max(len(data), 1)
     if share < REPEATED:
         return Finding("repeats", share, REPEATED, f"{n:,} labels repeat a coder on an item.")
-    again = np.zeros(len(data), dtype=bool)
-    again[1:] = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
-    same = float((data.label[1:] == data.label[:-1])[again[1:]].mean())
+    again = ~runs(data)[1:]
+    same = float((data.label[1:] == data.label[:-1])[again].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
     once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
