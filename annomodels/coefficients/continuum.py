@@ -42,7 +42,7 @@ class Units:
         Where each unit begins and where it ends; the end is the first position after it, so that
         end - start is its length, shape [unit].
     texts, coders, labels
-        Names; code i stands for the i-th of them.
+        Names; code i is the i-th name.
     begin, length
         Where each text begins and how long it is, shape [text].
     active

@@ -99,7 +99,7 @@ def test_items_with_missing_labels_are_left_out_and_the_note_says_so():
     for name in NAMES:
         found = am.agreement(data, name, draws=0)
         assert found.value == pytest.approx(by_hand(np.array(SHROUT_FLEISS))[name])
-        assert "Only the 6 of 8 items that every coder labelled count." in found.note
+        assert "Only the 6 of 8 items that every coder labeled count." in found.note
         assert (found.n_items, found.convention) == (6, "listwise")
 
 

@@ -127,7 +127,7 @@ def test_coders_of_a_single_label_are_alike(rng):
     found = single_labels_finding(single(labels))
     assert found.severity == 1
     assert "100 % of the labels are the only one of their coder (500 of 500" in found.sentence
-    assert "these coders are taken for alike" in found.sentence
+    assert "the model treats these coders alike" in found.sentence
     assert "(coder=)" in found.sentence
     usual = annotations(labels)
     assert single_labels_finding(usual).severity == 0
@@ -144,7 +144,7 @@ def test_labels_that_were_hardly_given_are_counted(rng):
     n = int((np.bincount(data.label) < 20).sum())
     assert f"{n} of {data.n_labels} labels were given fewer than 20 times" in found.sentence
     assert f"{5 * data.n_labels:,} rows" in found.sentence
-    assert "all coders are taken for alike" in seldom_finding(data, alike=True).sentence
+    assert "the model treats all coders alike" in seldom_finding(data, alike=True).sentence
     for few in (said(rng, 6, [0.8] * 3, 4), said(rng, 800, [0.8] * 5, 30)):
         assert seldom_finding(annotations(few[0]), alike=False).severity == 0
 
@@ -156,14 +156,14 @@ def test_a_crowd_of_which_each_coder_gave_one_label_is_checked(rng):
     fit = am.fit(single(labels), "pooled", chains=2, draws=50, warmup=30, seed=1)
     found = fit.check()
     assert found.verdict == "check"
-    assert any("One label says nothing of who gave it" in line for line in found.sentences)
+    assert any("One label says nothing about its coder" in line for line in found.sentences)
 
 
 def test_labels_that_are_all_equal_tell_nothing():
     rows = [(i, j, "yes") for i in range(8) for j in range(3)]
     found = one_label_finding(am.Annotations.from_records(rows, labels=["no", "yes"]))
     assert found.severity == 2
-    assert found.sentence.startswith("All labels are yes: nothing in them tells one item from")
+    assert found.sentence.startswith("All labels are yes: they do not distinguish items")
 
 
 def test_two_coders_cannot_tell_who_is_right(rng):

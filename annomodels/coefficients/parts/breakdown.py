@@ -37,6 +37,7 @@ from annomodels.coefficients.rows import Duplicates, Rows, label_counts, within_
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
@@ -67,7 +68,7 @@ def breakdown(
     Parameters
     ----------
     data
-        Who labelled which item how.
+        Labels to compare.
     by
         "label": each label against the rest, so nominal; specific agreement, and the coefficient
         after the other labels are merged (with K the kappa of a category, with alpha the category
@@ -75,7 +76,7 @@ def breakdown(
         "item": agreement of the item's labels, its share of the observed disagreement, what it
         adds to the coefficient, and the chance that two further coders agree on it. "coder": the
         coefficient of the coder's pairs with all others, and of the data without the coder, with
-        the difference. "pair": each two coders on the items both labelled; pairs that share none
+        the difference. "pair": each two coders on the items both labeled; pairs that share none
         are left out. "group": each document, genre or batch, their mean, the pooled value, and
         the standard deviation between them.
     name
@@ -236,7 +237,7 @@ def _rare(note: str, n: int) -> str:
     if n == 0:
         return "Nobody gave it to an item with two labels or more."
     if not note and n < RARE:
-        return f"It occurs {n} time(s); below about {RARE} the interval is too short."
+        return f"It occurs {counted(n, 'time')}; below about {RARE} the interval is too short."
     return note
 
 
@@ -396,7 +397,7 @@ def _coder_notes(setup: Setup, notes: list[str], n: Ints) -> list[str]:
             note = "Shares no item with another coder."
         elif not note and label >= 0:
             note = f"Used {quoted(setup.data.labels[label])} only."
-        found.append(note or (f"Shares {count} item(s) only." if count < FEW else ""))
+        found.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     return found
 
 
@@ -417,7 +418,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     n = (pairs.total @ setup.sample.point).round().astype(np.int64)
     sharing = int((n > 0).sum())
     if not sharing:
-        raise NotApplicable("No two coders labelled the same item, so there is no pair to show.")
+        raise NotApplicable("No two coders labeled the same item, so there is no pair to show.")
     order = np.lexsort((known, -n))[: min(sharing, MOST_PAIRS)]
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))

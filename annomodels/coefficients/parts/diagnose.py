@@ -57,7 +57,7 @@ def diagnose(
     Parameters
     ----------
     data
-        Who labelled which item how.
+        Labels to compare.
     name
         Name or alias of the coefficient that is to be explained.
     distance, missing, duplicates, resample, labels

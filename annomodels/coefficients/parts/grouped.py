@@ -113,7 +113,7 @@ def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
     return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
 
 
-# Taking coder j out changes only the items that j labelled. If the coefficient is a function of
+# Taking coder j out changes only the items that j labeled. If the coefficient is a function of
 # pooled counts, the counts without j are those of the data less a sparse matrix [coder, item]
 # times the weights of the items; otherwise the data are counted for each coder.
 

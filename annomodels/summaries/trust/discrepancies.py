@@ -28,7 +28,7 @@ FEWEST_SHARED = 10
 
 
 class Design:
-    """Who labelled what; fixed, while the labels themselves are replicated."""
+    """Who labeled what; fixed, while the labels themselves are replicated."""
 
     def __init__(self, data: Annotations) -> None:
         self.data = data
