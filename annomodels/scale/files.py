@@ -1,4 +1,4 @@
-"""Which files are meant, which of their columns hold what, and whether they have changed."""
+"""Files of a scan, the roles of their columns, and a fingerprint of changes."""
 
 from __future__ import annotations
 
@@ -77,10 +77,7 @@ def columns_of(
 
 
 def fingerprint_of(files: Iterable[Path], said: object) -> str:
-    """Twelve hexadecimal digits that change with what was said and with the files.
-
-    Of each file this looks at name, size, time of change and both ends.
-    """
+    """Twelve hexadecimal digits that change with `said` and name, size, time, ends of files."""
     digest = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
     for path in files:
         with guarded(shown(path)):
