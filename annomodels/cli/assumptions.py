@@ -14,8 +14,8 @@ def assumption_options(command: Command) -> Command:
     """Add the options; the command gets them as ``assumptions``, keywords of a simulation."""
     several: dict[str, Any] = {"callback": split_words}
     options = [
-        option("--items", "Number of items.", default="200", **several),
-        option("--coders", "Number of coders.", default="20", **several),
+        option("--items", "Number of items.", default="200", callback=whole_numbers),
+        option("--coders", "Number of coders.", default="20", callback=whole_numbers),
         option(
             "--labels", "Number of labels, or their names: neg,neu,pos.", default="2", **several
         ),
@@ -73,23 +73,13 @@ def numbers_from(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-def whole_numbers(words: tuple[str, ...], flag: str) -> list[int]:
-    """Read ``10,20``.
-
-    >>> whole_numbers(("10", "20"), "--coders")
-    [10, 20]
-    """
+def whole_numbers(ctx: click.Context, parameter: click.Parameter, text: str) -> list[int]:
+    """Read ``10,20``; the callback of an option."""
+    words = split_words(ctx, parameter, text)
     if not all(re.fullmatch(r"\d{1,9}", word, re.ASCII) for word in words):
-        raise click.UsageError(f"{flag} {','.join(words)}: write whole numbers, such as 10,20.")
+        wrong = f"{text}: write whole numbers, such as 10,20."
+        raise click.BadParameter(wrong, param=parameter)
     return [int(word) for word in words]
-
-
-def one_number(words: tuple[str, ...], flag: str) -> int:
-    """Read ``10``."""
-    numbers = whole_numbers(words, flag)
-    if len(numbers) > 1:
-        raise click.UsageError(f"{flag}: give one number.")
-    return numbers[0]
 
 
 def _shares(words: tuple[str, ...]) -> list[float]:

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.loading import named_path
-from annomodels.cli.options import Command, gathered, options_of
+from annomodels.cli.options import Command, gathered, options_of, pairs
+from annomodels.cli.places import filled_folder
 from annomodels.cli.session import current, note, warn
+from annomodels.cli.tables import to_text
+from annomodels.cli.terminal import Stages
 from annomodels.data.columns import COLUMNS, columns
 from annomodels.data.validation import counted
+from annomodels.errors import NotApplicable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +54,6 @@ def names_of(model: str) -> tuple[str, ...]:
 def check_chains(chains: Sequence[str]) -> None:
     """Refuse unknown conditions before anything is read."""
     from annomodels.coref.conditions import condition_named
-    from annomodels.errors import NotApplicable
 
     for chain in chains:
         try:
@@ -73,6 +76,7 @@ def document_options(command: Command) -> Command:
             "flag": "attribute",
             "multiple": True,
             "metavar": "WHAT=NAME",
+            "callback": pairs,
             "help": f"Attribute of MMAX2 markables; WHAT is one of {', '.join(ATTRIBUTES)}.",
         },
         genre={
@@ -96,21 +100,7 @@ def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
         given = {}
         for name, path in named:
             given.setdefault(name, []).append(path)
-    words = _attributes(reading["attributes"])
-    return read(given, **{**reading, "attributes": words, "genre": _genre(reading["genre"])})
-
-
-def _attributes(words: Sequence[str]) -> dict[str, str]:
-    out = {}
-    for word in words:
-        what, sign, name = word.partition("=")
-        if not sign or not name or what not in ATTRIBUTES:
-            known = ", ".join(ATTRIBUTES)
-            raise click.UsageError(
-                f"--attribute {word!r}: write WHAT=NAME, where WHAT is one of {known}."
-            )
-        out[what] = name
-    return out
+    return read(given, **{**reading, "genre": _genre(reading["genre"])})
 
 
 def _genre(pattern: str | None) -> Any:
@@ -151,9 +141,6 @@ def write_folder(
     folder: str, found: LinkFacts, table: pd.DataFrame, model: str, singletons: bool
 ) -> bool:
     """Write all outputs beside the folder, then move them in; `table` is that of agreement."""
-    from annomodels.cli.places import filled_folder
-    from annomodels.cli.tables import to_text
-    from annomodels.cli.terminal import Stages
     from annomodels.reporting.page import report_links
 
     with filled_folder(folder) as beside, Stages() as stages:

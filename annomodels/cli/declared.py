@@ -17,6 +17,7 @@ from annomodels.cli.options import (
     Command,
     Job,
     Option,
+    all_words,
     common_options,
     option,
     parameters_of,
@@ -56,6 +57,7 @@ SHARED: dict[str, Option] = {
         "--show...",
         "Further columns about the items to show in the report, separated by commas.",
         metavar="COLUMNS",
+        callback=all_words,
     ),
     "decisions": option(
         "--gold decisions",

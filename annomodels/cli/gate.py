@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from annomodels.cli.exits import DONE, GATE
+from annomodels.cli.session import warn
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -25,7 +28,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 # a name, and after a colon the label that it is about
 _GATE = re.compile(
-    r"\s*([\w-]+(?::[^<>=]+?)?)(?:\.(\w+))?\s*(<=|>=|<|>)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*"
+    r"\s*([\w-]+(?::[^<>=]+?)?)(?:\.(\w+))?\s*(<=|>=|<|>)"
+    r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*",
 )
 
 
@@ -73,26 +77,19 @@ def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
 
 def _parse(text: str) -> Gate:
     found = _GATE.fullmatch(text)
-    try:
-        if not found:
-            raise ValueError
-        name, column, sign, limit = found.groups()
-        value = float(limit)
-    except ValueError:
+    if found is None:
         message = f"--fail-if {text!r} is not a gate; write for example 'alpha<0.667'."
-        raise click.UsageError(message) from None
+        raise click.UsageError(message)
+    name, column, sign, limit = found.groups()
     column = column or "value"
     if column not in COLUMNS:
         message = f"--fail-if: a coefficient has no {column!r}; use {', '.join(COLUMNS)}."
         raise click.UsageError(message)
-    return Gate(name, column, sign, value)
+    return Gate(name, column, sign, float(limit))
 
 
 def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
     """Warn of each gate that fails, and return the exit code."""
-    from annomodels.cli.exits import DONE, GATE
-    from annomodels.cli.session import warn
-
     failures = [sentence for gate in gates for sentence in gate.failures(table, word)]
     for sentence in failures:
         warn(f"gate failed: {sentence}")

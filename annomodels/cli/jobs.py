@@ -28,15 +28,15 @@ from annomodels.cli.loading import (
 from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file
 from annomodels.cli.sampling import (
+    asked_model,
     exit_code,
     facts_of,
     fit_data,
-    grouped_model,
-    regressed_model,
     verdict_lines,
 )
 from annomodels.cli.session import current, note, say, warn
-from annomodels.cli.shown import SHOWN, keep, shown_from, split
+from annomodels.cli.shown import SHOWN, keep, shown_from
+from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     by_question,
     gold_of,
@@ -61,14 +61,17 @@ from annomodels.scale.scanned import Scanned
 
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
-FIT = "fit.nc"
+FIT, CODERS = "fit.nc", "coders.csv"
 FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job) -> tuple[str, ...]:
     """Return the names of the files, with those of an audit and of covariates if there are such."""
+    report = [REPORT] * (not job.no_report)
+    if job.stream:
+        return (*report, GOLD, CODERS, FIT, ABOUT, *[METHODS] * job.methods)
     more = [ESTIMATE] * bool(job.audit) + [EFFECTS] * bool(job.sampling.covariates)
-    return (*[REPORT] * (not job.no_report), *FILES, *more, *[SHOWN] * bool(job.show))
+    return (*report, *FILES, *more, *[SHOWN] * bool(job.show))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,43 +97,52 @@ def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
-    folder = Path(output)
-    check = partial(check_folder, output, names_of(job), job.force)
-    with filled_folder(output, check, force=job.force, keep=(FIT,)) as beside:
+    folder, names = Path(output), names_of(job)
+    inner = [TRUTH] * job.stream
+    check = partial(check_folder, output, names, job.force, inner)
+    kept = (*inner, FIT, *[ABOUT] * job.stream)
+    with filled_folder(output, check, force=job.force, keep=kept) as beside:
         how = drawn_from(job.drawn, output, job.audit)
-        labels = load_data(job.data, job.reading) if labels is None else labels
-        shown = _shown(job, labels)
-        labels = _decided(job, labels)
-        note(repr(labels))
-        say_notes(labels)
-        # looked at before the fit, so that a wrong file costs no time
-        known = None if job.known is None else truths_of(job.known, labels)
-        if job.audit:
-            check_answers(job.audit, labels)
-        for fact in findings(labels):
-            if fact.remark:
-                note(f"{fact.check}: {fact.value}. {fact.remark}")
-        fit = fit_of(job, labels)
-        if job.decisions is not None:
-            fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
-        fit.save(beside / FIT)
+        known = shown = None
+        if job.stream:
+            fit = fit_of(job, scanned(job))
+            save_scan(job, fit, beside, names)
+        else:
+            labels = load_data(job.data, job.reading) if labels is None else labels
+            shown = _shown(job, labels)
+            labels = _decided(job, labels)
+            note(repr(labels))
+            say_notes(labels)
+            # looked at before the fit, so that a wrong file costs no time
+            known = None if job.known is None else truths_of(job.known, labels)
+            if job.audit:
+                check_answers(job.audit, labels)
+            for fact in findings(labels):
+                if fact.remark:
+                    note(f"{fact.check}: {fact.value}. {fact.remark}")
+            fit = fit_of(job, labels)
+            if job.decisions is not None:
+                fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
+            fit.save(beside / FIT)
         if shown is not None:
             keep(shown, beside)
         found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
-        stale = job.no_report and (folder / REPORT).exists()
-        write_outputs(job, fit, beside, names_of(job), found, known, shown)
-    for text in fit.gold(job.threshold).notes if found is None else found.after(fit).gold().notes:
-        note(f"note: {text}")
-    if stale:
-        warn(f"{folder / REPORT} is from an earlier run.")
-    verdict = (fit if found is None else found.after(fit)).check()
-    main_file = folder / (REPORT if not job.no_report else "gold.csv")
-    facts = {
-        "report": str(main_file) if not job.no_report else None,
-        "files": [str(folder / name) for name in names_of(job) if (folder / name).exists()],
-        **facts_of(fit, verdict),
-    }
-    text = "\n".join([str(main_file), *verdict_lines(verdict)])
+        write_outputs(job, fit, beside, names, found, known, shown)
+    after = fit if found is None else found.after(fit)
+    if not job.stream:
+        for text in after.gold(job.threshold if found is None else None).notes:
+            note(f"note: {text}")
+    for name in (REPORT, METHODS):
+        if name not in names and (folder / name).exists():
+            warn(f"{folder / name} is from an earlier run.")
+    verdict = after.check()
+    facts: dict[str, Any] = {"fit": output} if job.stream else {}
+    if job.methods:
+        facts["report"] = None if job.no_report else str(folder / REPORT)
+        paths = [folder / name for name in (*names, *inner)]
+        facts["files"] = [str(path) for path in paths if path.exists()]
+    facts |= {**(sizes_of(fit) if job.stream else {}), **facts_of(fit, verdict)}
+    text = "\n".join([str(folder / names[0]), *verdict_lines(verdict)])
     return Outcome(question, fit, exit_code(fit, verdict, job.sampling), facts, text)
 
 
@@ -140,7 +152,7 @@ def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
         return fit_data(labels, job.sampling, current().command, outputs=True)
     # the command may hold the name of a file of a person
     names = new_names(labels)
-    model = grouped_model(job.sampling, names) or regressed_model(job.sampling, labels, names)
+    model = asked_model(job.sampling, labels, names)
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
 
 
@@ -280,7 +292,7 @@ def _shown(job: Job, labels: Annotations) -> Shown | None:
     if job.data == "-" or job.data.startswith(PREFIX) or hasattr(job.data, "paths"):
         what = "--show reads one table from a file."
         raise click.UsageError(what, click.get_current_context(silent=True))
-    return shown_from(str(job.data), labels, None, split(job.show), job.reading["item"])
+    return shown_from(str(job.data), labels, None, job.show, job.reading["item"])
 
 
 def _decided(job: Job, labels: Annotations) -> Annotations:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.exits import reason_of
 from annomodels.cli.options import Command, Reading, changed, flag_of
 from annomodels.cli.session import current, note, warn
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
+from annomodels.io.border import unreadable
 from annomodels.io.proposals import Proposal
 from annomodels.io.tables.keys import quoted
 
@@ -157,8 +159,6 @@ def done_each[T](
     found: Questions, work: Callable[[str, Annotations], T], nothing: str
 ) -> tuple[dict[str, T], dict[str, str]]:
     """Do the work for each question; what cannot be analyzed is left out with the reason."""
-    from annomodels.cli.exits import reason_of
-
     done, left_out = dict[str, T](), dict(found.left_out)
     for question, labels in found.items():
         try:
@@ -183,18 +183,15 @@ def load_bundled(name: str) -> Annotations:
     """Load a bundled data set, or name those that there are."""
     from annomodels import datasets
 
-    known = datasets.names()
-    if name not in known:
-        close = difflib.get_close_matches(name, known, n=2)
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"There are {', '.join(known)}."
-        raise click.UsageError(f"There is no bundled data set {name!r}. {hint}")
-    return datasets.load(name)
+    try:
+        return datasets.load(name)
+    except AnnotationError as error:  # a wrong word here, not a file that cannot be read
+        raise click.ClickException(str(error)) from None
 
 
 def load_fit(name: str) -> Fit:
     """Load what ``annomodels fit`` or ``annomodels run`` saved."""
     from annomodels.fitting.load import load
-    from annomodels.io.border import unreadable
 
     path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
     if path.is_dir():
@@ -202,18 +199,7 @@ def load_fit(name: str) -> Fit:
         raise AnnotationError(Problem(what, name, "Name the file of the fit."))
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
-    try:
-        return load(path)
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, (AnnotationError, MemoryError, NotApplicable, PermissionError)):
-            raise
-        raise AnnotationError(
-            Problem(
-                "The file is not a saved fit.",
-                name,
-                "Give the file that `annomodels fit DATA -o fit.nc` wrote.",
-            )
-        ) from error
+    return load(path)
 
 
 def stem(name: str) -> str:
@@ -252,7 +238,6 @@ def answers_from(
     paths: Sequence[str] | Mapping[Any, Any], items: Iterable[object]
 ) -> Mapping[Any, Any] | str:
     """Read the answers of several files about items as one, unless they are read already."""
-    from annomodels.data.validation import counted, some
     from annomodels.io.mappings import truths_from
 
     if isinstance(paths, Mapping) or len(paths) == 1:

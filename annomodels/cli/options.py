@@ -82,6 +82,7 @@ class Job:
     anonymise: bool = False
     spreadsheet: bool = False
     no_report: bool = False
+    methods: bool = True
     every_question: bool = False
     stream: bool = False
     cache: str | None = None
@@ -171,7 +172,7 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
         both = {"flag": f"{parameter.name}/--no-{parameter.name}", "show_default": True}
         return {"default": default, **(both if default else {"is_flag": True})}
     if kind.startswith(("Sequence", "Iterable")):
-        several = {"multiple": True, "callback": _all_words}
+        several = {"multiple": True, "callback": all_words}
         return {"metavar": "A,B,...", **(several if default == () else {"callback": split_words})}
     form: dict[str, Any] = {"default": default, "show_default": default is not None}
     if "PathLike" in kind:
@@ -258,7 +259,7 @@ def read_options(command: Command) -> Command:
             "flag": "map",
             "multiple": True,
             "metavar": "OLD=NEW",
-            "callback": _pairs,
+            "callback": pairs,
             "default": (),
             "help": "Recode a label; may be repeated.",
         },
@@ -399,7 +400,8 @@ def split_words(_: click.Context, parameter: click.Parameter, text: str | None) 
     return words
 
 
-def _all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+def all_words(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Read the words between commas of an option that may be repeated; its callback."""
     return tuple(word for text in texts for word in _split(text))
 
 
@@ -411,15 +413,15 @@ def _split(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in row if word.strip())
 
 
-def _pairs(
+def pairs(
     _: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, str] | None:
-    """Read OLD=NEW; a label that holds a = stands in quotes."""
+    """Read OLD=NEW; what holds a = before it stands in quotes."""
     out: dict[str, str] = {}
     for text in texts:
         found = _PAIR.fullmatch(text)
         if found is None:
-            raise click.BadParameter(f"{text!r} is not OLD=NEW.", param=parameter)
+            raise click.BadParameter(f"{text!r}: write {parameter.metavar}.", param=parameter)
         old, new = (found[1] if found[1] is not None else found[2]), found[3]
         if out.setdefault(old, new) != new:
             what = f"{old!r} cannot become both {out[old]!r} and {new!r}."

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,9 +23,14 @@ class CannotWrite(Problems):
     about = "output"
 
 
+_OTHER = "Choose another place with -o."
+_NO_FOLDER = "The output must be a file, but this is a folder."
+_NO_FILE = "The output must be a folder, but this is a file."
+
+
 def check_file(path: str | Path, force: bool) -> None:
     """Make sure that a file can be written."""
-    _raise_all(_file_problems(Path(path), force))
+    _raise_all(_problems(Path(path), force))
 
 
 def check_folder(
@@ -35,32 +38,74 @@ def check_folder(
 ) -> None:
     """Make sure that files, and folders `inner` of Parquet files, can be written into a folder."""
     folder = Path(folder)
-    if folder.is_symlink() and not folder.exists():
-        _raise_all([_dangling(folder)])
-    if folder.exists() and not folder.is_dir():
-        _raise_all(
-            [Problem("The output must be a folder, but this is a file.", str(folder), _OTHER)]
-        )
     if not folder.is_dir():
-        _raise_all(_parent_problems(folder))
+        _raise_all(_problems_of_new(folder))
         return
-    problems = [p for name in names for p in _file_problems(folder / name, force)]
-    problems += [p for name in inner for p in _inner_problems(folder / name, force)]
-    if not problems and not os.access(folder, os.W_OK | os.X_OK):
-        problems.append(_no_permission(folder))
+    problems = [p for name in names for p in _problems(folder / name, force)]
+    problems += [p for name in inner for p in _problems(folder / name, force, of_parquet=True)]
     existing = [problem for problem in problems if isinstance(problem, Existing)]
     if len(existing) > 1:
         files = ", ".join(Path(problem.where).name for problem in existing)
         remedy = "Use --force to overwrite them, or choose another folder with -o."
         one = Problem(f"{len(existing)} outputs exist already: {files}.", str(folder), remedy)
         problems = [one, *(problem for problem in problems if problem not in existing)]
-    _raise_all(problems)
+    _raise_all(list(dict.fromkeys(problems)))
+
+
+def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Problem]:
+    """Return why a file, or a folder of Parquet files, cannot be written; nothing if it can be."""
+    if path.is_symlink() and not path.exists():
+        return [_dangling(path)]
+    if path.exists():
+        if path.is_dir() != of_parquet:
+            return [Problem(_NO_FILE if of_parquet else _NO_FOLDER, str(path), _OTHER)]
+        if not (of_parquet or path.is_file()):  # a device or a pipe
+            return []
+        if of_parquet and not all(f.suffix == ".parquet" and f.is_file() for f in path.iterdir()):
+            what = "This folder contains files that are not outputs of this command."
+            return [Problem(what, str(path), _OTHER)]
+        if not force:
+            remedy = "Use --force to overwrite it, or choose another place with -o."
+            return [Existing("The output exists already.", str(path), remedy)]
+    if not path.parent.is_dir():
+        remedy = "Create the folder first, or choose another place with -o."
+        return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
+    return _not_writable(path.parent)
+
+
+def _problems_of_new(folder: Path) -> list[Problem]:
+    """Return why a folder that is not there cannot be made."""
+    if folder.is_symlink():
+        return [_dangling(folder)]
+    if folder.exists():
+        return [Problem(_NO_FILE, str(folder), _OTHER)]
+    there = next(parent for parent in folder.absolute().parents if os.path.exists(parent))
+    if not there.is_dir():
+        what = "The output folder cannot be created: a part of its path is a file."
+        return [Problem(what, str(there), _OTHER)]
+    return _not_writable(there)
+
+
+def _not_writable(folder: Path) -> list[Problem]:
+    if os.access(folder, os.W_OK | os.X_OK):
+        return []
+    return [Problem("You may not write to the output folder.", str(folder), _OTHER)]
+
+
+def _dangling(path: Path) -> Problem:
+    what = "The output is a link to something that does not exist."
+    return Problem(what, str(path), f"Remove the link. {_OTHER}")
+
+
+def _raise_all(problems: list[Problem]) -> None:
+    if problems:
+        raise CannotWrite(problems)
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
     """Write a file beside its place and move it in; devices and pipes are written to directly."""
     path = Path(path)
-    if _is_special(path):
+    if path.exists() and not path.is_file():
         write(path)
         return
     from annomodels.io.writing import atomic_path
@@ -159,9 +204,6 @@ def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> Non
     """Move files and folders into a folder, which appears with all of them if it is new."""
     from annomodels.io.writing import put
 
-    for part in parts:
-        if not part.is_dir():
-            _as_usual(part)
     if not folder.exists():
         whole = beside / folder.name
         whole.mkdir()
@@ -172,119 +214,13 @@ def _move(parts: Sequence[Path], folder: Path, beside: Path, force: bool) -> Non
             return
         parts = sorted(whole.iterdir())
     for part in parts:
+        target = folder / part.name
         if part.is_dir():
-            _move_folder(part, folder / part.name, beside)
+            if target.exists():
+                target.rename(beside / f"{part.name}.old")  # which goes with `beside`
+            part.rename(target)
         else:
-            put(part, folder / part.name, force)
-
-
-_OTHER = "Choose another place with -o."
-
-
-def _file_problems(path: Path, force: bool) -> list[Problem]:
-    if path.is_dir():
-        return [Problem("The output must be a file, but this is a folder.", str(path), _OTHER)]
-    if path.is_symlink() and not path.exists():
-        return [_dangling(path)]
-    if path.exists():
-        if _is_special(path):
-            return []
-        if not force:
-            return [_existing(path)]
-        if not os.access(path.parent, os.W_OK | os.X_OK):
-            return [_no_permission(path.parent)]
-        return []
-    if path.parent.is_dir():
-        writable = os.access(path.parent, os.W_OK | os.X_OK)
-        return [] if writable else [_no_permission(path.parent)]
-    remedy = "Create the folder first, or choose another place with -o."
-    return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
-
-
-def _existing(path: Path) -> Problem:
-    remedy = "Use --force to overwrite it, or choose another place with -o."
-    return Existing("The output exists already.", str(path), remedy)
-
-
-def _dangling(path: Path) -> Problem:
-    what = "The output is a link to something that does not exist."
-    return Problem(what, str(path), f"Remove the link. {_OTHER}")
-
-
-def _inner_problems(path: Path, force: bool) -> list[Problem]:
-    """Why a folder of Parquet files cannot be replaced."""
-    if not path.exists():
-        return []
-    if not path.is_dir():
-        return [Problem("The output must be a folder, but this is a file.", str(path), _OTHER)]
-    if not all(file.suffix == ".parquet" and file.is_file() for file in path.iterdir()):
-        return [
-            Problem(
-                "This folder contains files that are not outputs of this command.",
-                str(path),
-                _OTHER,
-            )
-        ]
-    if not force:
-        return [_existing(path)]
-    return []
-
-
-def _move_folder(source: Path, target: Path, beside: Path) -> None:
-    """Let a folder take the place of another, which goes with `beside`."""
-    if target.exists():
-        old = beside / f"{source.name}.old"
-        target.rename(old)
-        source.rename(target)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        source.rename(target)
-
-
-def _parent_problems(folder: Path) -> list[Problem]:
-    """Why a folder cannot be made."""
-    for parent in folder.absolute().parents:
-        try:
-            kind = parent.stat().st_mode
-        except FileNotFoundError:
-            continue
-        except NotADirectoryError:
-            continue
-        except PermissionError:
-            return [_no_permission(parent)]
-        if not stat.S_ISDIR(kind):
-            what = "The output folder cannot be created: a part of its path is a file."
-            return [Problem(what, str(parent), _OTHER)]
-        if not os.access(parent, os.W_OK | os.X_OK):
-            return [_no_permission(parent)]
-        return []
-    return []
-
-
-def _no_permission(folder: Path) -> Problem:
-    return Problem("You may not write to the output folder.", str(folder), _OTHER)
-
-
-def _raise_all(problems: list[Problem]) -> None:
-    if problems:
-        raise CannotWrite(problems)
-
-
-def _is_special(path: Path) -> bool:
-    try:
-        kind = path.stat().st_mode
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            return False
-        raise
-    return not stat.S_ISREG(kind)
-
-
-def _as_usual(path: Path) -> None:
-    """Return a file the permissions that new files have; temporary ones are private."""
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)
+            put(part, target, force)
 
 
 def _make(folder: Path) -> list[Path]:

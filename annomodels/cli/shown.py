@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.delimited import TextRows, text_of
 
 if TYPE_CHECKING:
@@ -27,31 +26,18 @@ def shown_from(
     from annomodels.reporting.facts import Shown
 
     wanted = list(dict.fromkeys([*([] if text is None else [text]), *columns]))
-    try:
-        cells = item_columns(path, wanted, item)
-    except AnnotationError as error:
-        error.problems = _once(error.problems)
-        raise
+    cells = item_columns(path, wanted, item)
     names = {label_text(name): name for name in data.items}
     if not any(name in names for column in cells.values() for name in column):
         what = "None of the items of the table is in the data."
-        raise AnnotationError(Problem(what, path, "Name the column of the items: item=."))
+        raise AnnotationError(
+            Problem(what, path, f"Name the column of the items: {Option('item')}.")
+        )
     found = {
         column: {names[name]: cell for name, cell in by_item.items() if name in names}
         for column, by_item in cells.items()
     }
     return Shown(found[text] if text is not None else {}, {name: found[name] for name in columns})
-
-
-def _once(problems: Sequence[Problem]) -> tuple[Problem, ...]:
-    """Return the problems with those of one kind, items with several values, counted as one."""
-    several = [problem for problem in problems if problem.what.startswith("Item ")]
-    rest = [problem for problem in problems if problem not in several]
-    if several:
-        more = f" So have {len(several) - 1:,} more rows." if len(several) > 1 else ""
-        remedy = "Show columns that have one value per item."
-        rest.append(replace(several[0], what=several[0].what + more, remedy=remedy))
-    return tuple(rest)
 
 
 def keep(shown: Shown, folder: Path) -> None:
@@ -84,13 +70,4 @@ def again(fit: Fit, text: str | None, columns: Sequence[str]) -> Shown:
         what = "The file of the labels is not here, so its columns cannot be read."
         remedy = "Run this in the folder of the file, or give the columns to annomodels run."
         raise AnnotationError(Problem(what, source or "the fit", remedy))
-    return shown_from(source, data, text, split(columns))
-
-
-def split(names: Sequence[str]) -> list[str]:
-    """Split the names of columns, which may be given with commas or one by one.
-
-    >>> split(["genre,source", "length"])
-    ['genre', 'source', 'length']
-    """
-    return [name.strip() for part in names for name in part.split(",") if name.strip()]
+    return shown_from(source, data, text, columns)

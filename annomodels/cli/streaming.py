@@ -4,67 +4,42 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.jobs import FIT, METHODS, REPORT, fit_of, told, write_outputs
 from annomodels.cli.loading import PREFIX, asked_of, several
 from annomodels.cli.options import Job, changed, flag_of
-from annomodels.cli.places import check_folder, filled_folder
-from annomodels.cli.sampling import exit_code, facts_of, verdict_lines
-from annomodels.cli.session import note, warn
+from annomodels.cli.sampling import facts_of
+from annomodels.cli.session import note
 from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
+    from annomodels.fitting.fit import Fit
     from annomodels.scale.scanned import Scanned
 
-GOLD, CODERS, ABOUT, TRUTH = "gold.parquet", "coders.csv", "about.json", "truth"
-FILES = (GOLD, CODERS, FIT, ABOUT)
+GOLD, ABOUT, TRUTH = "gold.parquet", "about.json", "truth"
 
 
-def stream(job: Job, *, whole: bool) -> int:
-    """Scan, fit and fill a folder, with methods and report if `whole`; return the exit code."""
-    refuse_the_rest(job)
-    report = whole and not job.no_report
-    names = (*[REPORT] * report, *FILES, *[METHODS] * whole)
-    output, folder = job.output, Path(job.output)
-    with filled_folder(
-        folder,
-        lambda: check_folder(output, names, job.force, (TRUTH,)),
-        force=job.force,
-        keep=(TRUTH, FIT, ABOUT),
-    ) as beside:
-        result = fit_of(job, scanned(job))
-        saved = result.save(beside / "saved")
-        for part in saved.iterdir():
-            part.rename(beside / part.name)
-        saved.rmdir()
-        check = result.check()
-        facts: dict[str, Any] = {
-            "items": result.data.n_items,
-            "annotations": result.data.n_annotations,
-            "model": result.model.name,
-            **facts_of(result, check),
-        }
-        about = json.loads((beside / ABOUT).read_text("utf-8"))
-        about |= {**facts, "command": result.tree.attrs["command"], "files": [*names, TRUTH]}
-        text = json.dumps(about, indent=1)
-        (beside / ABOUT).write_text(text, encoding="utf-8")
-        settled = job.threshold is not None
-        result.write_gold(beside / GOLD, job.threshold, only_settled=settled)
-        write_outputs(job, result, beside, names)
-    for name in (REPORT, METHODS):
-        if name not in names and (folder / name).exists():
-            warn(f"{folder / name} is from an earlier run.")
-    places = {
-        "report": str(folder / REPORT) if REPORT in names else None,
-        "files": [str(folder / name) for name in (*names, TRUTH)],
-    }
-    text = "\n".join([str(folder / names[0]), *verdict_lines(check)])
-    told(job, {"fit": output, **(places if whole else {}), **facts}, text)
-    return exit_code(result, check, job.sampling)
+def sizes_of(fit: Fit) -> dict[str, object]:
+    """Return what ``--json`` says of the labels on disk and their model."""
+    sizes = {"items": fit.data.n_items, "annotations": fit.data.n_annotations}
+    return {**sizes, "model": fit.model.name}
+
+
+def save_scan(job: Job, fit: Fit, beside: Path, names: Sequence[str]) -> None:
+    """Write the fit and its gold labels into a folder, and into ``about.json`` what came of it."""
+    saved = fit.save(beside / "saved")
+    for part in saved.iterdir():
+        part.rename(beside / part.name)
+    saved.rmdir()
+    about = json.loads((beside / ABOUT).read_text("utf-8"))
+    about |= {**sizes_of(fit), **facts_of(fit, fit.check())}
+    about |= {"command": fit.tree.attrs["command"], "files": [*names, TRUTH]}
+    (beside / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+    fit.write_gold(beside / GOLD, job.threshold, only_settled=job.threshold is not None)
 
 
 def scanned(job: Job) -> Scanned:

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from annomodels.cli.loading import load_fit
 from annomodels.cli.options import Writing
+from annomodels.cli.places import write_file
 from annomodels.cli.session import note, say, warn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
@@ -101,7 +103,6 @@ def emit_text(text: str, writing: Writing) -> None:
     if writing.output in (None, "-"):
         click.echo(text, nl=False)
         return
-    from annomodels.cli.places import write_file
 
     path = str(writing.output)
     write_file(path, lambda beside: beside.write_text(text, encoding="utf-8", newline=""))
@@ -110,7 +111,6 @@ def emit_text(text: str, writing: Writing) -> None:
 
 def put(writer: Writer, given: object, writing: Writing, spreadsheet: bool) -> None:
     """Write what a writer makes, and warn of cells that a spreadsheet would compute."""
-    from annomodels.cli.places import write_file
     from annomodels.io.writing import WRITERS, write_table
 
     made = writer.make(given)
@@ -243,8 +243,6 @@ def show(
 
 def loaded(path: str) -> Fit:
     """Load a fit, and say on stderr if it cannot be trusted."""
-    from annomodels.cli.loading import load_fit
-
     fit = load_fit(path)
     found = fit.check(predictive=False)  # which never forbids the use
     if not found:

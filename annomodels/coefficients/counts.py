@@ -15,7 +15,7 @@ from scipy import sparse
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC
 from annomodels.coefficients.rows import Convention, Rows, label_counts, within_items
-from annomodels.coefficients.tables import Tables, label_pairs, over
+from annomodels.coefficients.tables import Tables, over
 from annomodels.types import Floats, Ints
 
 
@@ -85,16 +85,12 @@ class Counts:
     @cached_property
     def coders(self) -> sparse.csc_array:
         """Weight of each label of each coder, sparse [coder * label, item]."""
-        size = self.rows.n_coders * self.rows.n_labels
         cells = self.rows.coder * self.n_labels + self.rows.label
-        return self._by_item(self.convention.coder, cells, size)
+        return self._by_item(self.convention.coder, cells, self.n_coders * self.n_labels)
 
     def _by_item(self, of: Callable[[Floats], Floats], cell: Ints, size: int) -> sparse.csc_array:
-        """Weights of the labels in their cells; the labels are sorted by item already."""
-        rows = self.rows
-        ends = np.concatenate([rows.starts, [len(rows.item)]])
-        values = np.repeat(self.weight(of), rows.per_item)
-        return sparse.csc_array((values, cell, ends), shape=(size, rows.n_items))
+        item = self.rows.item
+        return sparse_sum(self.weight(of)[item], cell, item, (size, self.rows.n_items))
 
     def width(self, by_coder: bool) -> int:
         """Numbers held for each weighting, to plan memory with."""
@@ -173,7 +169,7 @@ class Moments(Counts):
     def _listed(self) -> tuple[Ints, Ints, Floats]:
         """Pairs of nodes, and the weight of each [pair, item]."""
         pair, found = self.weight(self.convention.pair), []
-        first, second = label_pairs(3)
+        first, second = np.triu_indices(3)
         for a, b in zip(first, second, strict=True):
             one, other = self._each[:, a], self._each[:, b]
             ways = self._sums(one) * self._sums(other) - self._sums(one * other)

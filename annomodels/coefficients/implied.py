@@ -16,7 +16,7 @@ from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
 from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, label_pairs, over
+from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, over
 from annomodels.errors import NotApplicable, Verb
 from annomodels.types import Floats
 
@@ -109,7 +109,7 @@ def _metric(
 
 def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
     """Tables of the mean over all pairs of different coders."""
-    first, second = label_pairs(theta.shape[-1])
+    first, second = np.triu_indices(theta.shape[-1])
     margins = np.einsum("sk,sjkl->sjl", p, theta, optimize=True) * v[:, None]
     pooled = margins.sum(1)
     total = np.einsum("j,sjkl->skl", v, theta, optimize=True)

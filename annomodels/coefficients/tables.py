@@ -71,15 +71,9 @@ class Tables:
         return round((1.0 + math.sqrt(1.0 + 8.0 * rows)) / 2.0)
 
 
-def label_pairs(n_labels: int) -> tuple[Ints, Ints]:
-    """All pairs of labels with first <= second."""
-    first, second = np.triu_indices(n_labels)
-    return first.astype(np.int64), second.astype(np.int64)
-
-
 def fold(joint: Floats) -> Floats:
-    """Weights of the pairs of :func:`label_pairs` from tables, [..., K, K] -> [..., pair]."""
-    first, second = label_pairs(joint.shape[-1])
+    """Weights of the pairs with first <= second from tables, [..., K, K] -> [..., pair]."""
+    first, second = np.triu_indices(joint.shape[-1])
     both = joint + np.swapaxes(joint, -1, -2)
     return np.asarray(np.where(first == second, 0.5, 1.0) * both[..., first, second])
 
@@ -98,7 +92,7 @@ def from_joint(
     share = share / share.sum()
     tables = np.stack([t / t.sum((-1, -2), keepdims=True) for t in pairs], axis=-3)
     mean = (tables * share[:, None, None]).sum(-3)
-    first, second = label_pairs(mean.shape[-1])
+    first, second = np.triu_indices(mean.shape[-1])
     return Tables(
         first=first,
         second=second,

@@ -146,7 +146,7 @@ class Sample:
         # together.
         return max(1, MEMORY // len(self.shape))
 
-    def draw(self, draws: int, seed: int | np.random.Generator, width: int) -> Iterator[Floats]:
+    def draw(self, draws: int, seed: int, width: int) -> Iterator[Floats]:
         """Weights in blocks [draw, item], small enough for `width` further numbers per draw."""
         block = self.block
         part = max(1, MEMORY // max(width + self.rows.n_items, 1))
@@ -154,7 +154,8 @@ class Sample:
         plain = int(unequal[0]) if len(unequal) else len(self.shape)
         for start in range(0, draws, block):
             size = min(block, draws - start)
-            rng = _generator(seed, start // block)
+            key = (start // block,) if start else ()
+            rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
             # Items together in memory, as the sparse products want the transpose.
             drawn = np.empty((len(self.shape), size))
             rng.standard_exponential(out=drawn[:plain])
@@ -163,12 +164,6 @@ class Sample:
             for at in range(0, size, part):
                 some = drawn[:, at : at + part]
                 yield (some[self.unit] if self.documents else np.ascontiguousarray(some)).T
-
-
-def _generator(seed: int | np.random.Generator, block: int) -> np.random.Generator:
-    if isinstance(seed, np.random.Generator) or block == 0:
-        return np.random.default_rng(seed)
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(block,)))
 
 
 def make_sample(rows: Rows, drawn: bool = True) -> Sample:

@@ -13,11 +13,11 @@ from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.sets import Empty, size_distance
 from annomodels.coref.alphas import (
     FEWEST,
+    Cut,
     Disagreement,
     LabelBuilder,
     SetLabels,
     chance_corrected_draws,
-    disagreement,
     pieces,
     together,
 )
@@ -87,13 +87,12 @@ def alpha(
         if observed is not None or coefficient == "K":
             raise NotApplicable("A function of two sets gives alpha of one table of labels only.")
         return _by_function(table, distance)
-    others = None if observed is None else [_coded(_table(observed))]
     name = "nominal" if coefficient == "K" else distance
-    found = disagreement(
-        [_coded(table)],
-        size_distance(name, empty),
-        observed=None if others is None else (others, "whole"),
-    )
+    apart = size_distance(name, empty)
+    others: tuple[list[SetLabels], Cut] | None = None
+    if observed is not None:
+        others = [_coded(_table(observed))], "whole"
+    found = together(pieces([_coded(table)], apart, observed=others), apart)
     return result(found, coefficient, name, len(table), "sets")
 
 
@@ -328,7 +327,8 @@ def antecedent_agreement(
     documents = documents_of(corpus)
     coders = len({coder for document in documents for coder in document.layers})
     parts = [_words(document) for document in documents]
-    found = disagreement(parts, size_distance(distance, empty))
+    apart = size_distance(distance, empty)
+    found = together(pieces(parts, apart), apart)
     return result(found, "alpha", distance, coders, "words of the antecedents")
 
 

@@ -232,18 +232,6 @@ class Disagreement(NamedTuple):
         return 1 - self.observed / expected if expected > 0 else math.nan
 
 
-def disagreement(
-    parts: Sequence[SetLabels],
-    distance: SizeDistance,
-    cut: Cut = "whole",
-    observed: tuple[Sequence[SetLabels], Cut] | None = None,
-) -> Disagreement:
-    """Return observed and expected disagreement, with Krippendorff's weights."""
-    # Words are at distance 1 from other words and from all sets; sets of different documents are
-    # disjoint.
-    return together(pieces(parts, distance, cut, observed), distance)
-
-
 @dataclass(frozen=True)
 class Piece:
     """Contribution of a document to the disagreement of a corpus."""
@@ -264,7 +252,9 @@ def pieces(
     cut: Cut = "whole",
     observed: tuple[Sequence[SetLabels], Cut] | None = None,
 ) -> list[Piece]:
-    """Compute the contribution of each document; parameters as in :func:`disagreement`."""
+    """Compute the contribution of each document, with Krippendorff's weights."""
+    # Words are at distance 1 from other words and from all sets; sets of different documents are
+    # disjoint.
     found = []
     for n, whole in enumerate(parts):
         part = whole.pairable()

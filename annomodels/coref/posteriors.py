@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -117,24 +117,16 @@ def weight_blocks(
         yield Weights(mentions, prior, same, own)
 
 
-def kappas(
-    x: Ints,
-    y: Ints,
-    weights: Floats,
-    extras: Sequence[Extra] = (),
-    known: tuple[Floats, Floats, Floats, Floats] | None = None,
-) -> Floats:
+def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> Floats:
     """Return kappa of weighted mentions from their cluster codes, shape [draw]."""
-    # `known`: squared weights, all pairs, and the pairs within the clusters of either coder
     if len(x) < 2:
         return np.full(len(weights), math.nan)
-    if known is None:
-        alone, every = _all_pairs(weights, extras)
-        first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
-        second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
-    else:
-        alone, every, first, second = known
+    added = [extra.weight for extra in extras]
+    alone = np.einsum("dm,dm->d", weights, weights) + sum(weight**2 for weight in added)
+    every = ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
     wide = int(y.max()) + 1
+    first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
+    second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
     joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
     both = _pairs(x * wide + y, weights, alone, joint)
     found = kappa_of(both, first - both, second - both, every - first - second + both)
@@ -191,13 +183,6 @@ def _spread(draws: Floats, value: float, factor: float) -> Floats:
     return np.asarray(np.clip(value + (draws - value) * factor, -1.0, 1.0))
 
 
-def _all_pairs(weights: Floats, extras: Sequence[Extra]) -> tuple[Floats, Floats]:
-    """Sum of the squared weights, and weight of all pairs."""
-    added = [extra.weight for extra in extras]
-    alone = np.einsum("dm,dm->d", weights, weights) + sum(weight**2 for weight in added)
-    return alone, ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
-
-
 def _pairs(
     group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
 ) -> Floats:
@@ -231,20 +216,10 @@ def pair_blocks(
             shared[pair] = both
     factors = {(a, b): spread_factor(codes[a, at], codes[b, at]) for (a, b), at in shared.items()}
     for block in weight_blocks(rng, draws, n, len(names)):
-        alone, every = _all_pairs(block.mentions, block.extras(0, 0, n))
-
-        @cache
-        def within(coder: int, block: Weights = block, alone: Floats = alone) -> Floats:
-            """Weight of the pairs within clusters of a coder who marked all mentions."""
-            added = [(codes[coder][e.x], e.weight) for e in block.extras(coder, coder, n)]
-            return _pairs(codes[coder], block.mentions, alone, added)
-
         found = {}
         for (a, b), at in shared.items():
-            extras = block.extras(a, b, len(at))
-            known = (alone, every, within(a), within(b)) if len(at) == n else None
-            mentions = block.mentions if known else block.mentions.T[at].T
-            values = kappas(codes[a, at], codes[b, at], mentions, extras, known)
+            mentions, extras = block.mentions.T[at].T, block.extras(a, b, len(at))
+            values = kappas(codes[a, at], codes[b, at], mentions, extras)
             found[names[a], names[b]] = _spread(values, *factors[a, b])
         yield found
 

@@ -78,7 +78,7 @@ class Proposal:
         return f"annomodels.{self.verb}({', '.join(words)}) reads {self.gives}"
 
 
-def _listed(value: object) -> Any:
+def _listed(value: object) -> object:
     return list(value) if isinstance(value, (tuple, frozenset)) else value
 
 
@@ -111,7 +111,7 @@ def _search(
     source: Source,
     given: Mapping[str, object],
     tried: Callable[[Mapping[str, object]], object],
-) -> tuple[dict[str, Any], Any] | None:
+) -> tuple[dict[str, object], object] | None:
     """Try what the problems name, then what the columns look like."""
     waiting = _named(error, {})
     if not isinstance(error, NotAsItSeems):  # the columns were found
@@ -133,7 +133,7 @@ def _search(
     return None
 
 
-def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, Any]]:
+def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, object]]:
     """Options that problems name: all together, and the questions to choose from."""
     out = [
         {**options, "question": name} for problem in error.problems for name in problem.choices[:6]
@@ -170,7 +170,7 @@ class _Column:
         return [word.casefold() for word in _WORDS.findall(self.name)]
 
     @property
-    def filled(self) -> list[Any]:
+    def filled(self) -> list[object]:
         return [cell for cell in self.cells if not is_blank(cell)]
 
     @property
@@ -437,7 +437,7 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
     return [[one.name for one in group] for group in found if len(group) > 1]
 
 
-def _without_header(table: Table) -> Iterator[dict[str, Any]]:
+def _without_header(table: Table) -> Iterator[dict[str, object]]:
     """Names for three columns of a file without a header, if the cells tell which is which."""
     cells = [[name, *map(str, column)] for name, column in table.columns.items()]
     sizes = [len(set(column)) for column in cells]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from annomodels.data.annotations import Annotations
-    from annomodels.data.summary import Summary
 
 Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
 _AXIS = {
@@ -71,14 +70,14 @@ def coder_forest(
     chosen = notable(summary.table, most)
     chosen = chosen[np.argsort(summary.table[measure].to_numpy(dtype=float)[chosen], kind="stable")]
     table = summary.table.iloc[chosen]
-    n = len(table)
-    made, ax = style.canvas(0.85 + 0.2 * max(n, 2), ax)
+    made, ax = style.canvas(0.85 + 0.2 * max(len(table), 2), ax)
     if measure in _NEUTRAL:
         ax.axvline(_NEUTRAL[measure], color=style.GREY, linewidth=1.2, zorder=1)
     if target is not None and measure == "accuracy":
         ax.axvline(target, color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=1)
         ax.text(target, -0.75, " target", fontsize=7.5, color=style.MUTED, va="center")
-    half = _half(summary, measure, chosen)
+    draws = draws_of(summary, measure)
+    half = None if draws is None else np.quantile(draws[:, chosen], [0.25, 0.75], axis=0)
     for kind, (colour, marker) in style.KINDS.items():
         at = np.flatnonzero((table["kind"] == kind).to_numpy())
         if not len(at):
@@ -87,38 +86,18 @@ def coder_forest(
             ax.hlines(at, half[0, at], half[1, at], color=colour, linewidth=3.0, zorder=2)
         ends = [table.iloc[at][f"{measure}{end}"].to_numpy(float) for end in ("", "_low", "_high")]
         style.intervals(ax, at, ends, colour, marker, kind, width=1.1, size=5.2)
-    ax.set_yticks(np.arange(n), [style.mathless(short(c)) for c in table["coder"]])
-    ax.set_ylim(n - 0.4, -1.0 if target is not None else -0.6)
+    style.rows(ax, table["coder"], top=-1.0 if target is not None else -0.6)
     _limits(ax, table, measure)
     ax.set_xlabel(_AXIS[measure])
-    style.axes_style(ax)
-    style.legend(ax, columns=3)
-    return made
+    return style.finished(made, ax, 3)
 
 
 def notable(coders: pd.DataFrame, most: int | None = None) -> NDArray[np.intp]:
-    """Row numbers of the coders a lead wants to see first.
-
-    Adversaries, then spammers, then biased coders, then the others, each from the worst skill
-    upwards (reliability, where labels are numbers); coders about whom too little is known come
-    last.
-    None keeps all.
-
-    >>> import pandas as pd
-    >>> table = pd.DataFrame({"kind": ["good", "spammer"], "skill": [0.8, 0.0], "n": [9, 9]})
-    >>> notable(table).tolist()
-    [1, 0]
-    """
+    """Row numbers of the coders by kind, each from the worst skill or reliability upwards."""
     rank = coders["kind"].map(_RANK).fillna(3).to_numpy()
     worth = coders["skill" if "skill" in coders else "reliability"].to_numpy(dtype=float)
     order = np.lexsort((-coders["n"].to_numpy(), worth, rank))
     return order if most is None else order[:most]
-
-
-def _half(summary: Summary, measure: str, chosen: NDArray[np.intp]) -> Floats | None:
-    """50 % intervals of the chosen coders, shape [2, coder]."""
-    draws = draws_of(summary, measure)
-    return None if draws is None else np.quantile(draws[:, chosen], [0.25, 0.75], axis=0)
 
 
 def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
@@ -159,10 +138,7 @@ def confusion_matrix(fit: Any, coder: Hashable, *, ax: Axes | None = None) -> Fi
 
 
 def pair_tables(data: Annotations) -> NDArray[np.int64]:
-    """Count how often two coders gave two labels to the same item.
-
-    Of repeated labels the first one counts.
-    """
+    """Count how often two coders gave two labels to the same item, the first of repeated ones."""
     said = counts_matrix(data.without_repeats())
     tables: NDArray[np.float64] = (said.T @ said).toarray()
     sizes = (data.n_coders, data.n_labels)
@@ -236,9 +212,8 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
         One row per coefficient; dotted lines stand at the thresholds .667 and .8.
     """
     table = summary_of(source, "agreement").table
-    n = len(table)
-    made, ax = style.canvas(0.75 + 0.36 * max(n, 1), ax)
-    rows = np.arange(n, dtype=float)
+    made, ax = style.canvas(0.75 + 0.36 * max(len(table), 1), ax)
+    rows = np.arange(len(table), dtype=float)
     implied = "model" in table and bool(np.isfinite(table["model"].astype(float)).any())
     shift = 0.14 if implied else 0.0
     for sign, names, look in _SEEN[: 1 + implied]:
@@ -247,24 +222,13 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
     for at, value in enumerate(table["value"].astype(float)):
         if not np.isfinite(value):
             ax.text(0.02, at - shift, "not defined", va="center", color=style.MUTED, fontsize=8)
+    small: dict[str, Any] = {"fontsize": 7.5, "color": style.MUTED, "textcoords": "offset points"}
     for threshold, name in _THRESHOLDS:
         ax.axvline(threshold, color=style.GREY, linewidth=1, linestyle=(0, (1, 2)), zorder=1)
-        ax.annotate(
-            name,
-            (threshold, 0),
-            xycoords=("data", "axes fraction"),
-            xytext=(2, 3),
-            textcoords="offset points",
-            fontsize=7.5,
-            color=style.MUTED,
-        )
+        ax.annotate(name, (threshold, 0), (2, 3), ("data", "axes fraction"), **small)
     lows = table[[c for c in ("value", "low", "model_low") if c in table]].to_numpy(dtype=float)
     lowest = float(np.nanmin(lows)) if np.isfinite(lows).any() else 0.0
     ax.set_xlim(min(0.0, lowest) - 0.03, 1.03)
-    ax.set_ylim(n - 0.4, -0.6)
-    titles = table["title" if "title" in table else "coefficient"]
-    ax.set_yticks(rows, [style.mathless(short(title, 26)) for title in titles])
+    style.rows(ax, table["title" if "title" in table else "coefficient"], 26)
     ax.set_xlabel("agreement coefficient, 95 % interval")
-    style.axes_style(ax)
-    style.legend(ax)
-    return made
+    return style.finished(made, ax)

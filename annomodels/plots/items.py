@@ -12,6 +12,7 @@ from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
 from annomodels.plots import style
 from annomodels.plots.style import summary_of
+from annomodels.summaries.draws import flat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,9 +36,9 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
         One row per label, with 50 % and 95 % intervals of the prevalence; of more than 30 labels
         the most frequent ones.
     """
-    draws = np.asarray(fit.tree["posterior"]["prevalence"].values, dtype=float)
-    draws = draws.reshape(-1, draws.shape[-1])
-    raw = _label_counts(fit.data) / max(len(fit.data), 1)
+    draws, data = flat(fit.tree, "prevalence"), fit.data
+    counts = data.per_label if hasattr(data, "per_label") else data.votes.sum(axis=0)
+    raw = counts / max(len(data), 1)
     labels = [label_text(name) for name in fit.data.labels]
     shown = np.arange(len(labels))
     if len(labels) > _MOST_LABELS:
@@ -53,19 +54,10 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     style.intervals(ax, rows, ends, style.BLUE, "o", "corrected", width=1.1)
     look: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.MUTED}
     ax.plot(raw[shown], rows, "D", markersize=5.5, label="as labelled", zorder=3, **look)
-    ax.set_yticks(rows, [style.mathless(short(labels[k])) for k in shown])
-    ax.set_ylim(len(shown) - 0.4, -0.6)
+    style.rows(ax, (labels[k] for k in shown))
     ax.set_xlim(-0.01, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
     ax.set_xlabel("share of the items")
-    style.axes_style(ax)
-    style.legend(ax)
-    return made
-
-
-def _label_counts(data: Any) -> Ints:
-    """How often each label was given, in memory or in a scan, shape [label]."""
-    counted: Ints | None = getattr(data, "per_label", None)
-    return np.bincount(data.label, minlength=data.n_labels) if counted is None else counted
+    return style.finished(made, ax)
 
 
 def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
@@ -87,20 +79,11 @@ def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
     ax.set_ylim(-0.05, max(1.0, float(y.max(initial=0.0))) * 1.06)
     ax.set_xlabel("disagreement of the coders (share of pairs of labels)")
     ax.set_ylabel("doubt about the label (entropy, bits)")
-    style.axes_style(ax, grid="both", frame=True)
-    style.legend(ax)
-    return made
+    return style.finished(made, ax, grid="both", frame=True)
 
 
 def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
-    """Grid points near the given points, and how many points are near each.
-
-    >>> x, y, count = bubbles(np.array([0.0, 0.01, 1.0]), np.zeros(3), 0.1)
-    >>> x.tolist(), count.tolist()
-    ([0.0, 1.0], [2, 1])
-    """
-    if not len(x):
-        return x, y, np.zeros(0, dtype=np.int64)
+    """Grid points near the given points, and how many points are near each."""
     grid = np.round(np.column_stack([x, y]) / step)
     points, count = np.unique(grid, axis=0, return_counts=True)
     return points[:, 0] * step, points[:, 1] * step, count
@@ -158,11 +141,9 @@ def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
     ax.set_aspect("equal")
     ax.set_xlim(-0.15, 1.15)
     ax.set_ylim(-0.14, _HEIGHT + 0.12)
-    style.axes_style(ax, grid="")
     ax.set_xticks([])
     ax.set_yticks([])
-    style.legend(ax)
-    return made
+    return style.finished(made, ax, grid="")
 
 
 def _triangle(ax: Axes, names: list[str]) -> None:
@@ -204,9 +185,7 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
             ends = (mean[at], mean[at] - spread[at], mean[at] + spread[at])
             style.intervals(ax, rank[at], ends, colour, marker, name, alpha=0.75, **_size(named))
     ax.set_xlabel("difficulty of the item (0 = as hard as most)")
-    style.axes_style(ax)
-    style.legend(ax)
-    return made
+    return style.finished(made, ax)
 
 
 def values(source: Any, *, ax: Axes | None = None) -> Figure:
@@ -229,9 +208,7 @@ def values(source: Any, *, ax: Axes | None = None) -> Figure:
     ends = (middle, low, high)
     style.intervals(ax, rank, ends, style.BLUE, "o", "true value", **_size(named))
     ax.set_xlabel("true value, 95 % interval")
-    style.axes_style(ax)
-    style.legend(ax)
-    return made
+    return style.finished(made, ax)
 
 
 def _size(named: bool) -> dict[str, float]:

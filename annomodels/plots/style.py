@@ -139,7 +139,7 @@ def _shown() -> type[Figure]:
 
 
 def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
-    """Give the figure and axes to draw on: those of the user, or new ones `height` inches high."""
+    """Return figure and axes to draw on: those of the user, or new ones `height` inches high."""
     if ax is None:
         made = figure(height)
         return made, made.add_subplot()
@@ -148,7 +148,7 @@ def canvas(height: float, ax: Axes | None) -> tuple[Figure, Axes]:
 
 
 def axes_style(ax: Axes, *, grid: str = "x", frame: bool = False) -> None:
-    """Return axes the common look: thin grid, no box, quiet ticks."""
+    """Set the common look of axes: thin grid, no box, quiet ticks."""
     ax.patch.set_alpha(0.0)
     for side, spine in ax.spines.items():
         spine.set_visible(frame and side in {"left", "bottom"})
@@ -174,6 +174,22 @@ def intervals(
     look: dict[str, Any] = {"color": colour, "linewidth": width, "alpha": alpha, "zorder": 2}
     ax.hlines(y[known], low[known], high[known], **look)
     ax.plot(middle, y, marker, color=colour, markersize=size, label=label, zorder=3)
+
+
+def rows(ax: Axes, names: Iterable[object], width: int = 18, top: float = -0.6) -> None:
+    """Name the rows of a plot, the first on top."""
+    texts = [mathless(short(name, width)) for name in names]
+    ax.set_yticks(np.arange(len(texts)), texts)
+    ax.set_ylim(len(texts) - 0.4, top)
+
+
+def finished(
+    made: Figure, ax: Axes, columns: int = 2, *, grid: str = "x", frame: bool = False
+) -> Figure:
+    """Return a figure with the common look and a legend above the axes."""
+    axes_style(ax, grid=grid, frame=frame)
+    legend(ax, columns)
+    return made
 
 
 def legend(ax: Axes, columns: int = 2) -> None:
@@ -215,16 +231,11 @@ def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str])
             ax.text(c, r, text, ha="center", va="center", fontsize=small, color=INK)
     # About sixty small digits fit side by side below the tiles.
     wide = sum(len(short(name, 12)) + 1 for name in columns) > 60
-    named = max(values.shape) <= _MOST_NAMES
-    ax.set_xticks(
-        np.arange(len(columns)) if named else [],
-        [mathless(short(name, 12)) for name in columns] if named else [],
-        rotation=90 if wide else 0,
-    )
-    ax.set_yticks(
-        np.arange(len(rows)) if named else [],
-        [mathless(short(name, 16)) for name in rows] if named else [],
-    )
+    if max(values.shape) > _MOST_NAMES:
+        rows = columns = ()
+    below, beside = ([mathless(short(n, k)) for n in x] for x, k in ((columns, 12), (rows, 16)))
+    ax.set_xticks(np.arange(len(columns)), below, rotation=90 if wide else 0)
+    ax.set_yticks(np.arange(len(rows)), beside)
     axes_style(ax, grid="")
     ax.tick_params(labelsize=small, labelcolor=INK)
 

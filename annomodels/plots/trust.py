@@ -122,13 +122,10 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
             far = known & chosen & (sign * away > edge)
             at = np.full(int(far.sum()), sign * edge)
             ax.plot(at, rows[far], arrow, color=colour, markersize=6.5)
-    ax.set_yticks(rows, [style.mathless(short(t, 40)) for t in table["statistic"]])
-    ax.set_ylim(len(table) - 0.4, -0.6)
+    style.rows(ax, table["statistic"], 40)
     ax.set_xlim(-edge - 0.3, edge + 0.3)
     ax.set_xticks([-4, -1, 0, 1, 4], ["far less", "", "expected", "", "far more"])
-    style.axes_style(ax, grid="y")
-    style.legend(ax)
-    return made
+    return style.finished(made, ax, grid="y")
 
 
 def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
@@ -188,13 +185,10 @@ def audited(found: Any, *, ax: Axes | None = None) -> Figure:
             name = "model, made cautious"
         style.intervals(ax, y, (middle, left, right), colour, marker, name, size=4.5)
     names = [
-        "gold labels right" if quantity == "accuracy" else short(label_text(label))
+        "gold labels right" if quantity == "accuracy" else label_text(label)
         for quantity, label in zip(table["quantity"], table["label"], strict=True)
     ]
-    ax.set_yticks(rows, [style.mathless(name) for name in names])
-    ax.set_ylim(len(table) - 0.5, -0.6)
+    style.rows(ax, names)
     ax.set_xlim(-0.02, 1.02)
     ax.set_xlabel("share of the items, 95 % interval")
-    style.axes_style(ax)
-    style.legend(ax, 3)
-    return made
+    return style.finished(made, ax, 3)

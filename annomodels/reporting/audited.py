@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from annomodels.reporting.words import interval, number
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
 
-NO_GUARANTEE = "nothing is guaranteed, because how the judged items were chosen is not known"
+_ENDS = ("value", "low", "high")
 _HOW = {
     "audit": "drawn at random by annomodels audit, by predicted label and P(truth), with known "
     "chances",
@@ -42,7 +42,7 @@ def folder_of(facts: Facts) -> str:
 
 
 def said(facts: Facts) -> Estimate:
-    """Give what an audit says, on a page that has one."""
+    """Return what an audit says, on a page that has one."""
     assert facts.estimate is not None
     return facts.estimate
 
@@ -58,7 +58,7 @@ def judged(found: Estimate) -> int:
 
 
 def drawing(found: Estimate) -> str:
-    """Say how many of how many items were judged, and how they were drawn."""
+    """State how many of how many items were judged, and how they were drawn."""
     n = judged(found)
     text = (
         f"An expert judged {counted(n, 'item')} of {found.n_items:,} whose truth the fit "
@@ -71,15 +71,8 @@ def drawing(found: Estimate) -> str:
     return f"{text} {_HOW[found.how]}."
 
 
-def _share(row: Any, way: str) -> str:
-    """Write a share with its interval, by the audit or the model alone."""
-    low, high = row[f"{way}_low"], row[f"{way}_high"]
-    ends = f" ({percent(low)} to {percent(high)})" if np.isfinite(low + high) else ""
-    return f"{percent(row[way])}{ends}"
-
-
 def errors(facts: Facts) -> str:
-    """Say how many gold labels are still wrong after the audit."""
+    """State how many gold labels are still wrong after the audit."""
     found, wrong = said(facts), facts.wrong
     n, known = facts.data.n_items - facts.known_items, judged(found)
     how = "by the audit" if found.by_design else "by the model"
@@ -103,7 +96,7 @@ def of_part(facts: Facts) -> str:
 
 
 def off(found: Estimate) -> str:
-    """Say how far the model was off."""
+    """State how far the model was off."""
     wrong = found.row("wrong")
     ends = f"{number(wrong['low'])} to {number(wrong['high'])}"
     text = (
@@ -111,25 +104,17 @@ def off(found: Estimate) -> str:
         f"{number(wrong['model'])} are "
         f"wrong, and with the audit it is {number(wrong['value'])} ({ends})"
     )
-    shift = _shift(found)
     if wrong["low"] <= wrong["model"] <= wrong["high"]:
         return f"{text}, so the audit does not speak against the model."
+    edge = 0.5 / found.n_items
+    p = np.clip(np.array([wrong["value"], wrong["model"]]) / found.n_items, edge, 1 - edge)
+    shift = float(np.subtract(*np.log(p / (1 - p))))
     word = "sure" if shift > 0 else "unsure"
     return f"{text}: the model was too {word}, by {abs(shift):.1f} in log-odds."
 
 
-def _shift(found: Estimate) -> float:
-    """Log-odds of a wrong label by the audit less those by the model."""
-    wrong = found.row("wrong")
-    edge = 0.5 / found.n_items
-    by_audit, by_model = (
-        np.clip(wrong[way] / found.n_items, edge, 1 - edge) for way in ("value", "model")
-    )
-    return float(np.log(by_audit / (1 - by_audit)) - np.log(by_model / (1 - by_model)))
-
-
 def panel(found: Estimate) -> list[str]:
-    """Say how many independent coders the coders are worth, and how the best compares with all."""
+    """State how many independent coders they are worth, and how the best compares with all."""
     rows = {row["quantity"]: row for row in found.panel.to_dict("records")}
     out = []
     if "effective_coders" in rows:
@@ -142,17 +127,20 @@ def panel(found: Estimate) -> list[str]:
         )
     if "gold_less_best_coder" in rows:
         row, best = rows["gold_less_best_coder"], rows["best_coder"]
-        points, low, high = (100 * row[name] for name in ("value", "low", "high"))
-        text = f"The best of those with many labels is {best['coder']}, "
-        text += f"{percent(best['value'])} of whose labels are right (95 % interval "
-        text += f"{percent(best['low'])} to {percent(best['high'])}); the gold labels of all "
-        text += f"coders together are {_points(points)} percentage points better "
-        text += f"({_points(low)} to {_points(high)})"
-        verdict = ": the panel beats its best coder" if low > 0 else (
-            ": one coder alone does better than the panel" if high < 0
+        value, low, high = (f"{100 * row[name]:.1f}".replace("-", "−") for name in _ENDS)
+        share, least, most = (percent(best[name]) for name in _ENDS)
+        verdict = (
+            ": the panel beats its best coder"
+            if row["low"] > 0
+            else ": one coder alone does better than the panel"
+            if row["high"] < 0
             else ", so which of the two is better is open"
-        )  # fmt: skip
-        out.append(f"{text}{verdict}.")
+        )
+        out.append(
+            f"The best of those with many labels is {best['coder']}, {share} of whose labels are "
+            f"right (95 % interval {least} to {most}); the gold labels of all coders together are "
+            f"{value} percentage points better ({low} to {high}){verdict}."
+        )
     return out
 
 
@@ -160,18 +148,19 @@ def _whole(value: float) -> str:
     return f"about {value:,.0f}" if value >= 10 else f"about {value:.1f}".removesuffix(".0")
 
 
-def _points(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
-
-
 def results(facts: Facts) -> str:
-    """Say for a methods section what an audit found."""
+    """State for a methods section what an audit found."""
     found = said(facts)
     if not found.by_design:
-        return f"{drawing(found)} {NO_GUARANTEE[0].upper()}{NO_GUARANTEE[1:]}."
+        return (
+            f"{drawing(found)} Nothing is guaranteed, because how the judged items were chosen is "
+            "not known."
+        )
     row = found.row("accuracy")
+    share, low, high = (percent(row[name]) for name in _ENDS)
+    alone, *ends = (percent(row[f"audit{end}"]) for end in ("", "_low", "_high"))
     return (
-        f"{drawing(found)} By these items and the model together, {percent(row['value'])} of the "
-        f"gold labels (95 % interval {percent(row['low'])} to {percent(row['high'])}) were right "
-        f"before the audited ones were corrected; by the audit alone {_share(row, 'audit')}."
+        f"{drawing(found)} By these items and the model together, {share} of the gold labels (95 % "
+        f"interval {low} to {high}) were right before the audited ones were corrected; by the "
+        f"audit alone {alone}{f' ({ends[0]} to {ends[1]})' * bool(np.isfinite(row['audit_low']))}."
     )

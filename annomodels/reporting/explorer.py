@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,36 +29,26 @@ _LIKELY = 0.0005  # probability below which a label is not listed
 _MOST_LIKELY = 8  # labels of an item that are listed
 
 
-def queue(p_truth: Floats, known: Bools | None = None) -> Ints:
-    r"""Order items by the expected number of wrong labels that deciding them removes.
-
-    A decision removes the error of the item's gold label, which has probability
-    :math:`1 - \max_k P(t_i = k)`. Items of known truth come last.
-
-    >>> queue(np.array([[0.9, 0.1], [0.6, 0.4], [0.5, 0.5]])).tolist()
-    [2, 1, 0]
-    """
-    doubt = 1.0 - p_truth.max(axis=1)
-    if known is not None:
-        doubt = np.where(known, -1.0, doubt)
-    return np.argsort(-doubt, kind="stable")
+def queue(p_truth: Floats, known: Bools) -> Ints:
+    """Order items by the expected number of wrong labels that deciding them removes."""
+    # a decision removes the error of the gold label; items of known truth come last
+    return np.argsort(np.where(known, 1.0, -(1.0 - p_truth.max(axis=1))), kind="stable")
 
 
 def payload(facts: Facts, command: str) -> str:
     """Return the items as JSON that a script element can hold, those most in doubt first."""
     data = facts.data
-    rows, left_out = _rows(facts)
     p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
-    extra = list(facts.shown.columns)
+    rows = _rows(facts, p)
     about = {
         "fit": fingerprint(facts),
         "labels": [short(name, 60) for name in data.labels],
         "names": [label_text(name) for name in data.labels],
         "coders": [short(name, 40) for name in data.coders],
-        "columns": [short(name, 40) for name in extra],
+        "columns": [short(name, 40) for name in facts.shown.columns],
         "wrong": round(float(facts.wrong.gold), 3),
-        "doubt": round(float((1 - p.max(axis=1))[~facts.known_mask].sum()), 4),
-        "left": left_out,
+        "doubt": round(float((1 - p.max(axis=1))[data.known < 0].sum()), 4),
+        "left": data.n_items - len(rows),
         "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
         "command": follow_up(command),
     }
@@ -68,11 +58,7 @@ def payload(facts: Facts, command: str) -> str:
 
 
 def inert(text: str) -> str:
-    r"""Return JSON in which no character means anything to HTML.
-
-    >>> print(inert('["</script>"]'))
-    ["\u003c/script\u003e"]
-    """
+    """Return JSON in which no character means anything to HTML."""
     for sign in _SIGNS:
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return text
@@ -97,12 +83,10 @@ def follow_up(command: str) -> str:
     )
 
 
-def _rows(facts: Facts) -> tuple[list[str], int]:
-    """JSON of each item until the page is full, and how many items were left out."""
-    data, order = facts.data, queue(
-        np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float), facts.known_mask
-    )  # fmt: skip
-    make = _maker(facts)
+def _rows(facts: Facts, p: Floats) -> list[str]:
+    """JSON of each item until the page is full."""
+    order = queue(p, facts.data.known >= 0)
+    make = _maker(facts, p)
     for longest in (LONGEST, 400, 120):
         rows: list[str] = []
         size = 0
@@ -114,41 +98,30 @@ def _rows(facts: Facts) -> tuple[list[str], int]:
             rows.append(row)
         if len(rows) == len(order) or not (facts.shown.text or facts.shown.columns):
             break
-    return rows, data.n_items - len(rows)
+    return rows
 
 
-def _maker(facts: Facts) -> Any:
-    """Return the function that makes the entry of an item.
-
-    An entry is name, gold label, state, [label, probability, ...], [coder, label, contribution,
-    ...], reason, text, further columns.
-    """
-    data = facts.data
-    p = np.asarray(facts.tree["truth"]["p_truth"].values, dtype=float)
-    best = p.argmax(axis=1)
-    value = (10 * _contributions(facts, p)).round().astype(int).tolist()
+def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
+    """Return the function that makes the entry of an item, with texts cut to a length."""
+    data, shown, best = facts.data, facts.shown, p.argmax(axis=1)
+    value = (10 * _contributions(facts, p)).round().astype(int)
+    votes = np.column_stack([data.coder, data.label, value])
     reasons = facts.fit.items().table["reason"].tolist()
-    state = facts.state.tolist()
-    starts, coder, label = data.starts.tolist(), data.coder.tolist(), data.label.tolist()
-    shown = facts.shown
     texts: Mapping[Any, str] = shown.text or dict(zip(data.items, data.texts or (), strict=False))
 
-    def entry(i: int, longest: int) -> list[Any]:
+    def entry(i: int, longest: int) -> list[object]:
         likely = [k for k in np.argsort(-p[i], kind="stable")[:_MOST_LIKELY] if p[i, k] >= _LIKELY]
-        votes: list[int] = []
-        for n in range(starts[i], starts[i + 1]):
-            votes += (coder[n], label[n], value[n])
         name = data.items[i]
-        out = [
+        return [
             label_text(name),
             int(best[i]),
-            state[i],
+            int(facts.state[i]),
             [each for k in likely for each in (int(k), round(float(p[i, k]), 3))],
-            votes,
+            votes[data.starts[i] : data.starts[i + 1]].ravel().tolist(),  # coder, label, value
             clean(reasons[i]),
             short(texts.get(name, ""), longest),
+            *(short(column.get(name, ""), longest) for column in shown.columns.values()),
         ]
-        return out + [short(column.get(name, ""), longest) for column in shown.columns.values()]
 
     return entry
 
@@ -168,11 +141,7 @@ def _contributions(facts: Facts, p: Floats) -> Floats:
 
 
 def packed(files: Mapping[str, str]) -> str:
-    """Return tables as JSON of compressed texts, those that fit into the page.
-
-    >>> packed({"a.csv": "x"})[:8]
-    '{"a.csv"'
-    """
+    """Return tables as JSON of compressed texts, those that fit into the page."""
     out: dict[str, str] = {}
     room = FILES_ROOM
     for name, text in files.items():

@@ -10,24 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.limits import CODER_THIN
-from annomodels.reporting.health import Counts, Health, Spread, health
+from annomodels.reporting.health import Health, health
 from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.draws import model_of
-from annomodels.summaries.gold.coverage import CURVE
+from annomodels.summaries.gold.coverage import CURVE, Wrong, wrong_interval
 
 if TYPE_CHECKING:
     import pandas as pd
-    import xarray as xr
 
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
     from annomodels.scale.tally import Tally
-    from annomodels.summaries.gold.coverage import Wrong
     from annomodels.summaries.next.next_labels import NextLabels
     from annomodels.summaries.trust.checks import Check
-    from annomodels.types import Bools, Floats, Ints
+    from annomodels.types import Ints
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Shown:
 
 
 class Facts:
-    """What the sections of a page are made from."""
+    """Facts that the sections of a page are made from."""
 
     def __init__(
         self,
@@ -51,51 +47,30 @@ class Facts:
         estimate: Estimate | None = None,
         shown: Shown | None = None,
     ) -> None:
-        self.fit = fit
-        self.target = target
-        self.others = others
-        self.known = known
+        self.fit, self.data, self.tree = fit, fit.data, fit.tree
+        self.truth, self.on_disk, self.unsupported = (
+            fit.model.truth,
+            fit.truth is not None,
+            fit.unsupported,
+        )
+        self.target, self.others, self.known = target, others, known
         self.shown = Shown() if shown is None else shown
         self.estimate = None if estimate is None else renamed(estimate, fit)
 
-    def unsupported(self, verb: str) -> str:
-        """See :meth:`annomodels.Fit.unsupported`."""
-        return self.fit.unsupported(verb)
-
-    @property
-    def truth(self) -> str:
-        """What the truth of an item is: "class", "number" or "link"."""
-        return str(self.fit.model.truth)
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether the labels are not in memory."""
-        return self.fit.truth is not None
-
     def has(self, verb: str) -> bool:
-        """Whether the fit gives something."""
+        """Return True if the fit has a table or plot."""
         return not self.unsupported(verb)
-
-    @property
-    def data(self) -> Any:
-        """What was labelled."""
-        return self.fit.data
 
     @property
     def fingerprint(self) -> str:
         """Of the data that were fitted, without what an audit told of them."""
         return str(before_audit(self.fit).data.fingerprint)
 
-    @property
-    def tree(self) -> xr.DataTree:
-        """Its results."""
-        return self.fit.tree
-
     @cached_property
     def check(self) -> Check:
         """Verdict of the diagnostics, tested on the truth that the fit was not told."""
         found = self.fit.check()
-        if self.known is None or not self.has("gold") or self.truth != "class":
+        if self.known is None or not self.has("wrong_labels"):
             return found
         from annomodels.summaries.trust.checks import tested_on
 
@@ -132,7 +107,11 @@ class Facts:
     @cached_property
     def wrong(self) -> Wrong:
         """Numbers of wrong labels to be expected."""
-        return self.fit.wrong_labels(self.known)
+        if not self.on_disk:
+            return self.fit.wrong_labels(self.known)
+        low, high = wrong_interval(self.tree) or (np.nan, np.nan)
+        open_items = self.data.n_items - self.known_items
+        return Wrong(open_items, float(self.tree.attrs["expected_errors"]), low, high)
 
     @cached_property
     def tally(self) -> Tally:
@@ -143,7 +122,7 @@ class Facts:
 
     @cached_property
     def coverage(self) -> Summary:
-        """How many items each threshold keeps."""
+        """Number of items that each threshold keeps."""
         if self.has("coverage"):
             return self.fit.coverage(self.known)
         import xarray as xr
@@ -153,45 +132,19 @@ class Facts:
         return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset(), (), CURVE)
 
     @cached_property
-    def counts(self) -> Counts:
-        """Facts about the data before any model."""
-        return self.health if self.has("gold") else _counts(self.data, self.tally)
-
-    @cached_property
     def health(self) -> Health:
-        """More of them, which need the labels in memory."""
-        return health(self.data)
-
-    @cached_property
-    def parts_apart(self) -> tuple[int, tuple[int, ...]]:
-        """In how many parts that share no coder the data fall, and their sizes if known."""
-        if self.on_disk:
-            return int(self.data.components), ()
-        return len(self.health.components), self.health.components
-
-    @cached_property
-    def accuracy(self) -> Floats:
-        """Accuracy of the coders on every draw, shape [sample, coder]."""
-        return np.asarray(self.coders.draws["accuracy"].values, dtype=float)
+        """Facts about the data before any model."""
+        return health(self.data, self.tally.per_item if self.on_disk else None)
 
     @property
     def settled(self) -> int:
         """Number of items with a settled label."""
-        return (
-            int(self.fit.gold().table["settled"].sum()) if self.has("gold") else self.tally.settled
-        )
-
-    @property
-    def expected_errors(self) -> float:
-        """Expected number of wrong gold labels of a scan."""
-        return float(self.tree.attrs["expected_errors"])
+        return self.tally.settled if self.on_disk else int(self.fit.gold().table["settled"].sum())
 
     @property
     def known_items(self) -> int:
         """Number of items of known truth: it was given to the fit, or an audit told it."""
-        if self.unsupported("gold"):
-            return self.tally.known
-        return 0 if self.data.gold is None else int((self.data.gold >= 0).sum())
+        return self.tally.known if self.on_disk else int((self.data.known >= 0).sum())
 
     @property
     def told_items(self) -> int:
@@ -205,32 +158,6 @@ class Facts:
         table = self.coders.table
         return table[flagged(table)].sort_values("skill", kind="stable")
 
-    @cached_property
-    def state(self) -> Ints:
-        """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
-        codes = {"needs more labels": 1, "contested": 2}
-        state = (
-            self.fit.items().table["quadrant"].map(lambda name: codes.get(name, 0)).to_numpy(int)
-        )
-        return np.where(self.known_mask, 3, state)
-
-    @cached_property
-    def states(self) -> dict[str, int]:
-        """Number of items in each state."""
-        names = ("settled", "need labels", "contested", "decided")
-        if self.unsupported("items"):
-            known = self.known_items
-            rest = self.data.n_items - self.settled
-            return dict(zip(names, (self.settled - known, rest, 0, known), strict=True))
-        counted = np.bincount(self.state, minlength=4).tolist()
-        return dict(zip(names, counted, strict=True))
-
-    @property
-    def known_mask(self) -> Bools:
-        """Whether the true label of an item is known, shape [item]."""
-        gold = self.data.gold
-        return np.zeros(self.data.n_items, bool) if gold is None else np.asarray(gold >= 0)
-
     @property
     def to_train(self) -> pd.DataFrame:
         """Coders to talk to, worst skill first."""
@@ -238,18 +165,34 @@ class Facts:
         chosen = table[table["advice"].str.startswith("retrain")]
         return chosen.sort_values("skill", kind="stable")
 
+    @cached_property
+    def state(self) -> Ints:
+        """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
+        codes = {"needs more labels": 1, "contested": 2}
+        state = self.fit.items().table["quadrant"].map(codes).fillna(0).to_numpy(int)
+        return np.where(self.data.known >= 0, 3, state)
+
+    @cached_property
+    def states(self) -> dict[str, int]:
+        """Number of items in each state."""
+        if self.on_disk:
+            known, rest = self.known_items, self.data.n_items - self.settled
+            counts = [self.settled - known, rest, 0, known]
+        else:
+            counts = np.bincount(self.state, minlength=4).tolist()
+        return dict(zip(("settled", "need labels", "contested", "decided"), counts, strict=True))
+
     @property
     def too_sure(self) -> bool:
-        """Whether errors gather on some items, and P(truth) takes no account of that."""
-        if model_of(self.tree).stacks or (self.estimate and self.estimate.by_design):
+        """Return True if errors gather on some items and P(truth) does not account for that."""
+        if self.fit.model.stacks or (self.estimate and self.estimate.by_design):
             return False
-        table = self.check.table
-        about = table["name"].isin(("errors on the same items", "spread of the votes"))
-        return bool((about & ~table["ok"].astype(bool)).any())
+        codes = ("errors_on_the_same_items", "spread_of_the_votes")
+        return any(each.severity and each.code in codes for each in self.check.findings)
 
 
 def renamed(estimate: Estimate, fit: Fit) -> Estimate:
-    """Give an estimate in which coders are called as in a fit, whose coders may be anonymous."""
+    """Return an estimate with coders called as in a fit, whose coders may be anonymous."""
     audit = fit.tree["audit"] if "audit" in fit.tree.children else None
     if audit is None or audit.attrs.get("mark") != estimate.mark:
         what = "The estimate belongs to another fit, or this one is not as it is after the audit."
@@ -266,7 +209,7 @@ def renamed(estimate: Estimate, fit: Fit) -> Estimate:
 
 
 def before_audit(fit: Fit) -> Fit:
-    """Give a fit without what an audit told of its items, as models are compared."""
+    """Return a fit without what an audit told of its items, as models are compared."""
     if "audit" not in fit.tree.children:
         return fit
     gold = np.array(fit.data.gold)
@@ -275,18 +218,5 @@ def before_audit(fit: Fit) -> Fit:
 
 
 def facts_of(fit: Fit | Facts) -> Facts:
-    """Give what is known of a fit, if that is not what is given."""
+    """Return what is known of a fit, if that is not what is given."""
     return fit if isinstance(fit, Facts) else Facts(fit)
-
-
-def _counts(data: Any, counted: Tally) -> Counts:
-    return Counts(
-        per_item=Spread.counted(counted.per_item),
-        per_coder=Spread.of(data.per_coder),
-        label_counts=tuple(int(n) for n in data.per_label),
-        unused=tuple(data.labels[k] for k in np.flatnonzero(data.per_label == 0)),
-        repeats=data.repeats,
-        skips=data.skips,
-        few=tuple(data.coders[j] for j in np.flatnonzero(data.per_coder < CODER_THIN)),
-        single=int(counted.per_item[1]),
-    )

@@ -26,7 +26,7 @@ CODER_DRAWS = 400
 
 @dataclass(eq=False)
 class LinkFacts:
-    """What the page is made of."""
+    """Facts that the sections of a page on coreference are made from."""
 
     documents: Sequence[Document]
     chains: Sequence[str] = ("incl-",)
@@ -41,7 +41,7 @@ class LinkFacts:
     truth, estimate = "link", None
 
     def unsupported(self, verb: str) -> str:
-        """Say why there is no such table; empty where there is one."""
+        """Return why there is no such table; empty if there is one."""
         if verb == "texts":
             return "" if self.documents else "a fit does not hold the texts, give them (texts=)"
         return "no model was fitted" if self.fit is None else self.fit.unsupported(verb)
@@ -60,6 +60,12 @@ class LinkFacts:
     def agreement(self) -> pd.DataFrame:
         """Agreement on all texts together."""
         return self.agreement_by(None)
+
+    @cached_property
+    def by_kappa(self) -> pd.DataFrame:
+        """Pair kappa of each text, the lowest first."""
+        assert self.posterior is not None
+        return self.posterior.table(self.prob).sort_values("kappa", kind="stable")
 
     def agreement_by(self, by: By | None) -> pd.DataFrame:
         """From :func:`annomodels.coref.agreement_table`."""
@@ -99,7 +105,7 @@ class LinkFacts:
         return len({coder for document in self.documents for coder in document.layers})
 
     def kinds(self) -> dict[str, int]:
-        """How many expressions are of each kind."""
+        """Count the expressions of each kind."""
         if not len(self.places):
             return {}
         return {str(kind): int(n) for kind, n in self.places["kind"].value_counts().items()}

@@ -34,22 +34,22 @@ _NOTE = (
     "Value: as observed, with its interval from resampled items. Model: as the fitted model "
     "implies it for very many items of this kind."
 )
-_SAMPLERS = {"gibbs": "a Gibbs sampler", "nuts": "the No-U-Turn sampler"}
+_SAMPLERS = {
+    "gibbs": "a Gibbs sampler",
+    "nuts": f"the No-U-Turn sampler {cite('hoffman2014', 'abrilpla2023')}",
+}
 _TRUTHS = {"class": "labels", "number": "values", "link": "readings"}
 _ALSO = {"class": ("dawid1979",), "number": (), "link": ()}
 
 
 def methods(fit: Fit | Facts, command: str = "") -> str:
-    """Write a methods section as Markdown.
-
-    Data, agreement, model with its priors, inference with its diagnostics, and results, each
-    estimate with its interval; then the command, the table of coefficients, the references and
-    their BibTeX entries. What needs the labels in memory is left out of a fit of a scan.
-    """
+    """Write a methods section as Markdown, with what it cites and the table of coefficients."""
     facts = facts_of(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
-    repeat = ["## How to repeat it", versions(facts) + told]
-    return document([*paragraphs(facts)], [*repeat, *_agreement_part(facts)], references(facts))
+    parts = ["## How to repeat it", versions(facts) + told]
+    if rows := _rows(facts):
+        parts += ["## Agreement coefficients", markdown_table(_COLUMNS, rows), _NOTE]
+    return document(paragraphs(facts), parts, references(facts))
 
 
 def document(texts: Sequence[str], parts: Sequence[str], cited: Sequence[Source]) -> str:
@@ -69,108 +69,82 @@ def methods_latex(fit: Fit | Facts, command: str = "") -> str:
         "\\section*{Methods}",
         *(as_latex(text) for text in paragraphs(facts)),
         latex(versions(facts)) + told,
-        *([_latex_table(facts)] if _has_coefficients(facts) else []),
+        *_latex_table(facts),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def bibtex(fit: Fit | Facts) -> str:
-    """Give the BibTeX entries of everything that the methods section cites."""
+    """Return the BibTeX entries of everything that the methods section cites."""
     return "\n\n".join(source.bibtex for source in references(fit)) + "\n"
 
 
 def references(fit: Fit | Facts) -> list[Source]:
-    """Give what the methods section cites, the source of the model first."""
+    """Return what the methods section cites, the source of the model first."""
     facts = facts_of(fit)
     keys = cited_in([_model(facts)[0], *paragraphs(facts)])
-    if _has_coefficients(facts):
-        named = facts.fit.agreement().table["coefficient"]
-        keys += filter(None, map(source_key, named))
+    if _rows(facts):
+        keys += filter(None, map(source_key, facts.fit.agreement().table["coefficient"]))
     return sources_of(keys)
 
 
 def paragraphs(fit: Fit | Facts) -> list[str]:
-    """Give the paragraphs, with marks for citations; see :mod:`annomodels.reporting.prose`."""
+    """Return the paragraphs, with marks for citations; see :mod:`annomodels.reporting.prose`."""
     facts = facts_of(fit)
     agreed = [_agreement(facts)] if facts.has("agreement") else []
     model = " ".join(_model(facts))
     return [labelled(facts), *agreed, model, _inference(facts), results(facts)]
 
 
-def _has_coefficients(facts: Facts) -> bool:
-    """Whether the agreement stands in coefficients of the catalogue."""
-    return facts.truth == "class" and facts.has("agreement")
-
-
-def _agreement_part(facts: Facts) -> list[str]:
-    if not _has_coefficients(facts):
-        return []
-    return ["## Agreement coefficients", markdown_table(_COLUMNS, _rows(facts)), _NOTE]
-
-
 def _agreement(facts: Facts) -> str:
+    table: Any = facts.fit.agreement().table.set_index("coefficient")
     if facts.truth == "number":
-        return _agreement_of_numbers(facts)
-    table = facts.fit.agreement().table.set_index("coefficient")
-    parts = []
+        alpha, implied, new, gold = (
+            _estimate(table.loc[name], "value", "low", "high")
+            for name in ("alpha", "alpha, implied", "alpha, new coders", "gold")
+        )
+        return (
+            f"Krippendorff's alpha with interval distance was {alpha}; the fitted model implies "
+            f"{implied} for these coders and {new} for two further ones. The gold values' squared "
+            f"correlation with the truth is {gold}. On the coefficient see "
+            f"{cite('krippendorff2019')}."
+        )
     kappa = "kappa" if facts.data.n_coders == 2 else "multi_kappa"
-    for coefficient in ("alpha", kappa, "ac1", "percent"):
-        if coefficient not in table.index:
-            continue
-        row: Any = table.loc[coefficient]
-        key = source_key(coefficient)
-        title = row["title"] + (f" {cite(key)}" if key else "")
-        if not np.isfinite(row["value"]):
-            parts.append(f"{title} is not defined here ({row['note'] or 'no reason given'})")
-            continue
-        text = f"{title} was {decimal(row['value'])}"
-        if np.isfinite(row["low"]):
-            text += f" (95 % interval {decimal(row['low'])} to {decimal(row['high'])})"
-        if np.isfinite(row["model_low"]):
-            text += (
-                f"; the fitted model implies {decimal(row['model'])} "
-                f"({decimal(row['model_low'])} to {decimal(row['model_high'])})"
-            )
-        parts.append(text)
-    text = ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
+    chosen = table.loc[[name for name in ("alpha", kappa, "ac1", "percent") if name in table.index]]
+    text = " ".join(_coefficient(row) for _, row in chosen.iterrows())
+    alpha = chosen[chosen.index == "alpha"]
+    if len(alpha) and np.isfinite(alpha["p_above_667"].iloc[0]):
+        text += (
+            f" The probability that alpha exceeds .667 is {decimal(alpha['p_above_667'].iloc[0])}, "
+            f"that it exceeds .8 is {decimal(alpha['p_above_800'].iloc[0])}."
+        )
     return (
-        f"{text}{_above(table)} Intervals of coefficients are posterior intervals from resampling "
-        f"items, without a model of the coders {cite('rubin1981')}; on the coefficients see "
+        f"{text} Intervals of coefficients are posterior intervals from resampling items, without "
+        f"a model of the coders {cite('rubin1981')}; on the coefficients see "
         f"{cite('krippendorff2019', 'artstein2008')}."
     )
 
 
-def _above(table: Any) -> str:
-    if "alpha" not in table.index or not np.isfinite(table.loc["alpha", "p_above_667"]):
-        return ""
-    row: Any = table.loc["alpha"]
-    return (
-        f" The probability that alpha exceeds .667 is {decimal(row['p_above_667'])}, "
-        f"that it exceeds .8 is {decimal(row['p_above_800'])}."
-    )
+def _coefficient(row: Any) -> str:
+    """Write the sentence on a coefficient, with its source."""
+    key = source_key(str(row.name))
+    title = row["title"][:1].upper() + row["title"][1:] + (f" {cite(key)}" if key else "")
+    if not np.isfinite(row["value"]):
+        return f"{title} is not defined here ({row['note'] or 'no reason given'})."
+    text = f"{title} was {_estimate(row, 'value', 'low', 'high')}"
+    if np.isfinite(row["model_low"]):
+        value = _estimate(row, "model", "model_low", "model_high").replace("95 % interval ", "")
+        text += f"; the fitted model implies {value}"
+    return f"{text}."
 
 
-def _agreement_of_numbers(facts: Facts) -> str:
-    rows: Any = facts.fit.agreement().table.set_index("coefficient").to_dict("index")
-
-    def estimate(name: str) -> str:
-        row = rows[name]
-        return (
-            f"{decimal(row['value'])} (95 % interval {decimal(row['low'])} to "
-            f"{decimal(row['high'])})"
-        )
-
-    return (
-        f"Krippendorff's alpha with interval distance was {estimate('alpha')}; the fitted model "
-        f"implies {estimate('alpha, implied')} for these coders and "
-        f"{estimate('alpha, new coders')} for two further ones. The gold values' squared "
-        f"correlation with the truth is {estimate('gold')}. On the coefficient see "
-        f"{cite('krippendorff2019')}."
-    )
+def _estimate(row: Any, value: str, low: str, high: str) -> str:
+    ends = f" (95 % interval {decimal(row[low])} to {decimal(row[high])})"
+    return decimal(row[value]) + ends * bool(np.isfinite(row[low]))
 
 
 def _model(facts: Facts) -> tuple[str, str]:
-    """Say which model was fitted, and what it believes."""
+    """State which model was fitted, and what it assumes."""
     fit = facts.fit
     keys = dict.fromkeys([*(s.key for s in by_citation(fit.model.citation)), *_ALSO[facts.truth]])
     story = " ".join(fit.model.describe())
@@ -182,7 +156,7 @@ def _model(facts: Facts) -> tuple[str, str]:
 
 
 def versions(facts: Facts) -> str:
-    """Say what is needed to have the same numbers again."""
+    """State what is needed to get the same numbers again."""
     fit = facts.fit
     return (
         f"annomodels {fit.tree.attrs['annomodels']}, engine {fit.engine}, seed {fit.seed}, "
@@ -191,7 +165,7 @@ def versions(facts: Facts) -> str:
 
 
 def _inference(facts: Facts) -> str:
-    """Say how the posterior was computed, and what the checks say."""
+    """State how the posterior was computed, and what the checks say."""
     engine, attrs, check = facts.fit.engine, facts.tree.attrs, facts.check
     if engine == "em":
         how = (
@@ -199,9 +173,8 @@ def _inference(facts: Facts) -> str:
             "of what the model implies"
         )
     else:
-        source = f" {cite('hoffman2014', 'abrilpla2023')}" if engine == "nuts" else ""
         how = (
-            f"The posterior was sampled with {_SAMPLERS[engine]}{source}, "
+            f"The posterior was sampled with {_SAMPLERS[engine]}, "
             f"{counted(int(attrs['chains']), 'chain')} of "
             f"{int(attrs['draws']):,} draws each after {int(attrs['warmup']):,} of warm-up"
         )
@@ -222,11 +195,13 @@ def source_key(coefficient: str) -> str:
 
 
 def _rows(facts: Facts) -> list[tuple[str, ...]]:
-    """Cells of the table of coefficients."""
+    """Cells of the table of coefficients; none where agreement is not measured by them."""
 
     def ends(low: float, high: float) -> str:
         return f"[{decimal(low)}, {decimal(high)}]" if np.isfinite(low) else decimal(low)
 
+    if facts.truth != "class" or facts.unsupported("agreement"):
+        return []
     table: Any = facts.fit.agreement().table
     return [
         (
@@ -238,22 +213,12 @@ def _rows(facts: Facts) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
-def _latex_table(facts: Facts) -> str:
-    body = [" & ".join(map(latex, row)) + r" \\" for row in _rows(facts)]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            rf"\caption{{Agreement of {counted(facts.data.n_coders, 'coder')} on "
-            rf"{counted(facts.data.n_items, 'item')}}}",
-            r"\begin{tabular}{lrrrrrr}",
-            r"\toprule",
-            " & ".join(map(latex, _COLUMNS)) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            "",
-            rf"\smallskip\textit{{Note.}} {latex(_NOTE)}",
-            r"\end{table}",
-        ]
-    )
+def _latex_table(facts: Facts) -> list[str]:
+    rows = [" & ".join(map(latex, row)) + r" \\" for row in (_COLUMNS, *_rows(facts))]
+    sizes = f"{counted(facts.data.n_coders, 'coder')} on {counted(facts.data.n_items, 'item')}"
+    lines = [
+        r"\begin{table}", rf"\caption{{Agreement of {sizes}}}", r"\begin{tabular}{lrrrrrr}",
+        r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", "",
+        rf"\smallskip\textit{{Note.}} {latex(_NOTE)}", r"\end{table}",
+    ]  # fmt: skip
+    return ["\n".join(lines)] if len(rows) > 1 else []

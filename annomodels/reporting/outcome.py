@@ -1,8 +1,8 @@
-"""Sentences of the methods section on what was labelled, and on what came out."""
+"""Sentences of the methods section on what was labeled, and on what came out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,18 +12,17 @@ from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
 from annomodels.reporting.words import interval, listed, number, share_interval
-from annomodels.summaries.draws import model_of
-from annomodels.summaries.gold.coverage import wrong_interval
+from annomodels.summaries.draws import interval as ends_of
 
 if TYPE_CHECKING:
     from annomodels.types import Floats
 
 
 def labelled(facts: Facts) -> str:
-    """Say what was labelled by whom."""
+    """State what was labeled by whom."""
     if facts.truth == "link":
         return _judged(facts)
-    data, per_item = facts.data, facts.counts.per_item
+    data, per_item = facts.data, facts.health.per_item
     low, high = per_item.least, per_item.most
     each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
     repeats = f", {counted(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
@@ -46,7 +45,7 @@ def labelled(facts: Facts) -> str:
 
 
 def _judged(facts: Facts) -> str:
-    """Say the same of mentions and their antecedents."""
+    """State the same of mentions and their antecedents."""
     data, each = facts.data, facts.data.judged()
     low, high = int(each.min()), int(each.max())
     return (
@@ -59,53 +58,49 @@ def _judged(facts: Facts) -> str:
 
 
 def results(facts: Facts) -> str:
-    """Say how much of the gold is settled and wrong, and how good the coders are."""
+    """State how much of the gold is settled and wrong, and how good the coders are."""
     if facts.truth == "number":
         return _results_of_numbers(facts)
     if facts.truth == "link":
         return _results_of_links(facts)
-    settled, n = facts.settled, facts.data.n_items
+    settled, n, of = facts.settled, facts.data.n_items, facts.wrong
+    start = f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}"
+    coders = _coders(facts.coders.draws["accuracy"].values)
+    others = ""
+    others = ""
+    if not facts.on_disk:
+        overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
+        others = (
+            f" Where most votes agree on a label, the gold label is another one for {overturned}."
+        )
     if facts.estimate is not None:
-        overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
-        return (
-            f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}) reached a "
-            f"probability of .95. {audited.results(facts)} {audited.errors(facts)} Where most "
-            f"votes agree on a label, the gold label is another one for {overturned}. "
-            f"{_coders(facts.accuracy)}"
-        )
-    if facts.on_disk:
-        wrong = (
-            f"{errors_of_scan(facts)} of the gold labels are expected to be wrong; "
-            f"{_caution(facts)}."
-        )
-    else:
-        of = facts.wrong
-        overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
-        wrong = (
-            f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
-            f"expected to be wrong, and {number(of.vote)} of the majority's "
-            f"({interval(of.vote_low, of.vote_high)}); {_caution(facts)}. Where most votes agree "
-            f"on a label, the gold label is another one for {overturned}."
-        )
+        found = f"{audited.results(facts)} {audited.errors(facts)}"
+        return f"{start}) reached a probability of .95. {found}{others} {coders}"
+    wrong = (
+        f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
+        "expected to be wrong"
+    )
+    if np.isfinite(of.vote):
+        of_vote = interval(of.vote_low, of.vote_high)
+        wrong += f", and {number(of.vote)} of the majority's ({of_vote})"
     return (
-        f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}; for more items "
-        f"like these {share_interval(settled, n)}, 95 % interval) reached a probability of .95. By "
-        f"these probabilities {wrong} {_coders(facts.accuracy)}"
+        f"{start}; for more items like these {share_interval(settled, n)}, 95 % interval) reached "
+        f"a probability of .95. By these probabilities {wrong}; {_caution(facts)}.{others} {coders}"
     )
 
 
 def _results_of_numbers(facts: Facts) -> str:
-    gold: Any = facts.fit.gold().table
     kinds = facts.coders.table["kind"].value_counts()
     coders = listed([f"{n:,} {kind}" for kind, n in kinds.items()], 6)
     return (
-        f"The true value of the median item is known to within a standard deviation of "
-        f"{gold['sd'].median():.3g}. Of {counted(facts.data.n_coders, 'coder')}: {coders}."
+        "The true value of the median item is known to within a standard deviation of "
+        f"{facts.fit.gold().table['sd'].median():.3g}. Of "
+        f"{counted(facts.data.n_coders, 'coder')}: {coders}."
     )
 
 
 def _results_of_links(facts: Facts) -> str:
-    """Say how many readings are true, and how many mentions have an antecedent."""
+    """State how many readings are true, and how many mentions have an antecedent."""
     counts = facts.fit.mentions().table["readings"].value_counts()
     one, several, none = (int(counts.get(kind, 0)) for kind in ("one", "several", "none"))
     links = facts.fit.links(0.5).table
@@ -118,26 +113,15 @@ def _results_of_links(facts: Facts) -> str:
     )
 
 
-def errors_of_scan(facts: Facts) -> str:
-    """Give the expected wrong gold labels of a scan, with an interval where the fit has one."""
-    wrong = wrong_interval(facts.tree)
-    return number(facts.expected_errors) + (f" ({interval(*wrong)})" if wrong else "")
-
-
 def _caution(facts: Facts) -> str:
-    if model_of(facts.tree).stacks:
+    if facts.fit.model.stacks:
         return "they are calibrated on public data sets with known truth"
     return "they are too sure where items differ in difficulty"
 
 
 def _coders(draws: Floats) -> str:
     """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
-    parts = (
-        _estimate(np.median(draws, axis=1)),
-        _estimate(draws.min(axis=1)),
-        _estimate(draws.max(axis=1)),
-    )
-    middle, worst, best = parts
+    worst, middle, best = (_estimate(each(draws, axis=1)) for each in (np.min, np.median, np.max))
     return (
         f"The median accuracy of the coders is {middle}, that of the least accurate {worst}, and "
         f"of the most accurate {best}."
@@ -145,7 +129,6 @@ def _coders(draws: Floats) -> str:
 
 
 def _estimate(draws: Floats) -> str:
-    if len(draws) < 2:
-        return decimal(float(draws[0]))
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return f"{decimal(float(draws.mean()))} (95 % interval {decimal(low)} to {decimal(high)})"
+    low, high = (float(end) for end in ends_of(draws))
+    ends = f" (95 % interval {decimal(low)} to {decimal(high)})" if len(draws) > 1 else ""
+    return f"{decimal(float(draws.mean()))}{ends}"

@@ -48,10 +48,7 @@ def agreement_methods(
 
 
 def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
-    """Write a methods section, as Markdown, about fits of several questions of one study.
-
-    What the questions share (model and inference) is said once, where it is the same.
-    """
+    """Write a methods section, as Markdown, about fits of several questions of one study."""
     facts = {question: facts_of(fit) for question, fit in fits.items()}
     data = {question: fit.data for question, fit in fits.items()}
     models: dict[str, list[str]] = {}
@@ -83,7 +80,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
 
 
 def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
-    """Say how many questions there are, how large, and what was left out."""
+    """State how many questions there are, how large, and what was left out."""
     items = [data.n_items for data in questions.values()]
     coders = [data.n_coders for data in questions.values()]
     text = (

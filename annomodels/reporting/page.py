@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import clean, short
+from annomodels import __version__
+from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.writing import atomic_path
 from annomodels.reporting.anonymous import anonymised
 from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
-from annomodels.reporting.parts import Head, Part, Section
+from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.sections import sections_of
 
 if TYPE_CHECKING:
@@ -128,8 +129,8 @@ def report(
 
     _refuse(facts)
     documents = () if texts is None else documents_of(texts)
-    linked = LinkFacts(documents, fit=fit)
-    return report_links(linked, path, force=force, command=told, files=files)
+    write(path, page(LinkFacts(documents, fit=fit), told, files))
+    return path
 
 
 def report_links(
@@ -153,66 +154,17 @@ def report_links(
     """
     path = Path(path)
     may_write(path, force)
-    write(path, page_of_links(facts, command, files))
+    write(path, page(facts, command, files))
     return path
 
 
-def page(facts: Facts, command: str = "", files: Mapping[str, str] | None = None) -> str:
-    """HTML of the page on a fit."""
-    from annomodels.reporting.head import head
-    from annomodels.reporting.sections.numbers import head as head_of_numbers
-
-    _refuse(facts)
-    source = short(Path(facts.data.source).name, 80) if facts.data.source else ""
-    return html(
-        facts,
-        eyebrow="Annotation report",
-        heading=source or "Annotation report",
-        head=(head_of_numbers if facts.truth == "number" else head)(facts),
-        meta=_meta(facts),
-        command=command,
-        data=""
-        if facts.truth == "number" or facts.unsupported("items")
-        else payload(facts, command),
-        files=packed(files) if files else "",
-    )
-
-
-def page_of_links(
-    facts: LinkFacts, command: str = "", files: Mapping[str, str] | None = None
-) -> str:
-    """HTML of the page on coreference."""
-    from annomodels.reporting.sections.links import head, meta
-
-    names = [document.id for document in facts.documents]
-    heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
-    if facts.fit is not None and not names:
-        heading = counted(facts.fit.data.n_items, "mention")
-    return html(
-        facts,
-        eyebrow="Coreference report",
-        heading=heading,
-        head=head(facts),
-        meta=meta(facts),
-        command=command,
-        files=packed(files) if files else "",
-    )
-
-
-def html(
-    facts: Facts | LinkFacts,
-    *,
-    eyebrow: str,
-    heading: str,
-    head: Head,
-    meta: Sequence[tuple[str, str]],
-    command: str,
-    data: str = "",
-    files: str = "",
+def page(
+    facts: Facts | LinkFacts, command: str = "", files: Mapping[str, str] | None = None
 ) -> str:
     """HTML of a page with the sections for which something is known."""
     shown: list[tuple[Section, list[Part]]] = []
     left_out: list[tuple[str, str]] = []
+    cover = _cover_of_fit(facts, command) if isinstance(facts, Facts) else _cover_of_links(facts)
     for section in sections_of(facts.truth, audited=facts.estimate is not None):
         left_out += section.left_out(facts.unsupported)
         if not section.unsupported(facts.unsupported):
@@ -221,20 +173,67 @@ def html(
         words = Part("words", [(name, f"Left out: {reason}.") for name, reason in left_out])
         last = Section("left-out", "Left out", LEFT_OUT, lambda _: [words], details=True)
         shown.append((last, [words]))
+    eyebrow, heading = cover["eyebrow"], cover["heading"]
     text: str = template("page.html").render(
-        **basics(),
-        eyebrow=eyebrow,
+        **{"data": "", **basics(), **cover},
         title=eyebrow if heading == eyebrow else f"{eyebrow} · {heading}",
-        heading=heading,
-        head=head,
-        meta=meta,
         command=clean(command) or "from Python, no command was given",
         sections=[each for each in shown if not each[0].details],
         details=[each for each in shown if each[0].details],
-        data=data,
-        files=files,
+        files=packed(files) if files else "",
     )
     return text
+
+
+def _cover_of_fit(facts: Facts, command: str) -> dict[str, Any]:
+    """Heading, first screen, run and items of the page on a fit."""
+    from annomodels.reporting.head import head
+    from annomodels.reporting.sections.numbers import head as head_of_numbers
+
+    _refuse(facts)
+    fit, attrs, numbers = facts.fit, facts.tree.attrs, facts.truth == "number"
+    chains, draws = (counted(int(attrs[f"{word}s"]), word) for word in ("chain", "draw"))
+    meta = {
+        "Data fingerprint": facts.fingerprint,
+        "Model": fit.model.title,
+        "Engine": f"{fit.engine}, {chains} of {draws}",
+        "Seed": fit.seed,
+        "Versions": _versions(str(attrs.get("annomodels", __version__))),
+    }
+    source = short(Path(facts.data.source).name, 80) if facts.data.source else ""
+    return {
+        "eyebrow": "Annotation report",
+        "heading": source or "Annotation report",
+        "head": (head_of_numbers if numbers else head)(facts),
+        "meta": meta,
+        "data": "" if numbers or facts.unsupported("items") else payload(facts, command),
+    }
+
+
+def _cover_of_links(facts: LinkFacts) -> dict[str, Any]:
+    """Heading, first screen and run of the page on coreference."""
+    from annomodels.reporting.sections.links import head
+
+    fit, names = facts.fit, [document.id for document in facts.documents]
+    heading = short(names[0], 60) if len(names) == 1 else f"{len(names):,} texts"
+    if fit is not None and not names:
+        heading = counted(fit.data.n_items, "mention")
+    meta = {"Places judged by": facts.condition} if names else {}
+    meta |= {
+        "Model of silver chains": "none" if fit is None else f"{fit.model.title}, {fit.engine}",
+        "Intervals": percent(facts.prob, 0),
+        "Versions": _versions(__version__),
+    }
+    return {
+        "eyebrow": "Coreference report", "heading": heading, "head": head(facts), "meta": meta,
+    }  # fmt: skip
+
+
+def _versions(made: str) -> str:
+    """Versions of what computed the numbers, and of what wrote the page if that is another."""
+    other = "" if made == __version__ else f"; page by {__version__}"
+    python = platform.python_version()
+    return f"annomodels {made}, NumPy {np.__version__}, Python {python}{other}"
 
 
 def _refuse(facts: Facts) -> None:
@@ -248,29 +247,8 @@ def _refuse(facts: Facts) -> None:
             raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
 
 
-def _meta(facts: Facts) -> list[tuple[str, str]]:
-    """Name and value of each fact in the header."""
-    from annomodels import __version__ as version
-
-    fit, attrs = facts.fit, facts.tree.attrs
-    draws = counted(int(attrs["draws"]), "draw")
-    made = str(attrs.get("annomodels", version))
-    versions = f"annomodels {made}, NumPy {np.__version__}, Python {platform.python_version()}"
-    if made != version:
-        versions += f"; page by {version}"
-    return [
-        ("Data fingerprint", facts.fingerprint),
-        ("Model", str(fit.model.title)),
-        ("Engine", f"{fit.engine}, {counted(int(attrs['chains']), 'chain')} of {draws}"),
-        ("Seed", str(fit.seed)),
-        ("Versions", versions),
-    ]
-
-
 def basics() -> dict[str, str]:
-    """Give the version, the script with its hash, and the style, as the templates call them."""
-    from annomodels import __version__
-
+    """Return the version, the script with its hash, and the style, as the templates call them."""
     script = (ASSETS / "script.js").read_text("utf-8").strip()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return {
@@ -283,7 +261,7 @@ def basics() -> dict[str, str]:
 
 @functools.cache
 def template(name: str) -> Template:
-    """Give a template by the name of its file; names in the data are escaped."""
+    """Return a template by the name of its file; names in the data are escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -297,7 +275,7 @@ def template(name: str) -> Template:
 
 
 def may_write(path: Path, force: bool) -> None:
-    """Say before the work what would stop the writing after it."""
+    """Refuse before the work what would stop the writing after it."""
     if path.is_dir():
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from annomodels.data.columns import short
+from annomodels.data.columns import Cell, Column, present, short
 from annomodels.data.validation import counted
 from annomodels.plots.svg import inline
-from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.words import advised
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ Kind = Literal[
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
 
-
+MOST = 200  # rows of a table
 FIRST_CARDS, MOST_CARDS = 6, 60
 
 
@@ -42,6 +41,22 @@ class Picture(NamedTuple):
 
     svg: str
     caption: str
+
+
+class Table(NamedTuple):
+    """A table of the page; `total` counts the rows before it was cut, `full` is a file with all."""
+
+    key: str
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    total: int
+    full: str
+
+    @property
+    def cut(self) -> bool:
+        """Return True if rows were left out."""
+        return len(self.rows) < self.total
 
 
 class Action(NamedTuple):
@@ -141,11 +156,26 @@ def drawn(figure: Part | None) -> list[Part]:
     return [] if figure is None else [figure]
 
 
-def table(made: Table, otherwise: str = "") -> list[Part]:
-    """Show a table, or say what it means that it is empty."""
-    if made.rows:
-        return [Part("table", made)]
-    return [Part("text", otherwise)] if otherwise else []
+def table(
+    key: str, caption: str, declared: Sequence[Column], rows: pd.DataFrame, full: str = "",
+    *, total: int = 0, otherwise: str = "",
+) -> list[Part]:  # fmt: skip
+    """Show the first rows of a data frame, or say what it means that it is empty."""
+    columns = present(declared, rows)
+    cells = tuple(tuple(each.cell(r) for each in columns) for r in rows.head(MOST).itertuples())
+    if cells:
+        return [Part("table", Table(key, caption, columns, cells, total or len(rows), full))]
+    return [Part("text", otherwise)] * bool(otherwise)
+
+
+def summary(
+    key: str, caption: str, found: Summary, rows: pd.DataFrame | None = None, full: str = "",
+    only: str = "",
+) -> list[Part]:  # fmt: skip
+    """Show the table of a summary, or some of its rows, or only the named columns."""
+    known = {column.name: column for column in found.columns}
+    columns = [known[name] for name in only.split()] or found.columns
+    return table(key, caption, columns, found.table if rows is None else rows, full)
 
 
 def cards(made: Sequence[Card]) -> list[Part]:
@@ -157,16 +187,10 @@ def cards(made: Sequence[Card]) -> list[Part]:
     return [*[Part("cards", shown)] * bool(shown), *folded]
 
 
-def summary(
-    key: str, title: str, found: Summary, rows: pd.DataFrame | None = None, full: str = ""
-) -> list[Part]:
-    """Show the table of a summary, or some of its rows."""
-    return table(tabulate(key, title, found.columns, found.table if rows is None else rows, full))
-
-
-def notes(sentences: Sequence[str]) -> list[Part]:
-    """List sentences."""
-    return [Part("notes", list(sentences))] if sentences else []
+def notes(sentences: Sequence[str], width: int = 0) -> list[Part]:
+    """List sentences, clean and cut to a width if one is given."""
+    shown = [short(text, width) if width else text for text in sentences]
+    return [Part("notes", shown)] * bool(shown)
 
 
 def pair(*parts: Part) -> Part:
@@ -177,8 +201,3 @@ def pair(*parts: Part) -> Part:
 def box(*parts: Part, css: str = "") -> Part:
     """Hold parts together."""
     return Part("box", parts, css)
-
-
-def cut(texts: Sequence[str], width: int = 400) -> list[str]:
-    """Cut texts that are too long for a page, and make them clean."""
-    return [short(text, width) for text in texts]

@@ -49,11 +49,7 @@ class Source:
 
     @property
     def short(self) -> str:
-        """Authors and year as they stand in a sentence.
-
-        >>> [sources()[key].short for key in ("rubin1981", "gwet2008", "dawid1979", "paun2018")]
-        ['Rubin 1981', 'Gwet 2008', 'Dawid & Skene 1979', 'Paun et al. 2018']
-        """
+        """Authors and year as they stand in a sentence."""
         if not self.year:
             return self.key
         names = [author.partition(",")[0] for author in self.author.split(" and ")]
@@ -68,11 +64,7 @@ class Source:
 
     @property
     def bibtex(self) -> str:
-        """The BibTeX entry.
-
-        >>> print(sources()["rubin1981"].bibtex.splitlines()[0])
-        @article{rubin1981,
-        """
+        """The BibTeX entry."""
         fields = [("author", self.author), ("title", f"{{{self.title}}}"), ("year", self.year)]
         found = [(name, value) for name, value in [*fields, *self.rest] if value]
         body = ",\n".join(f"  {name} = {{{value}}}" for name, value in found)
@@ -96,12 +88,7 @@ class Source:
 
 @cache
 def sources() -> dict[str, Source]:
-    """All sources by key, in the order of the file.
-
-    >>> sources()["cohen1960"].text
-    'Cohen, Jacob (1960). A coefficient of agreement for nominal scales. Educational and
-    Psychological Measurement 20(1), 37–46. https://doi.org/10.1177/001316446002000104'
-    """
+    """All sources by key, in the order of the file."""
     text = (Path(__file__).parent / "assets" / "references.bib").read_text("utf-8")
     found = {}
     for kind, key, body in _ENTRY.findall(text):
@@ -112,12 +99,12 @@ def sources() -> dict[str, Source]:
 
 
 def by_doi(doi: str) -> Source | None:
-    """Give the source with a DOI."""
+    """Return the source with a DOI."""
     return next((source for source in sources().values() if doi and source.doi == doi), None)
 
 
 def by_citation(citation: str) -> tuple[Source, ...]:
-    """Give the sources that a model names; the software itself for no other.
+    """Return the sources that a model names; the software itself for no other.
 
     >>> [source.key for source in by_citation("doi:10.2307/2346806")]
     ['dawid1979']
@@ -141,7 +128,7 @@ def by_citation(citation: str) -> tuple[Source, ...]:
 
 
 def sources_of(keys: Iterable[str]) -> list[Source]:
-    """Give sources by their keys, each once."""
+    """Return sources by their keys, each once."""
     return [sources()[key] for key in dict.fromkeys(keys)]
 
 
@@ -155,11 +142,7 @@ def cite(*keys: str) -> str:
 
 
 def name(value: object) -> str:
-    r"""Put the name of a label or coder into a sentence, cut where it is long.
-
-    >>> print(as_markdown(name("_a*b_")), as_latex(name("_a*b_")))
-    \_a\*b\_ \_a*b\_
-    """
+    """Put the name of a label or coder into a sentence, cut where it is long."""
     text = " ".join(label_text(value).split())
     for mark in (_NAME, _CITE, _END):
         text = text.replace(mark, "")
@@ -167,11 +150,7 @@ def name(value: object) -> str:
 
 
 def cited_in(texts: list[str]) -> list[str]:
-    """Keys of the sources that texts cite, in order and each once.
-
-    >>> cited_in([cite("rubin1981"), cite("gwet2008", "rubin1981")])
-    ['rubin1981', 'gwet2008']
-    """
+    """Keys of the sources that texts cite, in order and each once."""
     found = (m[2].split(",") for text in texts for m in _MARKED.finditer(text) if m[1] == _CITE)
     return list(dict.fromkeys(key for keys in found for key in keys))
 
@@ -195,11 +174,7 @@ def unescaped(text: str) -> str:
 
 
 def as_latex(text: str) -> str:
-    r"""Write citations for natbib, and escape what LaTeX would read as a command.
-
-    >>> print(as_latex(f"95 % {cite('rubin1981')}"))
-    95~\% \citep{rubin1981}
-    """
+    """Write citations for natbib, and escape what LaTeX would read as a command."""
     out, at = [], 0
     for match in _MARKED.finditer(text):
         out.append(latex(text[at : match.start()]))
@@ -209,22 +184,12 @@ def as_latex(text: str) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1) -> str:
-    """Return a table as Markdown; the columns after the first `words` hold numbers.
-
-    >>> print(markdown_table(("a", "n"), [("x", "1")]))
-    | a | n |
-    |---|---:|
-    | x | 1 |
-    """
+    """Return a table as Markdown; the columns after the first `words` hold numbers."""
     rule = "|---" * words + "|---:" * (len(head) - words) + "|"
     lines = [f"| {' | '.join(row)} |" for row in (head, *rows)]
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def latex(text: str) -> str:
-    r"""Escape text for LaTeX.
-
-    >>> print(latex("a_b & 5 %"))
-    a\_b \& 5 \%
-    """
+    """Escape text for LaTeX."""
     return "".join(_LATEX.get(sign, sign) for sign in text)

@@ -12,16 +12,7 @@ if TYPE_CHECKING:
 
 
 def advised(check: Check) -> list[str]:
-    """Return the sentences of a check, each with its remedy where it does not name it itself.
-
-    >>> import pandas as pd
-    >>> from annomodels.errors import Option
-    >>> from annomodels.summaries.trust.checks import Check
-    >>> from annomodels.summaries.trust.findings import Finding
-    >>> found = Finding("use", 1, 0, "Labels are ranks.", remedy=Option("scale", "ordinal"))
-    >>> advised(Check("check", ("Labels are ranks.",), pd.DataFrame(), findings=(found,)))
-    ["Labels are ranks. Fix: scale='ordinal'."]
-    """
+    """Return the sentences of a check, each with its remedy where it does not name it itself."""
     remedies = {found.sentence: str(found.remedy or "") for found in check.findings}
     out = []
     for sentence in check.sentences:

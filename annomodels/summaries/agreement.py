@@ -43,13 +43,8 @@ COLUMNS = columns(
 
 
 def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summary:
-    """Agreement coefficients of the labels, with what the model implies beside them.
-
-    value is the classical coefficient, low and high its 95 % interval from resampled items, which
-    needs no model of the coders. model is the posterior median of the coefficient that follows
-    from the fitted confusion matrices, sum_k prevalence_k confusion_akl confusion_bkm for coders
-    a and b, averaged over pairs of coders by their number of labels, for infinitely many items.
-    """
+    """Agreement coefficients of the labels, with what the model implies for many items."""
+    # implied: median over draws, from sum_k prevalence_k confusion_akl confusion_bkm of coders a, b
     panel = classical(data, draws=draws)
     table = panel.table.copy()
     model = model_implied(tree, data, panel)
@@ -83,7 +78,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -> dict[str, Floats]:
     """Compute on every draw what the model implies for the coefficients of a panel."""
-    weight = np.bincount(data.coder, minlength=data.n_coders)
+    weight = data.per_coder
     parts: list[dict[str, Floats]] = []
     for sampled, times in _counted_draws(tree, data):
         found: dict[str, Floats] = dict.fromkeys(panel, np.full(len(sampled), np.nan))
@@ -102,12 +97,10 @@ def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -
 
 
 def _counted_draws(tree: xr.DataTree, data: Annotations) -> list[tuple[Draws, int]]:
-    """Draws that imply agreement, and how often each counts.
-
-    Coders of a stack are drawn given truths that allow for whatever the members get wrong, which
-    makes them look worse than they agree. So it is the members that imply agreement, weighted by
-    the labels that they predict.
-    """
+    """Draws that imply agreement, and how often each counts."""
+    # Coders of a stack are drawn given truths that allow for whatever the members get wrong, which
+    # makes them look worse than they agree. So it is the members that imply agreement, weighted by
+    # the labels that they predict.
     stack = stacked(tree)
     members = {} if stack is None else dict(drawn(tree, data))
     if stack is None or not members:

@@ -110,9 +110,9 @@ def model_of(tree: xr.DataTree) -> Model:
 
 
 def told_by(tree: xr.DataTree) -> tuple[str, ...]:
-    """Say whose numbers of coders and classes a table holds, where P(truth) is from elsewhere."""
-    coder_note = model_of(tree).coder_note
-    return (coder_note,) if coder_note else ()
+    """Note whose numbers of coders and classes a table holds, if P(truth) is from elsewhere."""
+    note = model_of(tree).coder_note
+    return (note,) if note else ()
 
 
 @lru_cache(maxsize=16)
@@ -126,11 +126,18 @@ def n_samples(tree: xr.DataTree) -> int:
     return int(sizes["chain"] * sizes["draw"])
 
 
+def flat(tree: xr.DataTree, name: str, chosen: Ints | slice = slice(None)) -> Floats:
+    """Return draws of a variable of the posterior, chains after each other, [sample, ...]."""
+    values: Floats = tree["posterior"].to_dataset()[name].values
+    values = values.reshape(-1, *values.shape[2:])[chosen]
+    return np.asarray(values.astype(np.float64, copy=False))
+
+
 def thinned(
     tree: xr.DataTree, data: Annotations, n_max: int | None = None, budget: int = BUDGET
 ) -> Draws:
     """Take draws of prevalence and confusion, evenly thinned."""
-    posterior = tree["posterior"].to_dataset()
+    posterior = tree["posterior"]
     model = model_of(tree)
     total = n_samples(tree)
     per_draw = 8 * int(np.prod(posterior["confusion"].shape[2:]))
@@ -139,24 +146,18 @@ def thinned(
     wanted = total if n_max is None else min(n_max, total)
     count = max(1, min(wanted, budget // per_draw))
     chosen = evenly(total, count)
-
-    def taken(name: str) -> Floats:
-        values = posterior[name].values
-        values = values.reshape(total, *values.shape[2:])[chosen]
-        return np.asarray(values.astype(np.float64, copy=False))
-
-    confusion = taken("confusion")
+    confusion = flat(tree, "confusion", chosen)
     if confusion.ndim == 3:
         shape = (count, data.n_coders, *confusion.shape[1:])
         confusion = np.broadcast_to(confusion[:, None], shape)
     states = None
     if n_states:
-        states = model.states({str(name): taken(str(name)) for name in posterior})
+        states = model.states({str(n): flat(tree, str(n), chosen) for n in posterior.data_vars})
         if model.shared and states is not None:
             shape = (count, data.n_coders, *states.emission.shape[2:])
             states = replace(states, emission=np.broadcast_to(states.emission, shape))
     kinds = None if states is None else states.kinds
-    return Draws(taken("prevalence"), confusion, states, kinds)
+    return Draws(flat(tree, "prevalence", chosen), confusion, states, kinds)
 
 
 def evenly(total: int, count: int) -> Ints:
@@ -164,21 +165,14 @@ def evenly(total: int, count: int) -> Ints:
     return np.asarray((np.arange(count) * total) // count)
 
 
-def counts_matrix(data: Annotations) -> csr_array:
-    """Count who said what of which item; sparse, shape [item, coder * label]."""
+def counts_matrix(data: Annotations, alike: bool = False) -> csr_array:
+    """Count who said what of which item, sparse, [item, coder * label], or [item, label]."""
     from scipy.sparse import csr_array
 
-    column = data.coder.astype(np.int64) * data.n_labels + data.label
-    shape = (data.n_items, data.n_coders * data.n_labels)
+    row = np.zeros(len(data), np.int64) if alike else data.coder.astype(np.int64)
+    column = row * data.n_labels + data.label
+    shape = (data.n_items, (1 if alike else data.n_coders) * data.n_labels)
     return csr_array((np.ones(len(data)), column, data.starts), shape=shape)
-
-
-def _label_counts(data: Annotations) -> csr_array:
-    """Count what was said of which item; sparse, shape [item, label]."""
-    from scipy.sparse import csr_array
-
-    shape = (data.n_items, data.n_labels)
-    return csr_array((np.ones(len(data)), data.label.astype(np.int64), data.starts), shape=shape)
 
 
 def as_known(p: Floats, data: Annotations) -> Floats:
@@ -201,11 +195,10 @@ def state_probabilities(
     draws: Draws, data: Annotations, budget: int = BUDGET // 4
 ) -> Iterator[tuple[int, Floats]]:
     """Yield P(state | labels, parameters) of every item on each draw."""
-    n_states, n_coders = draws.share.shape[1], data.n_coders
-    emitted, counts = draws.emission, counts_matrix(data)
-    if emitted.strides[1] == 0:  # all coders have one matrix, of which this is a view
-        n_coders, emitted, counts = 1, emitted[:, :1], _label_counts(data)
-    widest = max(data.n_items, n_coders * data.n_labels)
+    n_states, emitted = draws.share.shape[1], draws.emission
+    alike = emitted.strides[1] == 0  # all coders have one matrix, of which this is a view
+    emitted, counts = emitted[:, :1] if alike else emitted, counts_matrix(data, alike)
+    widest = max(counts.shape)
     block = max(1, budget // (8 * n_states * widest))
     known, kinds = np.flatnonzero(data.known >= 0), draws.kinds_of(data)
     for first in range(0, len(draws), block):

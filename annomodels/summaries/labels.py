@@ -13,13 +13,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.summaries.draws import Draws, estimated, thinned, told_by
-from annomodels.summaries.merging import (
-    MOST_MERGED,
-    merged_alphas,
-    merges,
-    worth_merging,
-)
+from annomodels.summaries.draws import Draws, estimated, flat, thinned, told_by
+from annomodels.summaries.merging import MOST_MERGED, merges
 from annomodels.types import Floats, Ints
 
 COLUMNS = columns_of(
@@ -29,102 +24,76 @@ COLUMNS = columns_of(
 PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_gain")
 
 
-def labels(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Tabulate how frequent, how well used and how often confused each label is."""
-    return scheme(tree, data)[0]
-
-
-def pairs(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Say of each pair of labels how often they are confused and what merging them would do."""
-    return scheme(tree, data)[1]
-
-
 def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     """Share of each label among the truths."""
     draws = tree["posterior"].to_dataset()[["prevalence"]]
-    values = draws["prevalence"].values.reshape(-1, data.n_labels)
-    table = pd.DataFrame({"label": list(data.labels), **estimated("prevalence", values)})
+    shares = estimated("prevalence", flat(tree, "prevalence"))
+    table = pd.DataFrame({"label": list(data.labels), **shares})
     return Summary("Prevalence", table, draws, told_by(tree), columns_of("label prevalence"))
 
 
 def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
-    """Return :func:`labels` and :func:`pairs`, which rest on the same draws."""
-    draws = thinned(tree, data)
+    """Tabulate labels, and pairs of them: how often confused, and what merging them would do."""
+    draws, n = thinned(tree, data), data.n_labels
     joint = crowd_table(draws, data)
     mixed = joint + joint.transpose(0, 2, 1)
-    mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
+    mixed[:, range(n), range(n)] = 0.0
     mean = mixed.mean(axis=0)
     partner = mean.argmax(axis=1)
-    own = np.unique(np.sort(np.column_stack([np.arange(data.n_labels), partner]), axis=1), axis=0)
-    every = np.column_stack(np.triu_indices(data.n_labels, 1))
+    own = np.sort(np.column_stack([np.arange(n), partner]), axis=1)
+    every = np.column_stack(np.triu_indices(n, 1))
     top = every[np.argsort(-mean[every[:, 0], every[:, 1]], kind="stable")[:MOST_MERGED]]
-    wanted = {n: worth_merging(data, mixed, chosen) for n, chosen in enumerate((own, top))}
-    alphas = merged_alphas(data, [(0, 0), *wanted[0], *wanted[1]]) if wanted[1] else {}
-    of_own = merges(mixed, own, {pair: alphas[pair] for pair in [(0, 0), *wanted[0]] if alphas})
-    of_top = merges(mixed, top, alphas)
-    kept, coder_note = _kept(joint, data), told_by(tree)
-    each, both = _each(draws, data, joint, partner, of_own), _pairs(data, mixed, top, of_top)
+    merged = merges(data, mixed, np.unique(own, axis=0), top)
+    of_own, of_top = (merged.loc[list(map(tuple, pairs.tolist()))] for pairs in (own, top))
+    names = [label_text(name) for name in data.labels]
+    kept = xr.Dataset(
+        {"joint": (("sample", "truth", "label"), joint)}, coords={"truth": names, "label": names}
+    )
+    each = _each(draws, data, joint, mixed, partner).join(of_own.reset_index(drop=True))
+    both = _pairs(data, mixed, top).join(of_top.reset_index(drop=True))
+    notes, of_pairs = ((*told_by(tree), *_notes(data, found)) for found in (of_own, of_top))
     return (
-        Summary("Labels", each, kept, (*coder_note, *_notes(data, of_own)), COLUMNS),
-        Summary("Pairs of labels", both, kept, (*coder_note, *_notes(data, of_top)), PAIRS),
+        Summary("Labels", each, kept, notes, COLUMNS),
+        Summary("Pairs of labels", both, kept, of_pairs, PAIRS),
     )
 
 
 def _each(
-    draws: Draws, data: Annotations, joint: Floats, partner: Ints, merged: pd.DataFrame
+    draws: Draws, data: Annotations, joint: Floats, mixed: Floats, partner: Ints
 ) -> pd.DataFrame:
-    """Table of the labels; `merged` holds what merging each with its partner does."""
+    """How frequent, how well used and how often confused each label is."""
     given = data.votes.sum(axis=0)
     right = np.diagonal(joint, axis1=1, axis2=2)
-    mixed = joint + joint.transpose(0, 2, 1)
-    mixed[:, range(data.n_labels), range(data.n_labels)] = 0.0
+    at = np.arange(data.n_labels)
     table: dict[str, object] = {
         "label": list(data.labels),
         "given": given,
         "share": given / len(data),
+        **estimated("prevalence", draws.prevalence),
+        **estimated("sensitivity", over(right, joint.sum(axis=2))),
+        **estimated("precision", over(right, joint.sum(axis=1))),
+        "partner": [data.labels[k] for k in partner],
+        **estimated("partner_share", over(mixed[:, at, partner], mixed.sum(axis=2))),
     }
-    for name, values in (
-        ("prevalence", draws.prevalence),
-        ("sensitivity", over(right, joint.sum(axis=2))),
-        ("precision", over(right, joint.sum(axis=1))),
-    ):
-        table |= estimated(name, values)
-    at = np.arange(data.n_labels)
-    table["partner"] = [data.labels[k] for k in partner]
-    table |= estimated("partner_share", over(mixed[:, at, partner], mixed.sum(axis=2)))
-    keys = [(min(k, m), max(k, m)) for k, m in zip(at.tolist(), partner.tolist(), strict=True)]
-    columns = [str(name) for name in merged if str(name).startswith(("alpha", "accuracy"))]
-    of_pair: Any = merged[columns].reindex(keys).reset_index(drop=True)
-    found: pd.DataFrame = pd.concat([pd.DataFrame(table), of_pair], axis=1)
-    return found
+    return pd.DataFrame(table)
 
 
-def _pairs(data: Annotations, mixed: Floats, chosen: Ints, merged: pd.DataFrame) -> pd.DataFrame:
-    """Table of pairs of labels; `merged` holds what merging them does."""
-    first, second = chosen.T
+def _pairs(data: Annotations, mixed: Floats, pairs: Ints) -> pd.DataFrame:
+    """Part of all confusions that is between two labels."""
+    first, second = pairs.T
+    each, total = mixed[:, first, second], mixed.sum(axis=(1, 2))[:, None] / 2
     table: dict[str, object] = {
         "first": [data.labels[k] for k in first],
         "second": [data.labels[k] for k in second],
+        **estimated("confusions", over(each, np.broadcast_to(total, each.shape))),
     }
-    total = mixed.sum(axis=(1, 2))[:, None] / 2
-    each = mixed[:, first, second]
-    table |= estimated("confusions", over(each, np.broadcast_to(total, each.shape)))
-    return pd.concat([pd.DataFrame(table), merged.reset_index(drop=True)], axis=1)
+    return pd.DataFrame(table)
 
 
 def crowd_table(draws: Draws, data: Annotations) -> Floats:
     """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]."""
-    weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
-    crowd = np.einsum("j,sjkl->skl", weight, draws.confusion)
-    table: Floats = draws.prevalence[:, :, None] * crowd
-    return table
-
-
-def _kept(joint: Floats, data: Annotations) -> xr.Dataset:
-    names = [label_text(name) for name in data.labels]
-    return xr.Dataset(
-        {"joint": (("sample", "truth", "label"), joint)}, coords={"truth": names, "label": names}
-    )
+    crowd = np.einsum("j,sjkl->skl", data.per_coder / len(data), draws.confusion)
+    return np.asarray(draws.prevalence[:, :, None] * crowd)
 
 
 def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
@@ -143,8 +112,8 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
     )
     change: Any = found["alpha_change"].where(found["alpha_change_low"] > 0)
     if change.notna().any():
-        pair = change.idxmax()
-        best: Any = found.loc[pair]
+        place = int(np.nanargmax(change.to_numpy()))
+        best, pair = found.iloc[place], found.index[place]
         first, second = (label_text(data.labels[k]) for k in pair)
         notes.append(
             f"Counted as one, {first} and {second} would raise alpha by {best['alpha_change']:.3f} "

@@ -100,10 +100,8 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
         for k, (cls, quantity) in enumerate(kinds)
     ]
     columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
-    table = pd.DataFrame(rows, columns=columns)
-    return Summary(
-        "Coders", table, posterior, (f"Intervals hold {percent(prob, 0)} of the draws.",)
-    )
+    notes = (f"Intervals hold {percent(prob, 0)} of the draws.",)
+    return Summary("Coders", pd.DataFrame(rows, columns=columns), posterior, notes)
 
 
 def links(tree: xr.DataTree, data: Candidates, at_least: float = 0.0) -> Summary:
@@ -186,14 +184,13 @@ def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
 def _few(data: Candidates) -> Finding:
     least = int(data.per_coder.min())
     few = [data.coders[j] for j in np.flatnonzero(data.per_coder < FEW)]
-    if not few:
-        text = f"Every coder judged {FEW} mentions or more."
-        return Finding("mentions of a coder", least, FEW, text)
-    text = (
-        f"Fewer than {FEW} mentions were judged by {some(few, str)}: what is said of "
-        "them comes mostly from the other coders."
-    )
-    return Finding("mentions of a coder", least, FEW, text, CHECK)
+    text = f"Every coder judged {FEW} mentions or more."
+    if few:
+        text = (
+            f"Fewer than {FEW} mentions were judged by {some(few, str)}: what is said of them "
+            "comes mostly from the other coders."
+        )
+    return Finding("mentions of a coder", least, FEW, text, CHECK if few else FINE)
 
 
 def _alone(data: Candidates) -> Finding:
@@ -207,7 +204,7 @@ def _model(tree: xr.DataTree) -> PairModel:
 
 
 def _read(tree: xr.DataTree, data: Candidates) -> tuple[PairModel, Candidates, Floats, xr.Dataset]:
-    """Give model, the candidates as it sees them, P(true) of each, and all that is known of it."""
+    """Return model, the candidates as it sees them, P(true) of each, and all known of it."""
     model, truth = _model(tree), tree["truth"].to_dataset()
     return model, model.encode(data), truth["p_true"].values.mean(axis=(0, 1)), truth
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,31 +54,22 @@ def _merged(data: Annotations, first: int, second: int) -> Floats:
     return distance
 
 
-def worth_merging(data: Annotations, mixed: Floats, chosen: Ints) -> list[Pair]:
-    """Return those of the pairs whose alpha is worked out: the most confused ones."""
-    if data.n_labels < 3:
-        return []  # merging two of two labels leaves nothing to agree on
-    size = mixed.mean(axis=0)[chosen[:, 0], chosen[:, 1]]
-    first = np.argsort(-size, kind="stable")[:MOST_MERGED]
-    return [(int(k), int(m)) for k, m in chosen[first]]
-
-
-def merges(mixed: Floats, chosen: Ints, alphas: dict[Pair, Alpha]) -> pd.DataFrame:
-    """Work out what merging does, one row for each pair of labels, indexed by their codes."""
-    changes = [
-        _change(alphas[0, 0], alphas[k, m]) if (k, m) in alphas else (np.nan,) * 4
-        for k, m in chosen.tolist()
-    ]
-    rows: dict[str, Any] = dict(
-        zip(
-            ("alpha_merged", "alpha_change", "alpha_change_low", "alpha_change_high"),
-            np.array(changes).reshape(-1, 4).T,
-            strict=True,
-        )
-    )
-    rows |= estimated("accuracy_gain", mixed[:, chosen[:, 0], chosen[:, 1]])
-    index = pd.MultiIndex.from_tuples([(int(k), int(m)) for k, m in chosen])
-    return pd.DataFrame(rows, index=index)
+def merges(data: Annotations, mixed: Floats, *several: Ints) -> pd.DataFrame:
+    """Work out what merging does, one row for each of some pairs, indexed by their codes."""
+    size, every, wanted = mixed.mean(axis=0), dict[Pair, None](), [(0, 0)]
+    for pairs in several:  # alpha of the most confused of each
+        first = np.argsort(-size[pairs[:, 0], pairs[:, 1]], kind="stable")[:MOST_MERGED]
+        named: list[Pair] = [(int(k), int(m)) for k, m in pairs]
+        every |= dict.fromkeys(named)
+        wanted += [named[n] for n in first]
+    # merging two of two labels leaves nothing to agree on
+    alphas = merged_alphas(data, wanted) if data.n_labels > 2 else {}
+    changes = [_change(alphas[0, 0], alphas[p]) if p in alphas else (np.nan,) * 4 for p in every]
+    columns = ["alpha_merged", "alpha_change", "alpha_change_low", "alpha_change_high"]
+    index = pd.MultiIndex.from_tuples(list(every))
+    table = pd.DataFrame(changes, index=index, columns=columns)
+    k, m = np.array(list(every)).T
+    return table.assign(**estimated("accuracy_gain", mixed[:, k, m]))
 
 
 def _change(plain: Alpha, merged: Alpha) -> tuple[float, float, float, float]:

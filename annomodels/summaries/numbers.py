@@ -41,9 +41,7 @@ AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Posterior of the true value of every item."""
     truth = tree["truth"].to_dataset()
-    value = truth["truth_mean"].values
-    n = np.diff(data.starts)
-    mean = _mean_labels(data)
+    value, mean = truth["truth_mean"].values, _mean_labels(data)
     table = pd.DataFrame(
         {
             "item": list(data.items),
@@ -52,7 +50,7 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
             "low": truth["truth_low"].values,
             "high": truth["truth_high"].values,
             "mcse": truth["truth_mcse"].values,
-            "n": n,
+            "n": np.diff(data.starts),
             "mean": mean,
             "shift": value - mean,
             "known": np.where(data.known >= 0, data.values[data.known], np.nan),
@@ -69,16 +67,11 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
 
 def coders(tree: xr.DataTree, data: Annotations) -> Summary:
     """Tabulate bias, scale, noise, reliability s^2 tau^2 / (s^2 tau^2 + sigma^2) of each coder."""
-    n = np.bincount(data.coder, minlength=data.n_coders)
-    drawn = _draws(tree)
+    n, drawn = data.per_coder, _draws(tree)
     spread, scale, noise = drawn.truth_spread[:, None], drawn.scale, drawn.noise_sd
     signal = (scale * spread) ** 2
-    draws = {
-        "bias": drawn.bias,
-        "scale": scale,
-        "noise": noise,
-        "reliability": signal / (signal + noise**2),
-    }
+    reliability = signal / (signal + noise**2)
+    draws = {"bias": drawn.bias, "scale": scale, "noise": noise, "reliability": reliability}
     columns: dict[str, Any] = {"coder": list(data.coders), "n": n}
     for name, values in draws.items():
         columns |= estimated(name, values)
@@ -137,7 +130,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
 
 def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:
     """Krippendorff's interval alpha that the model implies for these coders, shape [sample]."""
-    weight = np.bincount(data.coder, minlength=data.n_coders) / len(data)
+    weight = data.per_coder / len(data)
     drawn = _draws(tree)
     tau2, bias, scale, noise = drawn.truth_spread**2, drawn.bias, drawn.scale, drawn.noise_sd
     own = noise**2 @ weight  # noise of one label
@@ -169,31 +162,16 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
         "consistency, new coders": (tau2 / (tau2 + stretch + noise2), "biases forgiven"),
         "gold": (tau2 / (tau2 + left), "share of the gold values' variance that is truth"),
     }
-    classic = {name: getattr(panel, name) for name in ("value", "low", "high")}
-    rows = [
-        {
-            "coefficient": "alpha",
-            **classic,
-            "p_above_667": panel.p_above(0.667),
-            "p_above_800": panel.p_above(0.8),
-            "note": "of the labels, Krippendorff's with interval distance",
-        }
-    ]
+    said = "of the labels, Krippendorff's with interval distance"
+    above = panel.p_above(0.667), panel.p_above(0.8)
+    rows = [("alpha", panel.value, panel.low, panel.high, *above, said)]
     for name, (values, note) in known.items():
-        low, high = interval(values)
-        rows.append(
-            {
-                "coefficient": name,
-                "value": float(np.median(values)),
-                "low": float(low),
-                "high": float(high),
-                "p_above_667": float((values > 0.667).mean()),
-                "p_above_800": float((values > 0.8).mean()),
-                "note": note,
-            }
-        )
+        low, high = (float(end) for end in interval(values))
+        above = float((values > 0.667).mean()), float((values > 0.8).mean())
+        rows.append((name, float(np.median(values)), low, high, *above, note))
+    names = ["coefficient", "value", "low", "high", "p_above_667", "p_above_800", "note"]
     kept = xr.Dataset({name: (("sample",), values) for name, (values, _) in known.items()})
-    return Summary("Agreement", pd.DataFrame(rows), kept, (), AGREEMENT)
+    return Summary("Agreement", pd.DataFrame(rows, columns=names), kept, (), AGREEMENT)
 
 
 def check(tree: xr.DataTree, data: Annotations) -> Check:

@@ -1,12 +1,14 @@
-"""A pseudo-terminal in this process, and what stands on it at the end."""
+"""A pseudo-terminal in this process, what stands on it at the end, and other processes."""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -70,3 +72,33 @@ def _drain(leader: int, parts: list[bytes]) -> None:
         if not part:
             return
         parts.append(part)
+
+
+ANNOMODELS = [sys.executable, "-m", "annomodels"]
+
+
+def start(
+    *words: object, env: Mapping[str, str] | None = None, **options: object
+) -> subprocess.Popen[str]:
+    """Start ``annomodels`` in a process of its own, which heeds Ctrl-C."""
+    return subprocess.Popen(
+        [*ANNOMODELS, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "CI": "1", **(env or {})},
+        # a job in the background of a shell hands down that Ctrl-C is ignored
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def wait_for(process: subprocess.Popen[str], start_of_line: str) -> list[str]:
+    """Read what a process says on stderr until a line begins so."""
+    assert process.stderr is not None
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if line.startswith(start_of_line):
+            return lines
+    raise AssertionError("".join(lines))

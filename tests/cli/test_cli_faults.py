@@ -10,25 +10,10 @@ import sys
 import pytest
 
 import annomodels as am
+from tests.cli.ptys import start, wait_for
 
 FEW = ("--model", "hierarchical", "--draws", 60, "--warmup", 30, "--chains", 2, "--threads", 1)
 NOT_POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and locks of POSIX")
-
-
-def start(*words: object, **env: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "annomodels", *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "CI": "1", **env},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-
-
-def wait_for(process: subprocess.Popen[str], line: str) -> None:
-    assert process.stderr is not None
-    assert any(said.startswith(line) for said in process.stderr)
 
 
 @NOT_POSIX
@@ -73,7 +58,7 @@ def test_two_runs_into_one_folder_and_what_a_killed_one_left(tmp_path):
     ids=["without docstrings", "the backend of another environment"],
 )
 def test_odd_environments_change_nothing(env, tmp_path):
-    process = start("run", "dataset:anesthesia", "-o", tmp_path / "out", *FEW, **env)
+    process = start("run", "dataset:anesthesia", "-o", tmp_path / "out", *FEW, env=env)
     _, err = process.communicate(timeout=900)
     assert process.returncode in (0, 4), err
     assert (tmp_path / "out" / "report.html").exists()
@@ -82,7 +67,7 @@ def test_odd_environments_change_nothing(env, tmp_path):
 @pytest.mark.slow
 def test_help_is_whole_without_docstrings():
     said = [
-        start("fit", "--help", PYTHONOPTIMIZE=level).communicate(timeout=900)[0]
+        start("fit", "--help", env={"PYTHONOPTIMIZE": level}).communicate(timeout=900)[0]
         for level in ("0", "2")
     ]
     assert said[0] == said[1]

@@ -114,7 +114,7 @@ def test_version(call) -> None:
         (["fit", "x.csv", "-o", "y.nc", "--chains", "0"], "x>=1"),
         (["fit", "x.csv", "-o", "y.nc", "--time-limit", "soon"], "1h30m"),
         (["agree", "x.csv", "--json", "--format", "csv"], "cannot both"),
-        (["datasets", "anestesia"], "Did you mean anesthesia?"),
+        (["datasets", "anestesia"], "Did you mean 'anesthesia'?"),
         (["agree", "dataset:trains", "--item", "a"], "leave out --item"),
         (["agree", "dataset:trains", "--by", "document"], "--group-column"),
         (["agree", "dataset:trains", "--by", "label", "--coefficient", "kappa"], "two coders"),

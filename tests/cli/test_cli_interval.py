@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import annomodels as am
-import annomodels.fitting.run as fitting_run
 
 
 @pytest.fixture
@@ -44,24 +42,6 @@ def test_a_folder_of_tables_from_numbers(call, ratings: Path, tmp_path: Path) ->
     again = call(*words)
     assert again.code != 0
     assert "--force" in again.err
-
-
-@pytest.mark.slow
-def test_an_interrupted_fit_of_numbers_is_130(
-    call, ratings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = fitting_run.fit
-
-    def interrupted(*given: Any, **options: Any) -> Any:
-        result = whole(*given, **options)
-        result.tree.attrs["stopped"] = "interrupted"
-        return result
-
-    monkeypatch.setattr(fitting_run, "fit", interrupted)
-    words = ("fit", ratings, "-o", tmp_path / "fit.nc", "--model", "interval", "--draws", 50)
-    done = call(*words)
-    assert done.code == 130
-    assert "was interrupted; what was sampled until then is kept" in done.err
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def test_next_refuses_in_words(crowd, call, tmp_path):
     assert call("next", tmp_path / "none.nc").code == 3
     done = call("next", crowd, "--coders", "zoe")
     assert done.code == 2
-    assert "not in the data: zoe" in done.err
+    assert "no coder 'zoe'" in done.err
     assert call("next", crowd, "--budget", 0).code == 2
 
 

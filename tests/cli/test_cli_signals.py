@@ -12,37 +12,9 @@ from pathlib import Path
 import pytest
 
 from annomodels.engines.settings import Clock
-
-ANNOMODELS = [sys.executable, "-m", "annomodels"]
+from tests.cli.ptys import ANNOMODELS, start, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")]
-
-
-def start(*words: object, **options: object) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*ANNOMODELS, *(str(word) for word in words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "CI": "1"},
-        # a job in the background of a shell hands down that Ctrl-C is ignored
-        preexec_fn=_heed_interrupts,
-        **options,  # type: ignore[call-overload]
-    )
-
-
-def _heed_interrupts() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def wait_for_line(process: subprocess.Popen[str], start_of_line: str) -> list[str]:
-    assert process.stderr is not None
-    lines = []
-    for line in process.stderr:
-        lines.append(line)
-        if line.startswith(start_of_line):
-            return lines
-    raise AssertionError("".join(lines))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +28,7 @@ def test_ctrl_c_while_sampling_keeps_what_was_sampled(
 
     few = ["--chains", 2, "--warmup", 20, "--draws", draws, "--model", model, "--no-report"]
     process = start("run", "dataset:crowd", "-o", tmp_path / "out", *few)
-    before = wait_for_line(process, "sampling")  # written when the first draws are made
+    before = wait_for(process, "sampling")  # written when the first draws are made
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=900)
     assert process.returncode == 130, "".join(before) + err

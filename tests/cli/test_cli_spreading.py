@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -73,22 +69,3 @@ def test_what_cannot_be_is_said(call, labels, tmp_path, words, code, sentence) -
     assert sentence in done.err
     assert "Traceback" not in done.err
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.calibration
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-def test_sigterm_keeps_the_draws(labels: str, tmp_path: Path) -> None:
-    """As the queue of a cluster ends a job."""
-    words = ["fit", labels, "--chains", "2", "--warmup", "20", "--draws", "100000"]
-    words += ["--model", "one-coin"]
-    words = [sys.executable, "-m", "annomodels", *words, "-o", str(tmp_path / "fit.nc")]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    for line in process.stderr:
-        if line.startswith("sampling"):
-            break
-    process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=900)
-    assert process.returncode == 130, err
-    assert "what was sampled until then is kept" in err
-    assert am.load(tmp_path / "fit.nc").tree.attrs["stopped"] == "interrupted"

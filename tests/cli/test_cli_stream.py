@@ -1,37 +1,213 @@
-"""``annomodels fit --stream`` writes a folder with what a fit in memory would say."""
+"""``run --stream`` and ``fit --stream`` write what a scan can know, or nothing at all."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import annomodels as am
+from annomodels.cli import sampling
+from annomodels.executors.team import Call, Serial
+
+pytestmark = pytest.mark.slow
 
 RUN = ("--chains", 2, "--draws", 60, "--warmup", 20, "--seed", 3, "--allow-unconverged")
+EM = ("--engine", "em", "--seed", 3)
+OUTPUTS = {
+    *("report.html", "gold.parquet", "coders.csv", "fit.nc", "about.json", "methods.md"),
+    "truth",
+}
 
 
 @pytest.fixture(scope="module")
 def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write labels as two Parquet files and as one text."""
-    folder = tmp_path_factory.mktemp("in")
-    frame = am.datasets.load("anesthesia").to_frame().astype(str)
-    frame[:150].to_parquet(folder / "1.parquet")
-    frame[150:].to_parquet(folder / "2.parquet")
-    frame.to_csv(folder / "all.csv", index=False)
-    return folder
+    """Write labels as a text."""
+    path = tmp_path_factory.mktemp("in") / "all.csv"
+    am.datasets.load("anesthesia").to_frame().astype(str).to_csv(path, index=False)
+    return path
 
 
-@pytest.mark.slow
+@pytest.fixture(scope="module")
+def unsure(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write labels of which some are not classes, as a text."""
+    path = tmp_path_factory.mktemp("unsure") / "labels.csv"
+    rows = [
+        f"t{i},{coder},{'?' if (i + 2 * j) % 5 == 0 else 'no' if (i + (j == i % 7)) % 2 else 'yes'}"
+        for i in range(40)
+        for j, coder in enumerate(("ana", "ben", "cem", "dan"))
+    ]
+    path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.few("em")
+@pytest.mark.parametrize("how", [EM, RUN], ids=["em", "gibbs"])
+def test_a_streamed_run_writes_what_a_scan_can_know(unsure, call, tmp_path, how) -> None:
+    asked = ("--dont-know", "?", "--target", 0.9, "--threshold", 0.97, *how)
+    streamed, whole = tmp_path / "streamed", tmp_path / "whole"
+    done = call("run", unsure, "--stream", "-o", streamed, *asked)
+    assert done.code == 0
+    assert done.out.splitlines()[0] == str(streamed / "report.html")
+    assert "verdict" in done.out
+    assert {path.name for path in streamed.iterdir()} == OUTPUTS
+    assert [path.name for path in tmp_path.iterdir()] == ["streamed"]
+    assert call("run", unsure, "-o", whole, "--no-report", *asked).code == 0
+    gold = pd.read_parquet(streamed / "gold.parquet")
+    wanted = pd.read_csv(whole / "gold.csv", keep_default_na=False)
+    assert gold["label"].fillna("").tolist() == wanted["label"].tolist()
+    assert gold["probability"].to_numpy() == pytest.approx(wanted["probability"], rel=1e-5)
+    coders = [pd.read_csv(folder / "coders.csv") for folder in (streamed, whole)]
+    # the share of right labels needs the labels themselves
+    right = ["share_right", "share_right_low", "share_right_high"]
+    pd.testing.assert_frame_equal(coders[0], coders[1].drop(columns=right))
+    assert coders[0]["dont_know"].sum() == 32
+    about = json.loads((streamed / "about.json").read_text())
+    assert (about["items"], about["seed"], about["model"]) == (40, 3, "hierarchical")
+    assert about["verdict"] in done.out
+    assert about["command"].startswith("annomodels run")
+    page = (streamed / "report.html").read_text()
+    assert "No class, and set aside: ?, 32 times." in page
+    fit = am.load(streamed, am.scan(unsure, dont_know="?"))
+    assert fit.tree.attrs["command"] == about["command"]
+
+
+def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
+    labels: Path, call, tmp_path: Path
+) -> None:
+    done = call("run", labels, "--stream", "-o", tmp_path / "out", *RUN)
+    assert done.code == 0
+    assert "tested on known truth: grey" in done.out
+    about = json.loads((tmp_path / "out" / "about.json").read_text())
+    assert about["model"] == "stack"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "the stack is calibrated on public data sets with known truth" in page
+    assert "too sure where items differ" not in page
+    methods = (tmp_path / "out" / "methods.md").read_text()
+    assert "streamed from disk" in methods
+    assert "Yao" in methods
+
+
+def test_options_that_streams_do_not_take_are_refused_together(
+    labels: Path, call, tmp_path: Path
+) -> None:
+    words = ("run", labels, "--stream", "-o", tmp_path / "out")
+    wrong = ("--known", "a.csv", "--every-question", "--sheet", "one", "--engine", "nuts")
+    done = call(*words, *wrong, "--model", "easy-hard")
+    assert done.code == 2
+    for option in ("--known", "--every-question", "--sheet", "--engine nuts", "--model easy-hard"):
+        assert option in done.err
+    assert not list(tmp_path.iterdir())
+    assert "--cache goes with --stream" in call(*words[:2], *words[3:], "--cache", "x").err
+    for more, sentence in (
+        (("--stream", "--input-format", "wide"), "leave out --input-format"),
+        (("--stream", "--prior-from", "a.nc"), "cannot both"),
+        (("--cache", "kept"), "goes with --stream"),
+    ):
+        done = call("fit", labels, "-o", tmp_path / "out", *more)
+        assert (done.code, sentence in done.err) == (2, True)
+    for data in ("dataset:anesthesia", "-"):
+        done = call("run", data, "--stream", "-o", tmp_path / "out", "--models")
+        assert done.code == 2
+        assert f"not {data}, and without --models" in done.err
+
+
+@pytest.mark.parametrize("text", ["", "item,coder,label\n", "item,coder,label\na,x,\n"])
+def test_a_file_without_labels_leaves_nothing_behind(call, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    done = call("run", path, "--stream", "-o", tmp_path / "out", "--cache", tmp_path / "kept")
+    assert done.code == 3
+    assert "a.csv" in done.err
+    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
+
+
+class Stops(Serial):
+    """A team whose user loses patience during a call."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.left = after
+
+    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+        self.left -= 1
+        if not self.left:
+            raise KeyboardInterrupt
+        return super().outcomes(calls)
+
+
+def test_an_interrupted_run_is_written(
+    labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ("run", labels, "--stream", "--no-report", "--engine", "em")
+
+    @contextmanager
+    def impatient(after: int) -> Iterator[Any]:
+        yield Stops(after)
+
+    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
+    done = call(*told, "-o", tmp_path / "part")
+    assert done.code == 130
+    assert "what was sampled until then is kept" in done.err
+    assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
+    monkeypatch.setattr(sampling, "spreading", lambda _: impatient(1))
+    assert call(*told, "-o", tmp_path / "none").code == 130
+    assert not (tmp_path / "none").exists()
+
+
+def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (out / "truth").mkdir(parents=True)
+    (out / "truth" / "mine.txt").write_text("mine")
+    told = ("run", labels, "--stream", "-o", out, "--engine", "em", "--no-report")
+    done = call(*told, "--force")
+    assert done.code == 2
+    assert "not outputs of this command" in done.err
+    (out / "truth" / "mine.txt").rename(out / "mine.txt")
+    (out / "report.html").write_text("an old one")
+    (out / "truth" / "000009.parquet").write_text("from an earlier run")
+    assert "exists already" in call(*told).err
+    done = call(*told, "--force")
+    assert done.code == 0
+    assert "report.html is from an earlier run" in done.err
+    assert (out / "mine.txt").read_text() == "mine"
+    assert [path.name for path in (out / "truth").iterdir()] == ["000000.parquet"]
+
+
+@pytest.mark.calibration
+def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> None:
+    groups = tmp_path / "groups.csv"
+    groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")
+    out = tmp_path / "out"
+    told = ("run", unsure, "--stream", "-o", out, "--anonymise", "--groups", groups, *EM)
+    assert call(*told).code == 0
+    table = pd.read_csv(out / "coders.csv")
+    assert sorted(table["coder"]) == ["coder 1", "coder 2", "coder 3", "coder 4"]
+    assert sorted(table["group"]) == ["free", "free", "paid", "paid"]
+    written = b"".join(path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert not [name for name in (b"ana,", b">ana<", b'"ana"', b"labels.csv") if name in written]
+    named = tmp_path / "named"
+    told = ("run", unsure, "--stream", "--no-report", "-o", named, "--groups", groups, *EM)
+    assert call(*told).code == 0
+    shown = ["n", "accuracy", "group"]
+    pd.testing.assert_frame_equal(pd.read_csv(named / "coders.csv")[shown], table[shown])
+
+
 def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path) -> None:
-    pattern, out = labels / "*.parquet", tmp_path / "out"
+    frame = pd.read_csv(labels, dtype=str)
+    frame[:150].to_parquet(tmp_path / "1.parquet")
+    frame[150:].to_parquet(tmp_path / "2.parquet")
+    pattern, out = tmp_path / "*.parquet", tmp_path / "out"
     done = call("fit", pattern, "--stream", "-o", out, "--json", "--cache", tmp_path / "kept", *RUN)
     assert done.code == 0
     facts = json.loads(done.out)
     assert (facts["items"], facts["seed"]) == (45, 3)
-    assert call("fit", labels / "all.csv", "-o", tmp_path / "fit.nc", *RUN).code == 0
+    assert call("fit", labels, "-o", tmp_path / "fit.nc", *RUN).code == 0
     found = am.load(out, am.scan(pattern, cache=tmp_path / "kept"))
     wanted = am.load(tmp_path / "fit.nc")
     gold = pd.read_parquet(out / "gold.parquet")
@@ -41,9 +217,8 @@ def test_a_pattern_is_streamed_into_a_folder(labels: Path, call, tmp_path: Path)
 
 
 @pytest.mark.calibration
-@pytest.mark.slow
 def test_a_stream_may_be_spread(labels: Path, call, tmp_path: Path) -> None:
-    told = ("fit", labels / "all.csv", "--stream", *RUN)
+    told = ("fit", labels, "--stream", *RUN)
     for model in ("stack", "hierarchical"):
         here, there = (tmp_path / f"{model} {place}" for place in ("here", "there"))
         assert call(*told, "-o", here, "--model", model).code == 0
@@ -53,29 +228,3 @@ def test_a_stream_may_be_spread(labels: Path, call, tmp_path: Path) -> None:
         pd.testing.assert_frame_equal(
             *(pd.read_parquet(folder / "gold.parquet") for folder in (here, there))
         )
-
-
-@pytest.mark.slow
-def test_nothing_is_overwritten_unasked(labels: Path, call, tmp_path: Path) -> None:
-    told = ("fit", labels / "all.csv", "--stream", "-o", tmp_path / "out", "--engine", "em")
-    assert call(*told).code == 0
-    again = call(*told)
-    assert again.code != 0
-    assert "--force" in again.err
-    assert call(*told, "--force").code == 0
-
-
-@pytest.mark.parametrize(
-    ("more", "sentence"),
-    [
-        (("--stream", "--input-format", "wide"), "leave out --input-format"),
-        (("--stream", "--prior-from", "a.nc"), "cannot both"),
-        (("--cache", "kept"), "goes with --stream"),
-    ],
-)
-def test_options_that_do_not_go_together(
-    labels: Path, call, tmp_path: Path, more: tuple[str, ...], sentence: str
-) -> None:
-    done = call("fit", labels / "all.csv", "-o", tmp_path / "out", *more)
-    assert done.code == 2
-    assert sentence in done.err

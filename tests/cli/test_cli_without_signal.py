@@ -41,14 +41,3 @@ def test_run_settles_nothing_and_says_why(noise, call, tmp_path):
         rows = list(csv.DictReader(file))
     assert len(rows) == 120
     assert {row["settled"] for row in rows} == {"false"}
-
-
-@pytest.mark.calibration
-@pytest.mark.slow
-def test_fit_and_gold_say_so_too(noise, call, tmp_path):
-    fit = tmp_path / "fit.nc"
-    done = call("fit", noise, "-o", fit, *FEW)
-    assert "verdict: trust" not in done.out
-    assert SAID in done.out
-    gold = call("gold", fit, "--threshold", ".95", "--json")
-    assert SAID in gold.out + gold.err

@@ -23,7 +23,7 @@ from annomodels.coref import (
 )
 from annomodels.data.document import Document
 from annomodels.reporting.links import LinkFacts
-from annomodels.reporting.page import page_of_links, report_links
+from annomodels.reporting.page import page, report_links
 from annomodels.reporting.sections.places import cards, silver
 
 
@@ -103,13 +103,13 @@ def test_cards_begin_with_the_odd_one_and_name_where_each_was_alone() -> None:
     shown, rows = cards(facts), facts.coders
     assert [card.coder for card in shown] == rows["coder"].tolist()
     assert shown[0].kind == "differs"
-    assert "Talk to " + shown[0].coder in page_of_links(facts)
+    assert "Talk to " + shown[0].coder in page(facts)
     for card, alone in zip(shown, rows["alone"], strict=True):
         said = dict(card.facts)["Alone"]
         assert said == "nowhere" if not alone else said.startswith(f"at {alone} of ")
         assert ("words " in card.feedback) == bool(alone)
     two = LinkFacts([document("t", {"a": [[1, 2]], "b": [[1], [2]]})], draws=20)
-    assert "class=card" not in page_of_links(two)
+    assert "class=card" not in page(two)
 
 
 def test_of_two_coders_nobody_is_the_odd_one() -> None:
@@ -150,7 +150,7 @@ def test_mention_f1_counts_all_pairs_of_coders() -> None:
 def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> None:
     bad = "<script>alert(1)</script>"
     clusters = {bad: [["a", bad], ["b"]], "ben": [["a", "b", bad]], "cho": [["a", bad, "b"]]}
-    made = page_of_links(LinkFacts([document(bad, clusters)], draws=20), command=bad)
+    made = page(LinkFacts([document(bad, clusters)], draws=20), command=bad)
     assert bad not in made
     assert made.count("&lt;script&gt;") > 3
     assert not re.search(r"(src|href)=[\"']?https?:", made)
@@ -165,7 +165,7 @@ def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> N
 @pytest.mark.slow
 def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
     texts = odd_one_out()
-    first, second = (page_of_links(LinkFacts(texts, ["none"], draws=50)) for _ in range(2))
+    first, second = (page(LinkFacts(texts, ["none"], draws=50)) for _ in range(2))
     assert first == second
     for words in (
         "texts like these",
@@ -180,7 +180,7 @@ def test_the_page_is_the_same_every_time_and_has_all_parts() -> None:
 
 
 def test_texts_of_one_coder_have_a_page_that_says_so() -> None:
-    made = page_of_links(LinkFacts([document("t", {"a": [[1, 2], [3]]})], draws=20))
+    made = page(LinkFacts([document("t", {"a": [[1, 2], [3]]})], draws=20))
     assert "so there is nothing to compare" in made
     assert "No text has two mentions that two coders share." in made
 
@@ -190,11 +190,11 @@ def test_silver_chains_show_what_one_more_reader_would_say() -> None:
     text = odd_one_out(1)[0]
     blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
     fit = am.fit(pairs(blank), chains=2, draws=60, warmup=40, seed=1)
-    table = silver(LinkFacts([blank], fit=fit, draws=50), fit)
+    _, table = silver(LinkFacts([blank], fit=fit, draws=50))
     links = fit.links().table
     shown = {f"({p:.2f})" for p in links["p_next"]}
     assert len(shown) > 1 or links["p_link"].round(2).iloc[0] != links["p_next"].round(2).iloc[0]
-    for row in table.rows:
+    for row in table.value.rows:
         assert set(re.findall(r"\(\d\.\d\d\)", row[1].text)) <= shown
         assert row[1].text.startswith("words ")  # positions, where a text has no words
 

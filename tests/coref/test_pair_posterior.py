@@ -21,7 +21,6 @@ from annomodels.coref.posteriors import (
     over_texts,
     pair_blocks,
     spread_factor,
-    weight_blocks,
 )
 from annomodels.coref.tables import kappa_of
 
@@ -263,21 +262,3 @@ def test_intervals_of_the_mean_over_texts_in_simulation(
     for name in ("mean", "new"):
         below, above, _ = found[name]
         assert abs(1 - below - above - 0.9) <= MARGIN
-
-
-def test_what_is_worked_out_once_for_a_coder_is_the_same_as_pair_by_pair(
-    rng: np.random.Generator,
-) -> None:
-    every = {c: two_coders(rng, 30, 0.1)[0] for c in "abc"}
-    every["d"] = {m: k for m, k in every["a"].items() if m % 3}  # has not marked all mentions
-    made = document("t", every)
-    (found,) = pair_blocks(made.codes, made.coders, 50, np.random.default_rng(3))
-    (block,) = weight_blocks(np.random.default_rng(3), 50, 30, 4)
-    assert len(found) == 6
-    for (first, second), values in found.items():
-        a, b = "abcd".index(first), "abcd".index(second)
-        at = np.flatnonzero((made.codes[a] >= 0) & (made.codes[b] >= 0))
-        codes = made.codes[a, at], made.codes[b, at]
-        plain = kappas(*codes, block.mentions[:, at], block.extras(a, b, len(at)))
-        point, factor = spread_factor(*codes)
-        assert values == pytest.approx(np.clip(point + (plain - point) * factor, -1, 1))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import annomodels as am
 from annomodels.coefficients.sets import SET_DISTANCES, SIZE_DISTANCES, size_distance
 from annomodels.coref import alpha, document_of_judgments, set_distance
-from annomodels.coref.alphas import disagreement
+from annomodels.coref.alphas import pieces, together
 from annomodels.coref.conditions import CONDITIONS, labels_of
 
 small_sets = st.frozensets(st.integers(0, 4), max_size=4)
@@ -149,9 +149,9 @@ def test_every_condition_equals_its_written_out_labels(chain: str, name: str, te
         for n in range(len(labels.item)):
             rows[labels.coders[labels.coder[n]]][labels.item[n]] = labels.label(n, cut)
         written[cut] = [[row.get(i) for i in range(len(labels.items))] for row in rows.values()]
-    found = disagreement(
-        [labels], size_distance(name), condition.expected, ([labels], condition.observed)
-    )
+    distance = size_distance(name)
+    observed = [labels], condition.observed
+    found = together(pieces([labels], distance, condition.expected, observed), distance)
     observed = by_enumeration(written[condition.observed], name, "subset")[0]
     expected = by_enumeration(written[condition.expected], name, "subset")[1]
     got = (found.observed, found.expected(nominal=False))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -62,17 +60,6 @@ def test_every_plot_is_a_method_with_the_same_options() -> None:
         assert getattr(FitPlots, name).__doc__ == function.__doc__
 
 
-@pytest.mark.few("coders", "confusion", "difficulty", "ranks")
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_it_draws_what_the_function_draws(name: str, fit: am.Fit) -> None:
-    made = getattr(fit.plot, name)(*ARGUMENTS.get(name, ()))
-    assert isinstance(made, Figure)
-    direct = FUNCTIONS[name](fit, *ARGUMENTS.get(name, ()))
-    svgs = [plots.inline(figure, "same", "t", "d") for figure in (made, direct)]
-    assert svgs[0] == svgs[1]
-
-
 @pytest.mark.few("coders", "pairwise", "simplex")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"ranks"}))
@@ -98,19 +85,3 @@ class _Nowhere:
 
     def flush(self) -> None:
         """Do nothing."""
-
-
-@pytest.mark.slow
-def test_matplotlib_loads_when_something_is_drawn() -> None:
-    code = (
-        "import annomodels as am, sys\n"
-        "fit = am.fit(am.datasets.load('anesthesia'), engine='em', seed=1, starts=1)\n"
-        "fit.plot\n"
-        "print('matplotlib' in sys.modules)\n"
-        "fit.plot.prevalence()\n"
-        "print('matplotlib' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=900
-    )
-    assert done.stdout.split() == ["False", "True"]

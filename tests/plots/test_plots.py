@@ -11,7 +11,6 @@ import pytest
 
 import annomodels as am
 from annomodels import plots
-from annomodels.data.schema import RawResult, conform
 from annomodels.plots import style
 from annomodels.plots.coders import pair_tables, pairwise
 
@@ -48,24 +47,6 @@ def made_up(n_items, n_coders, names, rng, per_item=5):
     return am.Annotations.from_records(rows, labels=names)
 
 
-def unfitted(data, rng):
-    """Give a result with the right shapes for data whose fit would take long."""
-    k = data.n_labels
-    result = RawResult(
-        posterior={
-            "prevalence": rng.dirichlet(np.ones(k), size=(2, 10)),
-            "confusion": rng.dirichlet(np.ones(k), size=(2, 10, data.n_coders, k)),
-        },
-        lp=rng.normal(size=(2, 10)),
-        p_truth=rng.dirichlet(np.ones(k), size=data.n_items),
-        p_truth_mcse=np.zeros((data.n_items, k)),
-        conditional_entropy=np.zeros(data.n_items),
-        attrs={"engine": "gibbs", "seed": 1, "chains": 2, "draws": 10, "warmup": 5, "seconds": 1.0},
-    )
-    model = am.models.DawidSkene()
-    return am.Fit(data, model, conform(result, data, model))
-
-
 def texts(svg):
     return [node.text for node in ElementTree.fromstring(svg).iter("text")]
 
@@ -89,22 +70,11 @@ def test_each_plot_becomes_a_small_described_svg(name, anesthesia):
     assert all(identifier.startswith(f"fig-{name}") for identifier in ids)
     for reference in re.findall(r'(?:href="#|url\(#)([\w-]+)', svg):
         assert reference in ids
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PLOTS)
-def test_colours_follow_the_page_and_fonts_are_not_fixed(name, anesthesia):
-    svg = plots.inline(PLOTS[name](anesthesia), "k", "t", "d")
+    # colors follow the page, and fonts are not fixed
     assert "font-family" not in svg
     assert "currentColor" in svg
     without_fallbacks = re.sub(r"var\(--\w+,#\w+\)", "", svg)
     assert not re.findall(r"(?:fill|stroke):\s*#", without_fallbacks)
-
-
-@pytest.mark.slow
-def test_drawing_twice_gives_the_same_bytes(anesthesia):
-    drawn = [plots.inline(plots.coder_forest(anesthesia), "k", "t", "d") for _ in range(2)]
-    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.slow
@@ -151,7 +121,7 @@ def test_the_forest_shows_forty_of_ten_thousand_coders(rng):
 @pytest.mark.slow
 def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
     names = [f"label {k} with a name that is far too long for any axis" for k in range(50)]
-    fit = unfitted(made_up(400, 8, names, rng), rng)
+    fit = am.fit(made_up(400, 8, names, rng), "pooled", engine="em", starts=1, seed=1)
     for figure in (plots.prevalence(fit), plots.confusion_matrix(fit, 3)):
         svg = plots.inline(figure, "k", "t", "d")
         assert len(svg) < 60_000
@@ -222,16 +192,6 @@ def test_pairs_without_common_items_stay_empty():
     assert np.isnan(values[0, 2])
     assert shared[0, 2] == 0
     plots.inline(plots.pairwise_heatmap(data), "k", "t", "d")
-
-
-def test_the_heatmap_puts_coders_of_one_mind_side_by_side(rng):
-    from annomodels.plots.coders import _order
-
-    camp = np.array([0, 1, 0, 1, 0, 1])
-    truth = rng.integers(2, size=(2, 300))
-    rows = [(i, f"c{j}", int(truth[camp[j], i])) for i in range(300) for j in range(6)]
-    order = _order(pairwise(am.Annotations.from_records(rows))[0])
-    assert len({*camp[order[:3]]}) == 1
 
 
 def test_the_heatmap_is_refused_for_many_coders(rng):

@@ -164,13 +164,7 @@ class Tab:
         events[:] = [e for e in events if e.get("sessionId") != self._session]
 
     def evaluate(self, expression: str) -> Any:
-        """Value of a JavaScript expression."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found["exceptionDetails"]
-        return found["result"].get("value")
-
-    def later(self, expression: str) -> Any:
-        """Value that a promise of JavaScript comes to."""
+        """Value of a JavaScript expression, or what its promise comes to."""
         kind = {"returnByValue": True, "awaitPromise": True}
         found = self.call("Runtime.evaluate", expression=expression, **kind)
         assert "exceptionDetails" not in found, found["exceptionDetails"]

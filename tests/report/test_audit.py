@@ -84,8 +84,9 @@ def words_of(html):
     return " ".join(re.sub(r"<[^>]+>", " ", text).replace("\u00a0", " ").split())
 
 
-def percents(row):
-    return [f"{100 * row[name]:.1f} %" for name in ("value", "low", "high")]
+def shown_in(found):
+    """Rows of each table of an audit."""
+    return {key: made.value.rows for key, (made,) in tables(found).items()}
 
 
 def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
@@ -107,7 +108,7 @@ def test_sentence_and_table_say_one_number(facts, found):
     left = found.row("still_wrong")
     assert head(facts).sentence.startswith(f"About {left['value']:.0f} of 140 gold labels")
     row = next(
-        r for r in tables(facts.estimate)["overall"].rows if r[0].text == "wrong gold labels, now"
+        r for r in shown_in(facts.estimate)["overall"] if r[0].text == "wrong gold labels, now"
     )
     assert row[1].text == f"{left['value']:.0f}"
     (said,) = (
@@ -133,11 +134,11 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
         assert title in text
     for sentence in panel(found):
         assert sentence in text
-    shown = tables(found)
-    assert len(shown["slices"].rows) == len(found.slices)
-    assert len(shown["systems"].rows) == 3
-    assert len(shown["needs"].rows) == len(found.needs)
-    sure = [abs(float(row[-1].value) - 0.5) for row in shown["differences"].rows]
+    shown = shown_in(found)
+    assert len(shown["slices"]) == len(found.slices)
+    assert len(shown["systems"]) == 3
+    assert len(shown["needs"]) == len(found.needs)
+    sure = [abs(float(row[-1].value) - 0.5) for row in shown["differences"]]
     assert sure == sorted(sure, reverse=True)
     shown = re.search(r"<table class=data id=audited-coders>(.*?)</table>", html, re.S).group(1)
     assert shown.count("<tr") == crowd.data.n_coders + 1

@@ -110,10 +110,10 @@ def test_nothing_is_left_of_a_quiet_fit(found):
 
 def test_the_queue_begins_where_a_decision_removes_most(crowd):
     p = crowd.tree["truth"]["p_truth"].values
-    order = queue(p)
+    known = np.zeros(len(p), bool)
+    order = queue(p, known)
     doubt = (1 - p.max(axis=1))[order]
     assert (np.diff(doubt) <= 0).all()
-    known = np.zeros(len(p), bool)
     known[order[0]] = True
     assert queue(p, known)[-1] == order[0]
 

@@ -9,7 +9,6 @@ import pytest
 
 from annomodels.cli.jobs import names_of, write_outputs
 from annomodels.cli.options import Job, Sampling
-from annomodels.reporting.page import report
 from annomodels.summaries.trust.checks import VERDICTS, check
 
 pytestmark = pytest.mark.slow
@@ -43,13 +42,6 @@ def calls(monkeypatch):
         for name in names:
             monkeypatch.setattr(loaded, name, counted(name, getattr(loaded, name)))
     return counts
-
-
-@pytest.mark.calibration
-def test_a_page_computes_every_summary_once(crowd, calls, tmp_path):
-    report(dataclasses.replace(crowd), tmp_path / "report.html")
-    assert set(calls) == {name for names in COSTLY.values() for name in names}
-    assert set(calls.values()) == {1}
 
 
 def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):

@@ -179,13 +179,6 @@ def test_hard_items_make_probabilities_too_sure(make):
     assert any("P(truth) is then too sure" in sentence for sentence in result.sentences)
 
 
-def test_a_notebook_shows_the_verdict_and_its_reasons(crowd):
-    world, tree = crowd
-    shown = check(tree, world.data, ())._repr_html_()
-    assert shown.startswith("<p><strong>")
-    assert shown.count("<li>") == len(check(tree, world.data, ()).sentences)
-
-
 @pytest.mark.slow
 def test_swapped_labels_are_a_signal(make):
     """Coders who say the next of three classes, or swap two of them, tell as much as good ones."""

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from annomodels.data.annotations import Annotations
-from annomodels.summaries.agreement import agreement
 from annomodels.summaries.coders.coders import coders
 from annomodels.summaries.gold.gold import gold
 from annomodels.summaries.items.items import items
-from annomodels.summaries.trust.checks import VERDICTS, check
 from annomodels.summaries.trust.predictive import predictive
 
 
@@ -42,20 +40,3 @@ def test_names_of_labels_in_another_order_give_the_same_gold(make):
     first, second = coders(one, data).table, coders(two, other).table
     for column in ("accuracy", "skill", "bits", "sensitivity_b"):
         np.testing.assert_allclose(first[column], second[column])
-
-
-@pytest.mark.slow
-def test_all_summaries_of_the_real_engines(make):
-    """Hierarchical Gibbs and EM on the same crowd: every table has its rows."""
-    from annomodels.fitting.run import fit
-
-    world = make.world(n_items=60, n_coders=8, per_item=4)
-    for engine in ("gibbs", "em"):
-        found = fit(world.data, "hierarchical", engine=engine, chains=2, draws=200, seed=1)
-        tree, data = found.tree, found.data
-        assert len(gold(tree, data).table) == 60
-        assert len(coders(tree, data).table) == 8
-        assert len(items(tree, data).table) == 60
-        assert len(agreement(tree, data, draws=20).table) >= 6
-        assert len(predictive(tree, data).table) > 6
-        assert check(tree, data).verdict in VERDICTS

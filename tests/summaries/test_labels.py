@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import annomodels as am
-from annomodels.summaries.labels import labels, pairs
+from annomodels.summaries.labels import scheme
 from annomodels.summaries.merging import merged_alphas
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])
@@ -34,7 +34,7 @@ def test_sensitivity_and_precision_are_those_of_the_mixed_crowd(known) -> None:
     tree, data = known
     share = np.bincount(data.coder) / len(data)
     joint = PREVALENCE[:, None] * (share[0] * GOOD + share[1] * BAD)
-    table = labels(tree, data).table
+    table = scheme(tree, data)[0].table
     np.testing.assert_allclose(table["sensitivity"], np.diag(joint) / PREVALENCE)
     np.testing.assert_allclose(table["precision"], np.diag(joint) / joint.sum(axis=0))
     np.testing.assert_allclose(table["prevalence"], PREVALENCE)
@@ -47,7 +47,7 @@ def test_the_partner_is_the_label_of_most_confusions(known) -> None:
     joint = PREVALENCE[:, None] * (share[0] * GOOD + share[1] * BAD)
     mixed = joint + joint.T
     np.fill_diagonal(mixed, 0)
-    table = labels(tree, data).table
+    table = scheme(tree, data)[0].table
     assert table["partner"].tolist() == ["b", "a", data.labels[mixed[2].argmax()]]
     np.testing.assert_allclose(table["partner_share"], mixed.max(axis=1) / mixed.sum(axis=1))
     np.testing.assert_allclose(table["accuracy_gain"], mixed.max(axis=1))
@@ -57,12 +57,12 @@ def test_merging_is_what_recoding_the_data_gives(known) -> None:
     tree, data = known
     recoded = data.replace(label=np.array([0, 0, 2])[data.label])
     expected = am.agreement(recoded, "alpha").value
-    table = pairs(tree, data).table.set_index(["first", "second"])
+    table = scheme(tree, data)[1].table.set_index(["first", "second"])
     row = table.loc[("a", "b")]
     assert row["alpha_merged"] == pytest.approx(expected)
     assert row["alpha_change"] == pytest.approx(expected - am.agreement(data, "alpha").value)
     assert row["alpha_change_low"] < row["alpha_change"] < row["alpha_change_high"]
-    same = labels(tree, data).table.set_index("label").loc["a"]
+    same = scheme(tree, data)[0].table.set_index("label").loc["a"]
     assert same["alpha_change"] == pytest.approx(row["alpha_change"])
 
 
@@ -75,7 +75,7 @@ def test_draws_of_alpha_are_paired_so_that_merging_nothing_changes_nothing(known
 
 
 def test_pairs_come_most_confused_first_and_share_all_errors(known) -> None:
-    table = pairs(*known).table
+    table = scheme(*known)[1].table
     assert len(table) == 3
     assert table["confusions"].is_monotonic_decreasing
     assert table["confusions"].sum() == pytest.approx(1.0)
@@ -83,7 +83,7 @@ def test_pairs_come_most_confused_first_and_share_all_errors(known) -> None:
 
 def test_two_labels_cannot_be_merged(crowd) -> None:
     world, tree = crowd
-    found = labels(tree, world.data)
+    found = scheme(tree, world.data)[0]
     assert found.table["alpha_change"].isna().all()
     assert (found.table["sensitivity_low"] < found.table["sensitivity"]).all()
     assert "cannot be merged" in " ".join(found.notes)
@@ -93,7 +93,7 @@ def test_unused_labels_and_other_scales_are_said(make) -> None:
     rows = [(i, j, str(1 + (i + (j == 2)) % 3)) for i in range(12) for j in range(3)]
     data = am.Annotations.from_records(rows, labels=["1", "2", "3", "4"], scale="ordinal")
     tree = make.exact(data, [0.3, 0.3, 0.3, 0.1], make.matrix(0.7, 4))
-    found = labels(tree, data)
+    found = scheme(tree, data)[0]
     assert "Nobody used 4" in found.notes[0]
     assert "ordinal" in found.notes[1]
     assert isinstance(found.table, pd.DataFrame)
@@ -103,24 +103,12 @@ def test_of_many_labels_only_the_largest_merges_are_worked_out(known, monkeypatc
     for module in ("labels", "merging"):
         monkeypatch.setattr(f"annomodels.summaries.{module}.MOST_MERGED", 1)
     tree, data = known
-    table = pairs(tree, data).table
+    table = scheme(tree, data)[1].table
     assert len(table) == 1
     assert table["alpha_change"].notna().all()
-    each = labels(tree, data).table
+    each = scheme(tree, data)[0].table
     assert each["alpha_change"].isna().tolist() == [False, False, True]
     assert each["accuracy_gain"].notna().all()
-
-
-def test_alphas_of_merged_labels_are_those_asked_for_one_by_one(known) -> None:
-    _, data = known
-    pairs_of_labels = [(0, 1), (1, 2)]
-    found = merged_alphas(data, pairs_of_labels)
-    for k, m in pairs_of_labels:
-        distance = 1.0 - np.eye(3)
-        distance[k, m] = distance[m, k] = 0.0
-        one = am.agreement(data, "alpha", distance=distance, draws=1000)
-        assert found[k, m][0] == one.value
-        np.testing.assert_allclose(found[k, m][1], one.draws)
 
 
 def test_labels_that_merge_into_a_constant_have_no_alpha() -> None:

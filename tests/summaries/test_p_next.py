@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import gammaln
 
 import annomodels as am
-from annomodels.__main__ import main
 from annomodels.errors import NotApplicable
 from annomodels.io.writers.backs import gold_list
 from annomodels.summaries.predicted.p_next import p_next, predicted
@@ -154,27 +150,6 @@ def test_a_saved_stack_predicts_the_same(tmp_path, rng):
     assert "item-kinds 4" in fit.p_next().notes[0]
 
 
-@pytest.mark.calibration
-@pytest.mark.slow
-def test_files_of_gold_have_the_next_label(tmp_path):
-    rows = [(f"t{i}", c, "ab"[(i + (c == "cy")) % 2]) for i in range(20) for c in ("ana", "cy")]
-    labels = tmp_path / "labels.csv"
-    labels.write_text("item,coder,label\n" + "".join(",".join(row) + "\n" for row in rows))
-    small = ["--engine", "em", "--seed", "1", "-q"]
-    assert main(["fit", str(labels), "-o", str(tmp_path / "fit.nc"), *small]) == 0
-    fit = am.load(tmp_path / "fit.nc")
-    expected = fit.p_next().table
-    main(["gold", str(tmp_path / "fit.nc"), "-o", str(tmp_path / "gold.csv"), "-q"])
-    with (tmp_path / "gold.csv").open(newline="") as file:
-        gold = list(csv.DictReader(file))
-    assert [float(row["p_next_a"]) for row in gold] == pytest.approx(expected["p_next_a"], rel=1e-4)
-    path = tmp_path / "tasks.json"
-    main(["gold", str(tmp_path / "fit.nc"), "--to", "label-studio", "-o", str(path), "-q"])
-    task = json.loads(path.read_text())[0]["data"]
-    assert task["p_next"] == pytest.approx({k: expected[f"p_next_{k}"][0] for k in "ab"}, abs=1e-4)
-    assert set(task["p"]) == {"a", "b"}
-
-
 def test_a_label_may_be_called_next():
     row = {"item": ["t"], "label": ["a"], "probability": [0.6]}
     gold = gold_list(pd.DataFrame(row | {"p_a": [0.6], "p_b": [0.4], "p_next_a": [0.7]}))
@@ -182,14 +157,3 @@ def test_a_label_may_be_called_next():
     assert gold.items[0].predicted == {"a": 0.7}
     gold = gold_list(pd.DataFrame(row | {"p_b": [0.6], "p_next_a": [0.4]}))
     assert gold.labels == ("b", "next_a")
-
-
-@pytest.mark.calibration
-@pytest.mark.slow
-def test_numbers_have_no_next_label(rng):
-    rows = [(i, j, float(i + rng.normal())) for i in range(12) for j in range(3)]
-    fit = am.fit(
-        am.Annotations.from_records(rows, scale="interval"), "interval", chains=1, draws=50, seed=1
-    )
-    with pytest.raises(NotApplicable, match="classes only"):
-        fit.p_next()

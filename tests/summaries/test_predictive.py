@@ -9,8 +9,6 @@ import annomodels as am
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.trust.predictive import Rows, aspects, predictive
 
-COLUMNS = ["statistic", "observed", "expected", "low", "high", "p_value", "verdict"]
-
 # Espeland & Handelman 1989, as tabled by Carpenter 2008: calls of five dentists, number of X-rays
 CARIES = (
     "00000:1880 00001:789 00010:43 00011:75 00100:23 00101:63 00110:8 00111:22 01000:188 01001:191 "
@@ -43,7 +41,6 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     data, tree = caries
     found = predictive(tree, data)
     table = found.table.set_index("statistic")
-    assert list(found.table.columns) == COLUMNS
     cells = table.iloc[:6]
     np.testing.assert_array_equal(cells["observed"], [1880, 1065, 404, 247, 173, 100])
     published = [1834.6, 1156.9, 313.1, 289.7, 215.9, 58.8]
@@ -116,34 +113,12 @@ def test_what_is_significant_must_also_matter():
     assert not rows.realised("large", np.full(200, 1.06), seen).fits
 
 
-@pytest.mark.slow
-def test_dawid_skene_of_the_package_is_rejected_on_caries(caries):
-    from annomodels.fitting.run import fit
-
-    data, _ = caries
-    found = fit(data, "dawid-skene", chains=2, draws=300, seed=1)
-    table = found.predictive().table.set_index("statistic")
-    assert table.loc["votes, chi-square", "p_value"] < 0.01
-    assert any("are not spread over the items" in sentence for sentence in found.check().sentences)
-
-
 def test_many_coders_raise_no_false_alarm(rng):
     """The p-value of the worst of 100 entries is uniform, not that of one entry alone."""
     seen = rng.normal(size=(2000, 100))
     p = [Rows().worst("x", ["x"] * 100, rng.normal(size=100), seen).p_value for _ in range(200)]
     assert 0.35 < np.mean(p) < 0.65
     assert np.mean(np.array(p) < 0.05) < 0.12
-
-
-@pytest.mark.slow
-def test_draws_belong_to_the_rows(caries):
-    data, tree = caries
-    found = predictive(tree, data, seed=3)
-    assert found.draws["replicated"].dims == ("draw", "statistic")
-    mean = found.draws["replicated"].mean("draw")
-    np.testing.assert_allclose(mean, found.table["expected"])
-    again = predictive(tree, data, seed=3)
-    np.testing.assert_array_equal(found.table["p_value"], again.table["p_value"])
 
 
 def test_few_draws_serve_more_than_once(make):

@@ -11,7 +11,6 @@ from annomodels.models.catalog import MODELS
 from annomodels.models.chosen_priors import defined_priors
 from annomodels.models.encoded import encode
 from annomodels.priors import Diagonal, Dirichlet
-from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust import priors
 from annomodels.summaries.trust.priors import log_chosen_priors
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
@@ -141,28 +140,6 @@ def test_weighing_agrees_with_fitting_again(small):
         assert abs(wanted - mean) > 0.003  # else the line above would hold without weights
 
 
-@pytest.mark.calibration
-@pytest.mark.slow
-def test_priors_of_many_rows():
-    data = simulated(20)
-
-    def fit(power):
-        right, wrong = power * (14.0 - 1) + 1, power * (6.0 - 1) + 1
-        rows = Diagonal(right + wrong, right / (right + wrong))
-        return am.fit(
-            data, am.models.DawidSkene(Dirichlet(1.0), rows), chains=4, draws=4000, seed=1
-        )
-
-    found = fit(1.0).prior_sensitivity()
-    rows = found.table[found.table["what"] == "accuracy"]
-    wanted = {column: fit(power).coders().table["accuracy"] for column, power in POWERS.items()}
-    seen = (rows["stronger"] - rows["weaker"]).to_numpy()
-    moved = (wanted["stronger"] - wanted["weaker"]).to_numpy()
-    assert np.abs(moved).max() > 0.01
-    np.testing.assert_allclose(seen, moved, atol=0.008)
-    assert rows["sensitive"].any()
-
-
 def test_where_few_draws_would_carry_the_weight_the_change_is_to_first_order():
     rng = np.random.default_rng(1)
     log_prior = -5.0 * rng.standard_exponential(2000)  # weaker priors: weights without a variance
@@ -217,13 +194,3 @@ def test_one_value_tells_nothing(small):
     found = am.fit(small, engine="em", starts=1).prior_sensitivity()
     assert found.table.empty
     assert "Too few draws" in found.notes[0]
-
-
-@pytest.mark.slow
-def test_so_many_coders_that_few_draws_fit_in_memory(small, monkeypatch):
-    fit = am.fit(small, "hierarchical", chains=2, draws=200, seed=1)
-    few = lambda tree, data, n: thinned(tree, data, 1)  # noqa: E731
-    monkeypatch.setattr(priors, "thinned", few)
-    found = fit.prior_sensitivity()
-    assert found.table.empty
-    assert found.notes == ("Too few draws to tell how much the priors matter: 1, not 100.",)

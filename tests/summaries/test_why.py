@@ -126,27 +126,3 @@ def test_a_name_that_is_no_item_is_refused_with_a_hint(repeated) -> None:
     tree, data = repeated
     with pytest.raises(NotApplicable, match="Did you mean 't2"):
         why(tree, data, "tt2")
-
-
-def test_em_has_no_intervals(make) -> None:
-    data = am.Annotations.from_records([("t", "a", "x"), ("t", "b", "y"), ("u", "a", "y")])
-    tree = make.exact(data, [0.6, 0.4], np.stack([make.matrix(0.9, 2)] * 2), engine="em")
-    assert why(tree, data, "t").table["low"].isna().all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", ["guess-level", "ambiguous"])
-def test_sums_hold_for_models_whose_items_have_states(model: str) -> None:
-    data = am.datasets.load("trains")
-    fit = am.fit(data, model, chains=2, draws=30, warmup=20, seed=1, extend=False)
-    found = fit.why(data.items)
-    sums = found.table[found.table["source"] == SUM]
-    draws = thinned(fit.tree, data)
-    posterior = np.stack([p for _, p in truth_probabilities(draws, data)])
-    place = {name: k for k, name in enumerate(data.labels)}
-    for i, row in enumerate(sums.itertuples()):
-        p = posterior[:, data.items.index(row.item)]
-        odds = np.log(p[:, place[row.label]]) - np.log(p[:, place[row.runner_up]])
-        np.testing.assert_allclose(
-            found.draws["log_odds"].values[:, sums.index[i]], odds, atol=1e-8
-        )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import load_data, load_fit, say_notes
 from annomodels.cli.options import Reading, Writing, option
+from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
+from annomodels.cli.terminal import Stages
 from annomodels.data.columns import Column, columns
 
 
@@ -16,9 +19,6 @@ def command(
     data: str, check: bool, fit: str | None, seed: int, reading: Reading, writing: Writing
 ) -> None:
     """Suggest a model for DATA, with the reasons."""
-    from annomodels.cli.loading import load_data, load_fit, say_notes
-    from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
-    from annomodels.cli.terminal import Stages
     from annomodels.planning.advise import advise
 
     if check and fit is not None:

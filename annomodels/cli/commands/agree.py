@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from annomodels.cli.breakdown import BY, DEFAULT, VALUE, coefficient_names, parts_table
+from annomodels.cli.breakdown import (
+    BY,
+    DEFAULT,
+    VALUE,
+    coefficient_names,
+    parts_table,
+    show_diagnosis,
+)
 from annomodels.cli.breakdown import SHORT as SHORT_BY
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import several
+from annomodels.cli.gate import gate_code, parse_gates
+from annomodels.cli.loading import done_each, load_data, load_each, say_notes, several
 from annomodels.cli.options import Reading, Writing, option
+from annomodels.cli.session import note
+from annomodels.cli.tables import by_question, emit, emit_text, form_for, with_left_out
+from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
 
 if TYPE_CHECKING:
@@ -75,12 +86,6 @@ def command(
     An undefined coefficient is listed with the reason. The coefficients that the fitted model
     implies are in agreement.csv of `annomodels run`.
     """
-    from annomodels.cli.breakdown import show_diagnosis
-    from annomodels.cli.gate import gate_code, parse_gates
-    from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
-    from annomodels.cli.terminal import Stages
     from annomodels.coefficients.agreement import agreement
 
     limits = parse_gates(gates)
@@ -134,9 +139,6 @@ def _each_question(
     data: str, names: list[str] | None, reading: Reading, writing: Writing, paper: str | None
 ) -> pd.DataFrame:
     """Write one table with the coefficients of every question that has some, and a text."""
-    from annomodels.cli.loading import done_each, load_each, say_notes
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import by_question, emit, emit_text, form_for, with_left_out
     from annomodels.coefficients.agreement import agreement
     from annomodels.reporting.overall import agreement_methods
 

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.gate import gate_code, parse_gates
+from annomodels.cli.loading import design_of, drawn_from, estimated, load_fit
 from annomodels.cli.options import COUNT, Writing, option, split_words
+from annomodels.cli.session import note
+from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,9 +63,6 @@ def audit(
     round of other items.
     """
     from annomodels.auditing.sample import audit as draw
-    from annomodels.cli.loading import design_of, load_fit
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
@@ -147,11 +149,6 @@ def estimate(
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
     from annomodels.auditing.tables import SHOWN
-    from annomodels.cli.gate import gate_code, parse_gates
-    from annomodels.cli.loading import drawn_from, estimated, load_fit
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
-    from annomodels.data.names import label_text
 
     limits = parse_gates(gates)
     how = {} if weights else drawn_from(drawn, fit, paths)
@@ -223,8 +220,6 @@ def _weights(paths: tuple[str, ...], column: str, known: Iterable[object]) -> di
 
 def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
     """Return the table that is asked for, with the prevalence of one label only if so wished."""
-    from annomodels.data.names import label_text
-
     table: pd.DataFrame = found.table if shown == "overall" else getattr(found, shown)
     if not len(table):
         asked = {"slices": "--by", "differences": "--by", "systems": "--pairs"}.get(shown)
@@ -243,8 +238,6 @@ def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
 def _gated(found: Estimate) -> pd.DataFrame:
     """Return all quantities that a gate may name, of all items and of slices."""
     import pandas as pd
-
-    from annomodels.data.names import label_text
 
     rows = found.table.assign(by="", slice="")
     if len(found.slices):

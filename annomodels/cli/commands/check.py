@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import load_data, load_each, several, stem
 from annomodels.cli.options import Reading, Writing
+from annomodels.cli.session import note, say, visible
+from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
 from annomodels.data.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
@@ -43,8 +46,6 @@ def command(data: str, every_question: bool, reading: Reading, writing: Writing)
     with a pattern such as 'stage_*') stand in one table; columns that are no questions are named
     with the reason.
     """
-    from annomodels.cli.loading import load_each, several
-
     if several(reading, every_question):
         _each(data, load_each(data, reading), writing)
     else:
@@ -54,9 +55,6 @@ def command(data: str, every_question: bool, reading: Reading, writing: Writing)
 def _one(data: str, reading: Reading, writing: Writing) -> None:
     import pandas as pd
 
-    from annomodels.cli.loading import load_data, stem
-    from annomodels.cli.session import note, say, visible
-    from annomodels.cli.tables import emit, emit_text, form_of, to_json
     from annomodels.planning.rules import supports
     from annomodels.reporting.health import findings
 
@@ -84,9 +82,6 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
     """Write a row for each question, and what all of them support."""
     import pandas as pd
 
-    from annomodels.cli.loading import stem
-    from annomodels.cli.session import note, visible
-    from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
     from annomodels.planning.rules import sentence, supports
     from annomodels.reporting.health import findings
 
@@ -119,8 +114,6 @@ def _each(data: str, found: Questions, writing: Writing) -> None:
 
 def _facts(labels: Annotations, found: list[Counted]) -> dict[str, Any]:
     """Return what is known of a question as plain data."""
-    from annomodels.cli.session import visible
-
     checks = {
         fact.check.replace(" ", "_"): {
             "value": fact.value,

@@ -8,6 +8,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
+from annomodels.cli.tables import loaded, show
 
 if TYPE_CHECKING:
     from annomodels.summaries.trust.held_out import By
@@ -25,7 +26,6 @@ def command(fits: tuple[str, ...], by: By, writing: Writing) -> None:
     """Compare fits of different models to the same data by their predictions of held-out data."""
     from pathlib import Path
 
-    from annomodels.cli.tables import loaded, show
     from annomodels.fitting.compare import compare
 
     if len(fits) < 2:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import load_data, say_notes
 from annomodels.cli.options import Reading, Writing, option
+from annomodels.cli.session import note
+from annomodels.cli.tables import put
+from annomodels.data.validation import all_numbers
 
 TO = (
     *("long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace"),
@@ -23,10 +27,6 @@ def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Wr
     Without -o the result goes to stdout. The ending of FILE decides between csv, tsv, json, jsonl
     and parquet for tables.
     """
-    from annomodels.cli.loading import load_data, say_notes
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import put
-    from annomodels.data.validation import all_numbers
     from annomodels.io.writers.catalog import LAYOUTS, named
 
     labels = load_data(data, reading)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli import coreference as steps
 from annomodels.cli.coreference import (
     BY,
     COEFFICIENTS,
@@ -16,6 +17,8 @@ from annomodels.cli.coreference import (
     document_options,
 )
 from annomodels.cli.declared import as_command
+from annomodels.cli.exits import DONE, UNTRUSTED
+from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.options import (
     COUNT,
     SHARE,
@@ -26,6 +29,9 @@ from annomodels.cli.options import (
     table_options,
     writing_of,
 )
+from annomodels.cli.places import check_folder
+from annomodels.cli.tables import emit
+from annomodels.cli.terminal import Stages
 
 if TYPE_CHECKING:
     from annomodels.coref.agreements import By
@@ -94,12 +100,6 @@ def command(
     agreement.csv, texts.csv, places.csv, coders.csv, unaligned.csv, and of the silver chains
     links.csv, rates.csv, silver.jsonl and silver.conll.
     """
-    from annomodels.cli import coreference as steps
-    from annomodels.cli.exits import DONE, UNTRUSTED
-    from annomodels.cli.gate import gate_code, parse_gates
-    from annomodels.cli.places import check_folder
-    from annomodels.cli.tables import emit
-    from annomodels.cli.terminal import Stages
     from annomodels.reporting.links import LinkFacts
 
     limits = parse_gates(gates)

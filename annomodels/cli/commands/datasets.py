@@ -5,7 +5,10 @@ from __future__ import annotations
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import PREFIX, load_bundled
 from annomodels.cli.options import Writing
+from annomodels.cli.session import note
+from annomodels.cli.tables import emit
 from annomodels.data.columns import COLUMNS, Column, columns
 
 COUNT, TITLE = Column("annotations", kind="count"), COLUMNS["title"].called(kind="text", width=240)
@@ -22,9 +25,6 @@ def command(name: str | None, writing: Writing) -> None:
     import pandas as pd
 
     from annomodels import datasets
-    from annomodels.cli.loading import PREFIX, load_bundled
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
 
     if name:
         name = name.removeprefix(PREFIX)

@@ -9,7 +9,9 @@ from click.core import ParameterSource
 
 from annomodels.cli.assumptions import whole_numbers
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Writing, option, split_words
+from annomodels.cli.options import Writing, option
+from annomodels.cli.tables import loaded, show
+from annomodels.cli.terminal import Stages
 
 FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
@@ -30,12 +32,11 @@ FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
     "--labels-per-item",
     "Numbers of labels per item to try.",
     default="1,2,3,5,7,10",
-    callback=split_words,
+    callback=whole_numbers,
 )
 @option("--replications", "Simulated studies per design.", click.IntRange(min=2), 30)
 def command(
     fit: str | None,
-    labels_per_item: tuple[str, ...],
     assumptions: dict[str, Any],
     writing: Writing,
     **asked: Any,
@@ -44,15 +45,11 @@ def command(
 
     --items and --coders take several numbers to try: 10,20.
     """
-    from annomodels.cli.tables import loaded, show
-    from annomodels.cli.terminal import Stages
     from annomodels.planning.design import design
 
     source, default = click.get_current_context().get_parameter_source, ParameterSource.DEFAULT
     given = {name for name in (*assumptions, "spread") if source(name) is not default}
     pilot = None
-    for name in ("items", "coders"):
-        assumptions[name] = whole_numbers(assumptions[name], f"--{name}")
     if fit is not None:
         if clash := sorted(given - set(FREE)):
             raise click.UsageError(
@@ -64,7 +61,6 @@ def command(
     with Stages() as stages:
         found = design(
             pilot,
-            labels_per_item=whole_numbers(labels_per_item, "--labels-per-item"),
             progress=stages,
             **asked,
             **assumptions,

@@ -16,7 +16,11 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.exits import DONE, EXTRA
 from annomodels.cli.options import Writing
+from annomodels.cli.session import note
+from annomodels.cli.tables import emit
+from annomodels.data.validation import counted
 
 _MODULES = {"dkpro-cassis": "cassis"}
 _ONLY_FOR_WORK_ON_IT = {"docs"}
@@ -30,11 +34,6 @@ def command(writing: Writing) -> int:
     is missing or too old. `annomodels check` and `agree` also work without PyMC.
     """
     import pandas as pd
-
-    from annomodels.cli.exits import DONE, EXTRA
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
-    from annomodels.data.validation import counted
 
     found = facts()
     rows = [(fact.name, fact.value, fact.problem) for fact in found]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import load_data, load_fit, say_notes
 from annomodels.cli.options import Job, Reading, Sampling, option
+from annomodels.cli.places import check_file
+from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
+from annomodels.cli.session import current
 
 
 @as_command(
@@ -33,19 +39,18 @@ def command(
     sampling: Sampling,
 ) -> int:
     """Fit one model to DATA and save it."""
-    from annomodels.cli.jobs import told
-    from annomodels.cli.loading import load_data, load_fit, say_notes
-    from annomodels.cli.places import check_file
-    from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
-    from annomodels.cli.session import current
+    from annomodels.cli.jobs import one_question, told
 
     job = Job(data, output, force, reading, sampling, cache=cache, as_json=as_json)
     if stream:
-        from annomodels.cli.streaming import stream as fit_stream
+        from annomodels.cli.streaming import refuse_the_rest
 
         if earlier is not None:
             raise click.UsageError("--prior-from and --stream cannot both be used.")
-        return fit_stream(job, whole=False)
+        refuse_the_rest(job)
+        done = one_question(replace(job, stream=True, no_report=True, methods=False), output)
+        told(job, done.facts, done.text)
+        return done.code
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     check_file(output, force)

@@ -6,7 +6,9 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
+from annomodels.cli.tables import emit
 from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.io.source import Options, Source
 
 WAYS = Column("read", kind="tag"), Column("written", kind="tag")
 SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=240), "known_by")
@@ -22,10 +24,8 @@ def command(data: str | None, writing: Writing) -> None:
     """
     import pandas as pd
 
-    from annomodels.cli.tables import emit
     from annomodels.io.assembly import chosen
     from annomodels.io.formats import FORMATS
-    from annomodels.io.source import Options, Source
     from annomodels.io.writers.catalog import BACKS, LAYOUTS
 
     known = FORMATS if data is None else [chosen("auto", Source(data), Options())]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import option, writing_of
+from annomodels.cli.tables import emit_text, loaded, to_json
 
 FORMS = ("md", "tex", "bib", "json")
 
@@ -29,7 +30,6 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     Data, agreement, model, inference and results with their intervals, and a table of the
     agreement coefficients.
     """
-    from annomodels.cli.tables import emit_text, loaded, to_json
     from annomodels.reporting.methods import bibtex, methods, methods_latex
 
     ending = Path(output or "").suffix.removeprefix(".").lower()

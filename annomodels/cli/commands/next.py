@@ -8,6 +8,8 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import COUNT, Writing, option, split_words
+from annomodels.cli.tables import emit, loaded, show
+from annomodels.data.names import label_text
 
 if TYPE_CHECKING:
     from annomodels.summaries.next.expected_utility import By
@@ -44,8 +46,6 @@ def command(
     **limits: Any,
 ) -> None:
     """Choose the items of FIT to label next, and the coders to ask."""
-    from annomodels.cli.tables import emit, loaded, show
-    from annomodels.data.names import label_text
     from annomodels.summaries.next.next_labels import WHOM
 
     found = loaded(fit)

@@ -8,7 +8,11 @@ from typing import Any
 import click
 
 from annomodels.cli.declared import as_command
+from annomodels.cli.loading import drawn_from, estimated, load_fit
 from annomodels.cli.options import option
+from annomodels.cli.places import check_file
+from annomodels.cli.tables import to_json
+from annomodels.cli.terminal import Stages
 
 
 @as_command(
@@ -44,11 +48,7 @@ def command(
     from the fit and the decisions.
     """
     from annomodels.cli.jobs import files_of
-    from annomodels.cli.loading import drawn_from, estimated, load_fit
-    from annomodels.cli.places import check_file
     from annomodels.cli.shown import again, kept
-    from annomodels.cli.tables import to_json
-    from annomodels.cli.terminal import Stages
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymised
     from annomodels.reporting.facts import Facts

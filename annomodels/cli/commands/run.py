@@ -39,7 +39,7 @@ def command(job: Job) -> int:
     about.json; items.csv and agreement.csv need the labels in memory.
     """
     from annomodels.cli.jobs import each_question, one_question, told
-    from annomodels.cli.streaming import stream
+    from annomodels.cli.streaming import refuse_the_rest
 
     if job.no_report and (job.known is not None or job.show):
         flag = "--show" if job.known is None else "--known"
@@ -47,8 +47,8 @@ def command(job: Job) -> int:
     if job.body is not None:
         job = replace(job, reading={**job.reading, "text": job.body})
     if job.stream:
-        return stream(job, whole=True)
-    if job.cache is not None:
+        refuse_the_rest(job)
+    elif job.cache is not None:
         raise click.UsageError("--cache goes with --stream.")
     if several(job.reading, job.every_question):
         main_file, outcomes, left_out = each_question(job)

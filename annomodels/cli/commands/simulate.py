@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.assumptions import numbers_from, one_number
+from annomodels.cli.assumptions import numbers_from
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
+from annomodels.cli.session import note
+from annomodels.cli.tables import emit
 
 if TYPE_CHECKING:
     from annomodels.planning.simulate import Workload
@@ -42,18 +44,19 @@ def command(
     writing: Writing,
 ) -> None:
     """Simulate labels of coders and items with the properties that you assume."""
-    from annomodels.cli.session import note
-    from annomodels.cli.tables import emit
     from annomodels.planning.simulate import simulate
 
     answers = Writing("", truth, writing.force).check()
     fewest, most = numbers_from(labels_per_item)
-    sizes = {name: one_number(assumptions[name], f"--{name}") for name in ("items", "coders")}
+    for name in ("items", "coders"):
+        if len(assumptions[name]) > 1:
+            raise click.UsageError(f"--{name}: give one number.")
+        (assumptions[name],) = assumptions[name]
     made = simulate(
         labels_per_item=fewest if fewest == most else (fewest, most),
         workload=workload,
         gold=gold,
-        **assumptions | sizes,
+        **assumptions,
     )
     emit(made.to_frame(), writing)
     if truth is not None:

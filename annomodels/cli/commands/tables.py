@@ -6,6 +6,7 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
+from annomodels.cli.tables import form_for, gold_back, gold_of, gold_table, loaded, show
 
 TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
@@ -46,8 +47,6 @@ def gold(
     writing: Writing,
 ) -> None:
     """List the gold label of each item of FIT with its probability and votes."""
-    from annomodels.cli.tables import gold_back, gold_of, gold_table, loaded, show
-
     if items and not why:
         raise click.UsageError("--item goes with --why.")
     if why and (to is not None or soft or threshold is not None):
@@ -68,8 +67,6 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
 
     With a target the table has the probability that the coder is below it.
     """
-    from annomodels.cli.tables import loaded, show
-
     show(loaded(fit).coders(target=target), writing)
 
 
@@ -79,8 +76,6 @@ def items(fit: str, writing: Writing) -> None:
 
     A drawn table begins with the most urgent item; files keep the order of the data.
     """
-    from annomodels.cli.tables import form_for, loaded, show
-
     summary = loaded(fit).items()
     table = summary.table
     if form_for(writing) == "table" and "entropy" in table:
@@ -96,6 +91,4 @@ def labels(fit: str, pairs: bool, writing: Writing) -> None:
     The last columns show how alpha and the accuracy of the crowd would change if a label and the
     one that it is most confused with were counted as one.
     """
-    from annomodels.cli.tables import loaded, show
-
     show(loaded(fit).labels(pairs=pairs), writing)

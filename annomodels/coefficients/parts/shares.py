@@ -20,6 +20,7 @@ from annomodels.types import Floats, Ints
 
 MOST_PATHS = 60_000_000
 MOST_LABEL_PAIRS = 500
+ROUNDING = 1e-9  # a part that is all of the disagreement has a ratio of 1, give or take this
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ def share_columns(
         ratio = over(*draws)
         low, high = interval(draws[0], value=point[0])
         ratio_low, ratio_high = interval(ratio, value=over(*point))
-        p_more = share_above(ratio, 1.0)
+        p_more = share_above(ratio, 1.0 + ROUNDING)
     values = (point[0], low, high, point[1], over(*point), ratio_low, ratio_high, p_more)
     return dict(zip(SHARES, values, strict=True))
 

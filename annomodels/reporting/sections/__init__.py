@@ -10,10 +10,7 @@ from annomodels.reporting.parts import Section
 
 
 def sections_of(truth: str, *, audited: bool = True) -> list[Section]:
-    """Return the sections of a page on fits whose truth is "class", "number" or "link".
-
-    Without an audit a page has no section on one.
-    """
+    """Return the sections of a page on fits whose truth is "class", "number" or "link"."""
     if truth == "link":
         from annomodels.reporting.sections import links, places
 

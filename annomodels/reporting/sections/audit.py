@@ -13,8 +13,7 @@ from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
 from annomodels.reporting.audited import said
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.parts import Part, Section, box, cut, notes, pair, picture, table
+from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 
 if TYPE_CHECKING:
     from annomodels.auditing.estimate import Estimate
@@ -40,36 +39,31 @@ FIRST: dict[str, tuple[Column, ...]] = {
 
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
-    found, shown = said(facts), tables(said(facts))
+    found, shown, part = said(facts), tables(said(facts)), words.of_part(facts)
+    about = [f"All numbers of the audit are about {part}."] * bool(part)
     parts = [
         Part("text", words.drawing(found)),
         *notes([words.errors(facts), *([words.off(found)] if found.by_design else [])]),
-        *notes(cut([*found.notes, *_of_part(facts), *_taught(facts)], 600)),
-        *table(shown["overall"]),
-        pair(_figure(facts), box(*table(shown["thresholds"]))),
+        *notes([*found.notes, *about, *_taught(found)], 600),
+        *shown["overall"],
+        pair(_figure(found), box(*shown["thresholds"])),
     ]
     if found.n_audited:
         parts.append(Part("heading", "The coders, as audited"))
-        parts += [*notes(cut(words.panel(found))), *table(shown["coders"])]
+        parts += [*notes(words.panel(found), 400), *shown["coders"]]
     if len(found.systems):
-        parts += [Part("heading", "Systems"), *table(shown["systems"])]
+        parts += [Part("heading", "Systems"), *shown["systems"]]
     if len(found.slices):
-        parts.append(Part("heading", "Slices"))
-        parts += [*table(shown["slices"]), *table(shown["differences"])]
+        parts += [Part("heading", "Slices"), *shown["slices"], *shown["differences"]]
     if len(found.needs):
         parts.append(Part("heading", "What a narrower answer takes"))
-        parts += [*notes(_further(found, words.folder_of(facts))), *table(shown["needs"])]
+        parts += [*notes([_further(found, words.folder_of(facts))]), *shown["needs"]]
     return parts
 
 
-def _of_part(facts: Facts) -> list[str]:
-    part = words.of_part(facts)
-    return [f"All numbers of the audit are about {part}."] if part else []
-
-
-def _taught(facts: Facts) -> list[str]:
-    """Say what P(truth) of the items that were not judged learnt."""
-    lesson = said(facts).lesson
+def _taught(found: Estimate) -> list[str]:
+    """State what P(truth) of the items that were not judged learned."""
+    lesson = found.lesson
     if not np.isfinite(lesson.after):
         return []
     scores = f"mean log loss {lesson.before:.3f} before, {lesson.after:.3f} after"
@@ -84,8 +78,7 @@ def _taught(facts: Facts) -> list[str]:
     ]
 
 
-def _figure(facts: Facts) -> Part:
-    found = said(facts)
+def _figure(found: Estimate) -> Part:
     row = found.row("accuracy")
     return picture(
         audited(found),
@@ -110,17 +103,15 @@ def _quantity(row: Any) -> str:
     return _QUANTITIES[str(row.quantity)]
 
 
-def tables(found: Estimate) -> dict[str, Table]:
+def tables(found: Estimate) -> dict[str, list[Part]]:
     """Return the tables of an audit; coders with most labels and certain differences first."""
-    way = words.way(found)
-    quantity = Column("quantity", "What", "name", of=_quantity)
+    way, rows = (
+        words.way(found),
+        {name: getattr(found, name) for name in SHOWN if name != "overall"},
+    )
     value, *rest = SHOWN["overall"]
+    quantity = Column("quantity", "What", "name", of=_quantity)
     overall = quantity, value.called(way.removeprefix("the ").capitalize()), *rest
-    coders = found.coders.sort_values("n", ascending=False, kind="stable")
-    differences = found.differences
-    if len(differences):
-        doubt = -(differences["p_higher"] - 0.5).abs().to_numpy()
-        differences = differences.iloc[np.argsort(doubt, kind="stable")]
     titles = {
         "thresholds": f"Gold labels above a probability, by {way}",
         "coders": "Share of the labels of each coder that is right, by audit and model",
@@ -129,18 +120,17 @@ def tables(found: Estimate) -> dict[str, Table]:
         "differences": "Differences between slices, the most certain first",
         "needs": "Expected width of the 95 % interval of the share of gold labels that are right",
     }
-    sorted_rows = {"coders": coders, "differences": differences}
+    rows = {key: getattr(found, key) for key in titles}
+    rows["coders"] = found.coders.sort_values("n", ascending=False, kind="stable")
+    if len(found.differences):
+        doubt = -(found.differences["p_higher"] - 0.5).abs().to_numpy()
+        rows["differences"] = found.differences.iloc[np.argsort(doubt, kind="stable")]
     made = {
-        key: tabulate(
-            f"audited-{key}",
-            title,
-            (*FIRST.get(key, ()), *SHOWN[key]),
-            sorted_rows.get(key, getattr(found, key)),
-        )
+        key: table(f"audited-{key}", title, (*FIRST.get(key, ()), *SHOWN[key]), rows[key])
         for key, title in titles.items()
     }
     title = "What the audit says, and the model"
-    return {"overall": tabulate("audited-overall", title, overall, found.table), **made}
+    return {"overall": table("audited-overall", title, overall, found.table), **made}
 
 
 def _what(row: Any) -> str:
@@ -148,8 +138,8 @@ def _what(row: Any) -> str:
     return "gold labels right" if right else f"share of {label_text(row.label)}"
 
 
-def _further(found: Estimate, folder: str) -> list[str]:
-    """Say how many further items make the interval half as wide."""
+def _further(found: Estimate, folder: str) -> str:
+    """State how many further items make the interval half as wide."""
     from annomodels.auditing.estimator import needed
 
     row = found.row("accuracy")
@@ -158,14 +148,14 @@ def _further(found: Estimate, folder: str) -> list[str]:
     rest = found.n_items - words.judged(found)
     plan = list(found.needs.itertuples(index=False, name=None))
     if len(plan) < 2 or width <= 0:
-        return [f"{now} wide."]
+        return f"{now} wide."
     more = min(needed(plan, width / 2, rest), rest)
-    return [
+    if more >= rest:
+        return f"{now} wide. To halve it nearly all of the other {rest:,} items must be judged."
+    return (
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
         f"left: annomodels audit {folder} --size {more} -o more.csv draws them."
-        if more < rest
-        else f"{now} wide. To halve it nearly all of the other {rest:,} items must be judged."
-    ]
+    )
 
 
 SECTION = Section(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, columns, short
+from annomodels.data.summary import Summary
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import tabulate
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
     Badge,
     Part,
     Section,
     badge_of,
-    cut,
     drawn,
     notes,
     pair,
@@ -20,11 +19,15 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.summaries.draws import model_of
 
 CODERS = 10
 PREDICTIVE = "What was observed against what the model would produce"
 RIVALS = "Models by what they predict of items they have not seen"
+ALONE = (
+    "One model was fitted, so no other could do better here. To see whether one would, fit it to "
+    "the same labels and give it to the page: annomodels report FIT --compare OTHER, or "
+    "am.report(fit, path, others=[other])."
+)
 
 ALIKE = (
     "A caution: the model treats the labels of an item as independent given its true label. If "
@@ -56,31 +59,32 @@ CHECKS = columns(
 
 
 def section(facts: Facts) -> list[Part]:
-    """Give the parts of the section."""
+    """Return the parts of the section."""
     several = facts.has("plot.ranks") and facts.tree["sample_stats"].sizes["draw"] >= 20
     ranked = _ranks(facts) if several else None
     parts = [
         Part("badge", _badge(facts)),
         Part("text", honest(facts)),
-        *table(tabulate("checks", "Diagnostics of the run", CHECKS, facts.check.table)),
+        *table("checks", "Diagnostics of the run", CHECKS, facts.check.table),
     ]
     if facts.unsupported("predictive"):
         parts += drawn(ranked)
     else:
-        seen = _predictive(facts) if len(facts.fit.predictive().table) else None
+        found = facts.fit.predictive()
         parts += [
-            pair(*drawn(seen), *drawn(ranked)),
-            *summary("predictive", PREDICTIVE, facts.fit.predictive()),
-            *notes(cut(facts.fit.predictive().notes)),
+            pair(*drawn(_predictive(found) if len(found.table) else None), *drawn(ranked)),
+            *summary("predictive", PREDICTIVE, found),
+            *notes(found.notes, 400),
         ]
     if facts.has("prior_sensitivity"):
         parts.append(Part("heading", "Other priors"))
-        parts += [*notes(cut(facts.fit.prior_sensitivity().notes, 600)), *priors(facts)]
+        parts += priors(facts.fit.prior_sensitivity())
     if facts.has("compare"):
         parts.append(Part("heading", "Other models"))
-        parts += notes(comparison_notes(facts))
-        if facts.comparison is not None:
-            parts += summary("comparison", RIVALS, facts.comparison)
+        if facts.comparison is None:
+            return [*parts, *notes([ALONE])]
+        own, rivals = f"This page is of the model {facts.fit.model.name}.", facts.comparison
+        parts += [*notes([own, *rivals.notes], 400), *summary("comparison", RIVALS, rivals)]
     return parts
 
 
@@ -96,21 +100,20 @@ def _badge(facts: Facts) -> Badge:
 
 def honest(facts: Facts) -> str:
     """Return the main assumption of the model."""
-    if model_of(facts.tree).stacks:
+    if facts.fit.model.stacks:
         return _STACK
     if facts.truth == "number":
         return NUMBERS
     return _STATES if "items" in facts.tree.children else ALIKE
 
 
-def _predictive(facts: Facts) -> Part:
-    rows = facts.fit.predictive().table
-    off = int((rows["verdict"] != "fits").sum())
+def _predictive(found: Summary) -> Part:
+    off = int((found.table["verdict"] != "fits").sum())
     return picture(
-        plots.predictive_votes(facts.fit.predictive()),
+        plots.predictive_votes(found),
         "predictive",
         "Posterior predictive checks",
-        f"{off} of {len(rows)} checks are far from what the model expects.",
+        f"{off} of {len(found.table)} checks are far from what the model expects.",
         "Each mark is what was observed, the band is where the model expects 95 % of data like "
         "these, every row on its own scale.",
     )
@@ -127,27 +130,14 @@ def _ranks(facts: Facts) -> Part:
     )
 
 
-def priors(facts: Facts) -> list[Part]:
+def priors(found: Summary) -> list[Part]:
     """Prevalence, and accuracy of the coders that move most, under weaker and stronger priors."""
-    found = facts.fit.prior_sensitivity()
     rows = found.table
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
     title = "If the priors counted less or more: labels, and the coders that move most"
-    return summary("priors", title, found, shown)
-
-
-def comparison_notes(facts: Facts) -> list[str]:
-    """Say how the models compare, or how to compare them."""
-    if facts.comparison is not None:
-        own = facts.fit.model.name
-        return [f"This page is of the model {own}.", *cut(facts.comparison.notes)]
-    return [
-        "One model was fitted, so no other could do better here. To see whether one would, fit it "
-        "to the same labels and give it to the page: annomodels report FIT --compare OTHER, or "
-        "am.report(fit, path, others=[other])."
-    ]
+    return [*notes(found.notes, 600), *summary("priors", title, found, shown)]
 
 
 SECTION = Section(

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
-from annomodels.data.columns import COLUMNS, decimal, percent, short
-from annomodels.data.columns import columns as columns_of
+from annomodels.data.columns import decimal, percent, short
 from annomodels.data.validation import counted
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, tabulate
-from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, picture, table
+from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, pair, picture, summary
 from annomodels.reporting.parts import cards as carded
 from annomodels.types import Floats
 
@@ -27,23 +25,24 @@ _CONFUSED = 0.05  # share of a label's items from which a confusion is named
 
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
-    return [*carded(cards(facts)), *table(quality(facts))]
+    rows = facts.coders.table
+    title, only = "All coders, the most notable first", f"coder kind n {_right(rows)} skill bits"
+    shown = rows.iloc[notable(rows)]
+    quality = summary("coders", title, facts.coders, shown, "coders.csv", f"{only} advice")
+    return [*carded(cards(facts)), *quality]
 
 
 def cards(facts: Facts) -> list[Card]:
     """Return the cards, coders to stop or talk to first."""
-    draws = facts.tree["posterior"]["confusion"]
-    rows = facts.coders.table
-    share = np.asarray(facts.tree["posterior"]["prevalence"].mean(("chain", "draw")).values)
+    posterior, rows = facts.tree["posterior"], facts.coders.table
+    share = np.asarray(posterior["prevalence"].mean(("chain", "draw")).values)
     share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
-    order = [*facts.flagged.index, *facts.to_train.index]
-    order += [j for j in notable(rows) if j not in order]
-    order = order[:MOST_CARDS]
-    if "coder" not in draws.dims:
-        shared = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
-        mean = np.broadcast_to(shared, (len(order), *shared.shape))
-    else:
-        mean = np.asarray(draws.isel(coder=order).mean(("chain", "draw")).values, dtype=float)
+    order = [*facts.flagged.index, *facts.to_train.index, *notable(rows)]
+    order = list(dict.fromkeys(order))[:MOST_CARDS]
+    draws = posterior["confusion"]
+    draws = draws.isel(coder=order) if "coder" in draws.dims else draws
+    mean = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
+    mean = np.broadcast_to(mean, (len(order), *mean.shape[-2:]))
     return [_card(rows.loc[j], mean[at], share, facts) for at, j in enumerate(order)]
 
 
@@ -54,10 +53,9 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     np.fill_diagonal(weight, 0.0)
     k, said = np.unravel_index(int(weight.argmax()), weight.shape)
     best = int(right.argmax())
-    right_of = _right(row)
-    ends = f"{percent(row[f'{right_of}_low'])} to {percent(row[f'{right_of}_high'])}"
-    about = f"{counted(int(row['n']), 'label')}, {percent(row[right_of])} right"
-    about += f" ({ends})" if np.isfinite(row[f"{right_of}_low"]) else ""
+    value, low, high = (row[f"{_right(row)}{end}"] for end in ("", "_low", "_high"))
+    about = f"{counted(int(row['n']), 'label')}, {percent(value)} right"
+    about += f" ({percent(low)} to {percent(high)})" if np.isfinite(low) else ""
     confused = (
         f"says {names[said]} for {percent(confusion[k, said])} of the {names[k]} items"
         if confusion[k, said] >= _CONFUSED
@@ -96,36 +94,21 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
 
 def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     labels = distinct_names(facts.data.labels, 14)
-    shown = np.arange(len(labels))
-    if len(labels) > _WIDEST:
-        often = np.argsort(-np.array(facts.counts.label_counts), kind="stable")
-        shown = np.sort(often[: _WIDEST - 1])
-    lines = []
-    for k in shown:
-        row = [round(100 * float(mean[k, said])) for said in shown]
-        if len(shown) < len(labels):
-            row.append(round(100 * float(1 - mean[k, shown].sum())))
-        lines.append((labels[k], tuple(row)))
-    names = [labels[k] for k in shown] + ([_REST] if len(shown) < len(labels) else [])
-    return tuple(names), tuple(lines)
+    if len(labels) <= _WIDEST:
+        rest, shown = [], np.arange(len(labels))
+    else:
+        often = np.argsort(-facts.health.label_counts, kind="stable")
+        rest, shown = [_REST], np.sort(often[: _WIDEST - 1])
+        mean = np.column_stack([mean[:, shown], 1 - mean[:, shown].sum(axis=1)])
+    lines = [(labels[k], tuple(round(100 * float(p)) for p in mean[k])) for k in shown]
+    return (*(labels[k] for k in shown), *rest), tuple(lines)
 
 
-def quality(facts: Facts) -> Table:
-    """Coders, the most notable first."""
-    rows = facts.coders.table
-    right = COLUMNS["share_right"].called("Share right", bar=True)
-    right = right if "share_right" in rows else COLUMNS["accuracy"]
-    columns = columns_of("coder kind n", right, "skill bits advice")
-    title = "All coders, the most notable first"
-    return tabulate("coders", title, columns, rows.iloc[notable(rows)], full="coders.csv")
-
-
-def pictures(facts: Facts) -> list[Part]:
+def pictures(facts: Facts) -> Part:
     """Draw accuracies, and the agreement of every pair of coders."""
-    rows = facts.coders.table
-    some = ""
-    if len(rows) > _MOST_CODERS:
-        some = f" The {_MOST_CODERS} most notable of {len(rows):,} coders."
+    n, some = facts.data.n_coders, ""
+    if n > _MOST_CODERS:
+        some = f" The {_MOST_CODERS} most notable of {n:,} coders."
     made = [
         picture(
             plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target),
@@ -135,8 +118,7 @@ def pictures(facts: Facts) -> list[Part]:
             f"Thick: 50 % interval. Thin: 95 %. Grey: not enough evidence.{some}",
         )
     ]
-    few = 2 < facts.data.n_coders <= _MOST_PAIRED and facts.counts.per_item.most > 1
-    if few and facts.has("plot.pairwise"):
+    if 2 < n <= _MOST_PAIRED and facts.health.per_item.most > 1 and facts.has("plot.pairwise"):
         values, _ = pairwise(facts.data)
         known = values[np.isfinite(values)]
         span = f"{decimal(known.min())} to {decimal(known.max())}" if len(known) else "not defined"
@@ -149,7 +131,7 @@ def pictures(facts: Facts) -> list[Part]:
                 "Kappa on common items. Blue: above chance. Orange: below. Empty: not defined.",
             )
         )
-    return [Part("pair", made)]
+    return pair(*made)
 
 
 SECTION = Section(

@@ -7,7 +7,6 @@ from typing import Any
 from annomodels import plots
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.names import label_text
-from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.limits import CODER_THIN
 from annomodels.reporting import audited
@@ -17,7 +16,6 @@ from annomodels.reporting.parts import (
     Rows,
     Section,
     box,
-    cut,
     drawn,
     notes,
     pair,
@@ -37,12 +35,12 @@ def _data(facts: Facts) -> list[Part]:
     for verb in ("labels", "agreement"):
         said += getattr(facts.fit, verb)().notes if facts.has(verb) else ()
     said += facts.fit.items().notes[1:] if facts.has("items") else ()  # the bar shows the first
-    return [*parts, *pictures(facts), *notes(cut(list(dict.fromkeys(said)), 600))]
+    return [*parts, pictures(facts), *notes(list(dict.fromkeys(said)), 600)]
 
 
 def sizes(facts: Facts) -> Rows:
     """Tiles of the data section."""
-    data, counts = facts.data, facts.counts
+    data, counts = facts.data, facts.health
     if facts.truth == "number":
         ends = f"from {data.values.min():g} to {data.values.max():g}"
         labels = "Different numbers", f"{data.n_labels:,}", ends
@@ -55,7 +53,7 @@ def sizes(facts: Facts) -> Rows:
         (
             "Labels given",
             f"{len(data):,}",
-            f"{counted(counts.repeats, 'repeat')}, {counted(counts.skips, 'skipped cell')}",
+            f"{counted(data.repeats, 'repeat')}, {counted(data.skips, 'skipped cell')}",
         ),
     ]
 
@@ -66,13 +64,13 @@ def _names(names: Any, most: int = 6) -> str:
 
 def health_notes(facts: Facts) -> list[str]:
     """Return sentences on the data that a reader should know."""
-    data, counts, on_disk = facts.data, facts.counts, facts.on_disk
+    data, counts, on_disk = facts.data, facts.health, facts.on_disk
     out = [f"Read from {short(data.source, 80)}, and streamed from disk."] * (
         on_disk and bool(data.source)
     )
     if not on_disk and data.is_complete:
         out.append("The data are complete: every coder labeled every item.")
-    n_parts, parts = facts.parts_apart
+    n_parts, parts = counts.n_parts, counts.parts
     if n_parts > 1:
         rest = f" (of {', '.join(f'{n:,}' for n in parts[:6])}{' …' * (n_parts > 6)} items)"
         out.append(
@@ -87,8 +85,8 @@ def health_notes(facts: Facts) -> list[str]:
         )
     if counts.single:
         out.append(f"{counted(counts.single, 'item has', 'items have')} one label only.")
-    if not on_disk and facts.health.constant:
-        names = _names(facts.health.constant)
+    if counts.constant:
+        names = _names(counts.constant)
         out.append(f"Always one and the same label, with {CODER_THIN} labels or more: {names}.")
     if counts.unused:
         out.append(f"In the label set, but never given: {_names(counts.unused)}.")
@@ -106,10 +104,11 @@ def _gold(facts: Facts) -> list[Part]:
     if facts.on_disk:
         return made
     several = int(facts.coverage.table["kept"].iloc[0]) > 1
+    title, tested = "Gold labels against the true labels that were held back", facts.calibration
     return [
         pair(*drawn(_coverage(facts) if several else None), box(*made)),
-        *notes(cut(facts.fit.gold().notes[1:], 600)),
-        *([] if facts.calibration is None else _calibration(facts.calibration)),
+        *notes(facts.fit.gold().notes[1:], 600),
+        *([] if tested is None else [*notes(tested.notes), *summary("calibration", title, tested)]),
         *_how_to_check(facts),
     ]
 
@@ -126,12 +125,6 @@ def _coverage(facts: Facts) -> Part:
         f"{decimal(float(sure['accuracy']), 3)}, {percent(float(sure['share']))} of the items.",
         "Points: the thresholds 0.99, 0.95 and 0.8. Band: 95 % interval.",
     )
-
-
-def _calibration(found: Summary) -> list[Part]:
-    """Show probabilities of gold labels next to how often they are right, on held-back truth."""
-    title = "Gold labels against the true labels that were held back"
-    return [*notes(list(found.notes)), *summary("calibration", title, found)]
 
 
 def _how_to_check(facts: Facts) -> list[Part]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,6 @@ from annomodels.data.columns import COLUMNS, Column, decimal, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
 from annomodels.plots import style
-from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.head import warning
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import (
@@ -21,7 +19,6 @@ from annomodels.reporting.parts import (
     Head,
     Part,
     Section,
-    cut,
     drawn,
     notes,
     picture,
@@ -57,10 +54,16 @@ UNKNOWN = (
 
 
 def _agreement(facts: LinkFacts) -> list[Part]:
-    by_text = [Part("text", "No text has two mentions that two coders share.")]
-    if facts.posterior is not None:
-        by_text = table(texts(facts))
-    return [*table(coefficients(facts)), *by_text]
+    """Every coefficient, with its condition in its name, and the kappa of each text."""
+    columns = columns_of("measure value observed expected items note")
+    title = "Agreement on mentions, pairs and chains"
+    shown = table("agreement", title, columns, facts.agreement, "agreement.csv")
+    if facts.posterior is None:
+        return [*shown, Part("text", "No text has two mentions that two coders share.")]
+    genre = [GENRE] * any(facts.posterior.genres)
+    columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
+    title = "Kappa on coreferent pairs, the lowest text first"
+    return [*shown, *table("texts", title, columns, facts.by_kappa, "texts.csv")]
 
 
 def _words(facts: LinkFacts) -> list[Part]:
@@ -72,28 +75,14 @@ def _words(facts: LinkFacts) -> list[Part]:
     ]
 
 
-def meta(facts: LinkFacts) -> list[tuple[str, str]]:
-    """Name and value of each fact in the header."""
-    from annomodels import __version__ as version
-
-    model = "none" if facts.fit is None else f"{facts.fit.model.title}, {facts.fit.engine}"
-    versions = f"annomodels {version}, NumPy {np.__version__}, Python {platform.python_version()}"
-    return [
-        *([("Places judged by", facts.condition)] if facts.documents else []),
-        ("Model of silver chains", model),
-        ("Intervals", percent(facts.prob, 0)),
-        ("Versions", versions),
-    ]
-
-
 def head(facts: LinkFacts) -> Head:
     """Return the first screen."""
     if facts.unsupported("texts"):
         return _head_of_fit(facts)
     kinds = facts.kinds()
     two = sum(kinds.get(kind, 0) for kind in TWO)
-    rows = {str(r.coefficient): r for r in _rows(facts)}
-    kappa = rows["pair_kappa"]
+    rows: Any = facts.agreement.set_index("coefficient")
+    kappa = rows.loc["pair_kappa"]
     bar = [
         ("settled", kinds.get("agreement", 0), "one reading"),
         ("decided", kinds.get("outlier", 0), "one coder differs"),
@@ -110,7 +99,8 @@ def head(facts: LinkFacts) -> Head:
             f"their agreement beyond chance on what refers to the same thing is "
             f"{decimal(kappa.value)}{ends}."
         )
-    return Head(sentence, bar, _actions(facts, two, kinds), _warning(facts, rows))
+    doubt = _warning(facts, rows["value"]["mention_f1"])
+    return Head(sentence, bar, _actions(facts, two, kinds), doubt)
 
 
 def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
@@ -132,11 +122,10 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
     return out
 
 
-def _warning(facts: LinkFacts, rows: dict[str, Any]) -> str:
-    check = None if facts.fit is None else facts.fit.check()
-    if check is not None and not check:
-        return warning(check)
-    if rows["mention_f1"].value < 0.5:
+def _warning(facts: LinkFacts, mention_f1: float) -> str:
+    if facts.fit is not None and not facts.fit.check():
+        return warning(facts.fit.check())
+    if mention_f1 < 0.5:
         return (
             "Coders share fewer than half of their mentions; agreement is about the shared ones "
             "only."
@@ -166,54 +155,21 @@ def _health(facts: LinkFacts) -> list[Part]:
     check = facts.fit.check().sentences if facts.fit is not None else ()
     several = facts.posterior is not None and len(set(facts.posterior.genres)) > 1
     return [
-        *notes([*cut(check), *found]),
+        *notes([*check, *found], 400),
         Part("text", UNKNOWN),
-        *(table(genres(facts)) if several else []),
+        *(genres(facts) if several else []),
         *drawn(forest(facts)),
     ]
-
-
-def _rows(facts: LinkFacts) -> list[Any]:
-    """Rows of the table of agreement; their values are numbers and texts."""
-    return list(facts.agreement.itertuples())
 
 
 GENRE = Column("genre", "Text type", "name", of=lambda row: row.genre or "")
 
 
-def coefficients(facts: LinkFacts) -> Table:
-    """Every coefficient, with its condition in its name."""
-    columns = columns_of("measure value observed expected items note")
-    title = "Agreement on mentions, pairs and chains"
-    return tabulate("agreement", title, columns, facts.agreement, full="agreement.csv")
-
-
-def texts(facts: LinkFacts) -> Table:
-    """Kappa of each text, the lowest first."""
-    assert facts.posterior is not None
-    frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
-    genre = [GENRE] * any(facts.posterior.genres)
-    columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
-    return tabulate(
-        "texts",
-        "Kappa on coreferent pairs, the lowest text first",
-        columns,
-        frame,
-        full="texts.csv",
-    )
-
-
-def genres(facts: LinkFacts) -> Table:
-    """Give the three quantities for each text type, where there are several."""
+def genres(facts: LinkFacts) -> list[Part]:
+    """Return the three quantities for each text type, where there are several."""
     import pandas as pd
 
     assert facts.posterior is not None
-    frame = pd.concat(
-        [
-            part.summary(facts.prob).set_index("quantity").assign(genre=genre)
-            for genre, part in facts.posterior.by_genre().items()
-        ]
-    )
     columns = columns_of(
         GENRE,
         "texts",
@@ -226,12 +182,12 @@ def genres(facts: LinkFacts) -> Table:
             )
         ),
     )
-    wide = [
-        {"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own}
-        for genre, own in frame.groupby("genre", sort=True)
-    ]
+    wide = []
+    for genre, part in sorted(facts.posterior.by_genre().items()):
+        own = part.summary(facts.prob).set_index("quantity")
+        wide.append({"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own})
     title = "Kappa on coreferent pairs by text type; types learn from each other"
-    return tabulate("genres", title, columns, pd.DataFrame(wide))
+    return table("genres", title, columns, pd.DataFrame(wide))
 
 
 def _ends(quantity: str) -> Callable[[Any], Any]:
@@ -239,19 +195,11 @@ def _ends(quantity: str) -> Callable[[Any], Any]:
 
 
 def forest(facts: LinkFacts) -> Part | None:
-    """Draw the kappas of the texts and, below them, of texts like these and of one further text.
-
-    Of many texts every n-th is drawn, from the lowest to the highest.
-    """
+    """Draw kappas of texts, evenly spaced if many, and of texts like these and a further one."""
     if facts.posterior is None or len(facts.posterior.names) < 2:
         return None
-    frame = facts.posterior.table(facts.prob).sort_values("kappa", kind="stable")
-    n = len(frame)
-    shown = (
-        frame
-        if n <= MOST_TEXTS
-        else frame.iloc[np.linspace(0, n - 1, MOST_TEXTS).round().astype(int)]
-    )
+    frame, n = facts.by_kappa, len(facts.by_kappa)
+    shown = frame.iloc[np.linspace(0, n - 1, min(n, MOST_TEXTS)).round().astype(int)]
     summary = facts.posterior.summary(facts.prob).iloc[1:]
     names = [style.mathless(name) for name in style.distinct_names(shown["document"], NAME_WIDTH)]
     rows = np.arange(len(shown), dtype=float)
@@ -286,34 +234,30 @@ def forest(facts: LinkFacts) -> Part | None:
 
 
 def methods(facts: LinkFacts) -> list[str]:
-    """Give the paragraphs to paste."""
-    story = []
+    """Return the paragraphs to paste."""
+    out = []
+    if facts.documents:
+        out.append(
+            f"{counted(len(facts.documents), 'text')} were coded by "
+            f"{counted(facts.n_coders, 'coder')}. Mentions are the same if they have exactly the "
+            "same words. Agreement on coreference was measured by kappa over all pairs of mentions "
+            "that two coders share, text by text, averaged over pairs of coders and texts (Kopeć "
+            "and Ogrodniczuk 2014; the adjusted Rand index of Hubert and Arabie 1985). "
+            f"{percent(facts.prob, 0)} intervals are from a Bayesian bootstrap over mentions with "
+            "two mentions of a prior, and from a normal model of texts."
+        )
+        rows = facts.agreement[facts.agreement["coefficient"].str.startswith(("alpha_", "K_"))]
+        pairs = zip(rows["measure"], rows["value"], strict=True)
+        alphas = [f"{measure}: {decimal(value)}" for measure, value in pairs]
+        if alphas:
+            out.append(
+                "Agreement on chains was measured under the conditions of Poesio and Artstein "
+                f"(2005) with distances between sets (Passonneau 2004): {'; '.join(alphas)}."
+            )
     if facts.fit is not None:
         told = " ".join(facts.fit.model.describe())
-        story = [f"Silver chains are from the {facts.fit.model.title} model. {told}"]
-    if facts.unsupported("texts"):
-        return story
-    alphas = [
-        f"{r.measure}: {decimal(r.value)}"
-        for r in _rows(facts)
-        if str(r.coefficient).startswith(("alpha_", "K_"))
-    ]
-    share = percent(facts.prob, 0)
-    out = [
-        f"{counted(len(facts.documents), 'text')} were coded by "
-        f"{counted(facts.n_coders, 'coder')}. Mentions are the same if they have exactly "
-        "the same words. Agreement on coreference was "
-        "measured by kappa over all pairs of mentions that two coders share, text by text, "
-        "averaged over pairs of coders and texts (Kopeć and Ogrodniczuk 2014; the adjusted Rand "
-        f"index of Hubert and Arabie 1985). {share} intervals are from a Bayesian bootstrap over "
-        "mentions with two mentions of a prior, and from a normal model of texts."
-    ]
-    if alphas:
-        out.append(
-            "Agreement on chains was measured under the conditions of Poesio and Artstein (2005) "
-            f"with distances between sets (Passonneau 2004): {'; '.join(alphas)}."
-        )
-    return out + story
+        out.append(f"Silver chains are from the {facts.fit.model.title} model. {told}")
+    return out
 
 
 AGREEMENT = Section(

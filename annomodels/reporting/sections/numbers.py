@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, columns, short
 from annomodels.data.validation import counted
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
     Action,
@@ -17,7 +16,6 @@ from annomodels.reporting.parts import (
     Part,
     Section,
     box,
-    cut,
     notes,
     pair,
     picture,
@@ -25,6 +23,9 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.words import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
@@ -54,8 +55,7 @@ OPEN = columns(
 def head(facts: Facts) -> Head:
     """Return the first screen."""
     gold, reasons = facts.fit.gold().table, facts.fit.items().table["reason"]
-    contested = int((reasons == "contested").sum())
-    few = int((reasons == "few labels").sum())
+    contested, few = (int((reasons == why).sum()) for why in ("contested", "few labels"))
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
     names = [short(name, 24) for name in bad["coder"]]
@@ -80,60 +80,53 @@ def head(facts: Facts) -> Head:
 
 def _agreement(facts: Facts) -> list[Part]:
     found, title = facts.fit.agreement(), "Agreement of these coders and of new ones"
-    return [*summary("agreement", title, found, full="agreement.csv"), *notes(cut(found.notes))]
+    return summary("agreement", title, found, full="agreement.csv")
+
+
+def _span(values: pd.Series) -> str:
+    return f"From {values.min():.3g} to {values.max():.3g}."
 
 
 def _coders(facts: Facts) -> list[Part]:
-    rows = facts.coders.table
-    pictures = []
-    some = ""
+    found, rows, some = facts.coders, facts.coders.table, ""
     if len(rows) > _MOST_CODERS:
         some = f" Shown are the {_MOST_CODERS} most notable of {len(rows):,} coders."
-    for measure, title, caption in _MEASURES:
-        ends = [f"{float(rows[measure].agg(end)):.3g}" for end in ("min", "max")]
-        pictures.append(
-            picture(
-                plots.coder_forest(facts.coders, measure=measure, most=_MOST_CODERS),
-                measure,
-                f"{title} with 50 % and 95 % intervals",
-                f"From {ends[0]} to {ends[1]}. The table of coders holds all numbers.",
-                f"{caption}{some}",
-            )
+    pictures = [
+        picture(
+            plots.coder_forest(found, measure=measure, most=_MOST_CODERS),
+            measure,
+            f"{title} with 50 % and 95 % intervals",
+            f"{_span(rows[measure])} The table of coders holds all numbers.",
+            f"{caption}{some}",
         )
-    title, notable_first = "Coders, the most notable first", rows.iloc[notable(rows)]
-    shown = summary("coders", title, facts.coders, notable_first, "coders.csv")
-    return [*shown, pair(*pictures), *notes(cut(facts.coders.notes))]
+        for measure, title, caption in _MEASURES
+    ]
+    title, order = "Coders, the most notable first", notable(rows)
+    shown = summary("coders", title, found, rows.iloc[order], "coders.csv")
+    return [*shown, pair(*pictures), *notes(found.notes, 400)]
 
 
 def _items(facts: Facts) -> list[Part]:
-    found = facts.fit.gold()
-    gold = found.table
-    ends = [f"{float(gold['value'].agg(end)):.3g}" for end in ("min", "max")]
-    caption = (
-        "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Grey: "
-        "mean of the labels."
-    )
+    found, items = facts.fit.gold(), facts.fit.items()
+    open_items = items.table.join(found.table[["low", "high"]])
+    open_items = open_items[open_items["reason"] != ""]
     shown = picture(
         plots.values(found),
         "values",
         "True values of the items with 95 % intervals",
-        f"From {ends[0]} to {ends[1]}. The table of items holds the numbers.",
-        caption,
+        f"{_span(found.table['value'])} The table of items holds the numbers.",
+        "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Grey: "
+        "mean of the labels.",
     )
-    beside = box(*notes(cut([*found.notes, *facts.fit.items().notes])), css="beside")
-    least_certain = gold.sort_values("sd", ascending=False, kind="stable")
-    title = "True values, the least certain first"
-    values = summary("values", title, found, least_certain, "gold.csv")
-    return [*table(_open_items(facts)), *values, pair(shown, beside)]
-
-
-def _open_items(facts: Facts) -> Table:
-    rows = facts.fit.items().table.merge(facts.fit.gold().table[["low", "high"]], left_index=True,
-                                   right_index=True)  # fmt: skip
-    rows = rows[rows["reason"] != ""].sort_values("difficulty", ascending=False, kind="stable")
-
-    title = "Items that need a look, the most difficult first"
-    return tabulate("open", title, OPEN, rows, full="items.csv")
+    beside = box(*notes([*found.notes, *items.notes], 400), css="beside")
+    hardest = open_items.sort_values("difficulty", ascending=False, kind="stable")
+    doubtful = found.table.sort_values("sd", ascending=False, kind="stable")
+    return [
+        *table("open", "Items that need a look, the most difficult first", OPEN, hardest,
+               "items.csv"),
+        *summary("values", "True values, the least certain first", found, doubtful, "gold.csv"),
+        pair(shown, beside),
+    ]  # fmt: skip
 
 
 AGREEMENT = Section(

@@ -12,7 +12,6 @@ from annomodels.coref.readings import words_of
 from annomodels.data.columns import COLUMNS, Column, clean, decimal, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
-from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.links import LinkFacts
 from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, table
 from annomodels.reporting.parts import cards as carded
@@ -77,13 +76,18 @@ def _places(facts: LinkFacts) -> list[Part]:
 
 
 def _coders(facts: LinkFacts) -> list[Part]:
-    rates_of_model = table(rates(facts.fit, facts.prob)) if facts.fit is not None else []
+    of_model = rates(facts.fit, facts.prob) if facts.fit is not None else []
     if facts.unsupported("texts"):
-        return rates_of_model
+        return of_model
     two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
-    folded = [Part("more", ("As the model of silver chains sees them", rates_of_model))]
-    made = [] if two else cards(facts)
-    return [*notes(two), *carded(made), *table(coders(facts)), *folded * bool(rates_of_model)]
+    columns = columns_of("coder texts mentions with_others others difference p_below alone places")
+    title = "Coders, the least like the others first"
+    return [
+        *notes(two),
+        *carded([] if two else cards(facts)),
+        *table("coders", title, columns, facts.coders, "coders.csv"),
+        *[Part("more", ("As the model of silver chains sees them", of_model))] * bool(of_model),
+    ]
 
 
 def cards(facts: LinkFacts) -> list[Card]:
@@ -143,14 +147,7 @@ def _in_context(facts: LinkFacts) -> Iterator[Place]:
         )
 
 
-def coders(facts: LinkFacts) -> Table:
-    """Coders, the least like the others first."""
-    columns = columns_of("coder texts mentions with_others others difference p_below alone places")
-    title = "Coders, the least like the others first"
-    return tabulate("coders", title, columns, facts.coders, full="coders.csv")
-
-
-def rates(fit: Fit, prob: float) -> Table:
+def rates(fit: Fit, prob: float) -> list[Part]:
     """Sensitivity and specificity, or accuracy, of each coder as the model sees them."""
     frame = fit.coders(prob=prob).table.sort_values("mean", kind="stable")
     columns = columns_of(
@@ -160,38 +157,30 @@ def rates(fit: Fit, prob: float) -> Table:
         "mean judgments",
     )
     title = "Coders as the model estimates them, the lowest first"
-    named = frame.rename(columns={"class": "kind"})
-    return tabulate("rates", title, columns, named, full="rates.csv")
+    return table("rates", title, columns, frame.rename(columns={"class": "kind"}), "rates.csv")
 
 
-def _silver(facts: LinkFacts) -> list[Part]:
-    """Give the parts of the section."""
-    assert facts.fit is not None
-    lead = (
-        f"Each mention goes to its most probable antecedent, from a probability of {facts.at_least}"
-        " on; this probability is overconfident, so read it as an order. In brackets: the chance "
-        "that one more reader makes the link."
-    )
-    return [
-        Part("text", lead, "lead"),
-        *table(silver(facts, facts.fit), "No link is probable enough."),
-    ]
-
-
-def silver(facts: LinkFacts, fit: Fit) -> Table:
+def silver(facts: LinkFacts) -> list[Part]:
     """Silver chains, those with the weakest link first."""
     import pandas as pd
 
-    rows = _in_words(facts, fit) if facts.documents else _by_name(facts, fit)
+    assert facts.fit is not None
+    rows = (_in_words if facts.documents else _by_name)(facts, facts.fit)
     frame = pd.DataFrame(rows, columns=["document", "chain", "mentions", "weakest"])
-    frame = frame.sort_values("weakest", kind="stable")
     columns = columns_of(
         COLUMNS["document"].called("Text"),
         Column("chain", "Chain; in brackets, P(next reader makes the link)", "text", width=400),
         "mentions weakest",
     )
-    title = "Silver chains, the weakest link first"
-    return tabulate("silver", title, columns, frame, full="links.csv")
+    lead = (
+        f"Each mention goes to its most probable antecedent, from a probability of {facts.at_least}"
+        " on; this probability is overconfident, so read it as an order. In brackets: the chance "
+        "that one more reader makes the link."
+    )
+    frame = frame.sort_values("weakest", kind="stable")
+    title, none = "Silver chains, the weakest link first", "No link is probable enough."
+    shown = table("silver", title, columns, frame, "links.csv", otherwise=none)
+    return [Part("text", lead, "lead"), *shown]
 
 
 def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
@@ -214,7 +203,7 @@ def _in_words(facts: LinkFacts, fit: Fit) -> list[Row]:
 
 
 def _by_name(facts: LinkFacts, fit: Fit) -> list[Row]:
-    """Give the same with the names of mentions, where there are no texts."""
+    """Return the same with the names of mentions, where there are no texts."""
     links = fit.links().table
     p_next = dict(zip(links["item"], links["p_next"], strict=True))
     rows: list[Row] = []
@@ -238,4 +227,4 @@ CODERS = Section(
     _coders,
     parts=(("texts", "Coders against each other"),),
 )
-SILVER = Section("silver-section", "Silver chains", "", _silver, needs=("chains",))
+SILVER = Section("silver-section", "Silver chains", "", silver, needs=("chains",))

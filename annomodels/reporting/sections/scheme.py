@@ -11,12 +11,10 @@ from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.grid import Table, tabulate
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import listed
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
-_VERDICTS = ("fix", "unclear", "fine")
 FIX = Column("fix", "Definition", "tag")
 TALLIED = (
     Column("gold", "Gold label of items", "count"),
@@ -26,14 +24,22 @@ PAIR = Column("pair", "Pair of labels", "name", of=lambda row: _pair(row))
 
 
 def section(facts: Facts) -> list[Part]:
-    """Give the parts of the section."""
-    shown = prevalence(facts)
+    """Return the parts of the section."""
+    title, shown = "Labels, as given and corrected by the model", prevalence(facts)
     if facts.unsupported("labels"):
-        return [*table(frequencies(facts)), shown]
+        rows = facts.fit.prevalence().table.drop(columns="label").join(facts.tally.labels)
+        given = facts.health.label_counts
+        rows = rows.assign(given=given, share=given / max(int(given.sum()), 1))
+        columns = columns_of("label given share prevalence", *TALLIED)
+        return [*table("labels", title, columns, rows), shown]
+    found, both = facts.fit.labels(), facts.fit.labels(pairs=True).table
+    columns = (COLUMNS["label"], FIX, *found.columns[1:7])
+    merged = columns_of(PAIR, "confusions alpha_merged alpha_change accuracy_gain")
+    both = both if facts.data.n_labels > 2 else both.head(0)
     return [
         *notes(scheme_notes(facts)),
-        *table(labels(facts)),
-        pair(shown, box(*table(pairs(facts)))),
+        *table("labels", title, columns, found.table.assign(fix=fix(facts))),
+        pair(shown, box(*table("pairs", "What merging two labels would do", merged, both))),
     ]
 
 
@@ -50,48 +56,19 @@ def prevalence(facts: Facts) -> Part:
 
 
 def fix(facts: Facts) -> list[str]:
-    """Say of each label whether its definition is to be fixed.
-
-    "fix" when sensitivity or precision is below .8 with a probability of 97.5 %, "fine" when both
-    are above it with that probability, "unclear" otherwise, or where there are no intervals.
-    """
+    """Return "fix", "fine" or "unclear" for the definition of each label."""
+    # by sensitivity and precision: one surely below what is wanted, both surely above, or neither
     rows = facts.fit.labels().table
-    ends = {
-        end: rows[[f"sensitivity_{end}", f"precision_{end}"]].to_numpy(dtype=float)
+    low, high = (
+        rows[[f"sensitivity_{end}", f"precision_{end}"]].to_numpy(dtype=float)
         for end in ("low", "high")
-    }
-    bad = (ends["high"] < WANTED).any(axis=1)
-    good = (ends["low"] > WANTED).all(axis=1)
-    where = np.where(bad, 0, np.where(good, 2, 1))
-    return [_VERDICTS[n] for n in where]
-
-
-def labels(facts: Facts) -> Table:
-    """How often each label was given, how frequent it is in truth, and how well it is used."""
-    rows = facts.fit.labels().table.assign(fix=fix(facts))
-    shown = (COLUMNS["label"], FIX, *facts.fit.labels().columns[1:])
-    return tabulate("labels", "Labels, as given and corrected by the model", shown[:8], rows)
-
-
-def frequencies(facts: Facts) -> Table:
-    """How often each label was given, how frequent it is in truth, and how often it is gold."""
-    rows = facts.fit.prevalence().table.merge(facts.tally.labels, left_index=True, right_index=True)
-    given = np.array(facts.counts.label_counts)
-    rows = rows.assign(label=rows["label_y"], given=given, share=given / max(given.sum(), 1))
-    columns = columns_of("label given share prevalence", *TALLIED)
-    return tabulate("labels", "Labels, as given and corrected by the model", columns, rows)
-
-
-def pairs(facts: Facts) -> Table:
-    """Pairs of labels, the most confused first, and what counting both as one would do."""
-    columns = columns_of(PAIR, "confusions alpha_merged alpha_change accuracy_gain")
-    rows = facts.fit.labels(pairs=True).table
-    rows = rows if facts.data.n_labels > 2 else rows.head(0)
-    return tabulate("pairs", "What merging two labels would do", columns, rows)
+    )
+    bad, good = (high < WANTED).any(axis=1), (low > WANTED).all(axis=1)
+    return [str(word) for word in np.select([bad, good], ["fix", "fine"], "unclear")]
 
 
 def scheme_notes(facts: Facts) -> list[str]:
-    """Say which definitions to fix, between which labels, and what merging them would do."""
+    """State which definitions to fix, and between which labels most confusions are."""
     rows, verdicts = facts.fit.labels().table, fix(facts)
     names = [short(label_text(label), 24) for label in rows["label"]]
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]

@@ -9,7 +9,7 @@ from annomodels.reporting.prose import as_markdown, unescaped
 
 
 def section(facts: Facts) -> list[Part]:
-    """Give the parts of the section."""
+    """Return the parts of the section."""
     sources = references(facts)
     # words of sections that this page has not
     silent = {word for verb, words in _ABOUT.items() if facts.unsupported(verb) for word in words}

@@ -9,8 +9,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.models.conjugate import NO_ANSWER_MEAN, NO_ANSWER_RATE
-from annomodels.summaries.draws import estimated
-from annomodels.types import AnyArray, Floats
+from annomodels.summaries.draws import estimated, flat
+from annomodels.types import AnyArray
 
 TELLING = 0.95
 
@@ -20,24 +20,21 @@ def answer_columns(tree: xr.DataTree, data: Annotations) -> dict[str, AnyArray]:
     if data.unanswered is None:
         return {}
     times = np.bincount(data.unanswered[:, 1], minlength=data.n_coders)
-    posterior = tree["posterior"].to_dataset()
-    if NO_ANSWER_RATE.name not in posterior:
+    if NO_ANSWER_RATE.name not in tree["posterior"]:
         return {"dont_know": times}
-    rates = _rates(posterior[NO_ANSWER_RATE.name].values.astype(float).sum(axis=-1))
-    prevalence = _rates(posterior["prevalence"].values.astype(float))
-    answered = 1.0 - np.einsum("sjk,sk->sj", rates, prevalence)
+    rates = flat(tree, NO_ANSWER_RATE.name).sum(axis=-1)
+    answered = 1.0 - np.einsum("sjk,sk->sj", rates, flat(tree, "prevalence"))
     return {"dont_know": times, **estimated("answer_rate", answered)}
 
 
 def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[str, ...]:
-    """Say of which class coders give no answer most often, or that the model does not learn it."""
+    """Describe the class that coders leave unanswered most, or that the model learns none."""
     if not asked:
         return ()
     kinds = "/".join(map(label_text, data.dont_know))
-    posterior = tree["posterior"].to_dataset()
-    if NO_ANSWER_MEAN.name not in posterior:
+    if NO_ANSWER_MEAN.name not in tree["posterior"]:
         return (f"Missing to this model: {asked:,} times {kinds}.",)
-    mean = _rates(posterior[NO_ANSWER_MEAN.name].values.astype(float).sum(axis=-1))
+    mean = flat(tree, NO_ANSWER_MEAN.name).sum(axis=-1)
     most, least = int(mean.mean(axis=0).argmax()), int(mean.mean(axis=0).argmin())
     above = float((mean[:, most] > mean[:, least]).mean())
     labels = [label_text(name) for name in data.labels]
@@ -50,8 +47,3 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
         return (f"{said}.",)
     tells = "it tells of the truth" if above > TELLING else "it hardly tells of the truth"
     return (f"{said}: {tells} (P = {above:.2f} that the first is more).",)
-
-
-def _rates(values: Floats) -> Floats:
-    """Draws with the chains one after the other."""
-    return values.reshape(-1, *values.shape[2:])

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USEFUL, SKILL_USELESS
+from annomodels.summaries.coders.answers import answer_columns, answer_sentences
+from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
-from annomodels.summaries.draws import choices, estimated, interval, model_of, told_by
+from annomodels.summaries.draws import choices, estimated, flat, interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    from annomodels.summaries.skills import CoderDraws
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
 OVER_USE = 0.05  # share of labels, or as much again as the prevalence
@@ -39,14 +37,7 @@ COLUMNS = columns_of(
 
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
-    r"""Tabulate accuracy, skill, information and kind of every coder, with 95 % intervals.
-
-    On every draw accuracy = sum_k prevalence_k confusion_kk, skill is kappa against the truth, bits
-    the mutual information of truth and one label, and share_right = sum_i 1(y_ij = z_i) / n_j with
-    drawn truths z. p_spammer = P(\|skill\| < .2 and bits < half the entropy of the truth), unless
-    the model knows two kinds of coders; bits alone of a noisy estimate are never near 0.
-    p_adversary = P(skill < 0 and not a spammer). :func:`kinds` and :func:`_advice` have the rules.
-    """
+    """Tabulate accuracy, skill, information and kind of every coder, with 95 % intervals."""
     if target is not None and not 0 <= target <= 1:
         raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
     draws = coder_draws(tree, data)
@@ -57,22 +48,17 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         columns["group"] = list(groups.values())
     shown = {name: getattr(draws, name) for name in ("accuracy", "skill", "bits")}
     right = share_right(tree, data)
-    if right is not None:
-        shown["share_right"] = right
+    shown |= {} if right is None else {"share_right": right}
     for name, values in shown.items():
         columns |= estimated(name, values)
     answers: tuple[str, ...] = ()
     if data.unanswered is not None:
-        from annomodels.summaries.coders.answers import answer_columns, answer_sentences
-
         columns |= answer_columns(tree, data)
         answers = answer_sentences(tree, data, len(data.unanswered))
     spammer, adversary = spammers(draws)
     below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
-    kind = kinds(_portrait(draws, n, bias))
-    if data.by_chance:
-        kind = ["not enough evidence"] * len(kind)
+    kind = ["not enough evidence"] * len(n) if data.by_chance else kinds(draws, n, bias)
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
         "p_spammer": _p_spammer(tree, spammer),
@@ -82,18 +68,20 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         "kind": kind,
     }
     columns["advice"] = _advice(pd.DataFrame(columns))
-    columns |= _on_the_scale(tree, data)
-    columns |= _repeats(data)
+    declared = model_of(tree).parameters(data.n_labels)
+    # what the model says of each coder in one number, such as a shift
+    for name in (each.name for each in declared if each.shown and each.name in tree["posterior"]):
+        columns |= estimated(name, flat(tree, name))
+    if data.repeats:  # of a coder who labeled an item again
+        pairs, same = data.repeats_by_coder
+        columns |= {"repeated_pairs": pairs, "repeats_agree": over(same, pairs)}
     sensitivity = draws.sensitivity.mean(axis=0)
     for k, label in enumerate(data.labels):
         columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
-    first = (*_notes(kind, tree, data), *told_by(tree))
-    known = sentences(tree)
-    if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
-        from annomodels.summaries.coders.effects import effect_sentences
-
-        known = (*known, *effect_sentences(tree, data, "coder"))
-    notes = (*first, *known, *answers)
+    effects = any(each.effect for each in declared) and effect_sentences(tree, data, "coder")
+    notes = (
+        *_notes(kind, tree, data), *told_by(tree), *sentences(tree), *(effects or ()), *answers
+    )  # fmt: skip
     return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes, COLUMNS)
 
 
@@ -118,51 +106,15 @@ def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
     return found
 
 
-def _on_the_scale(tree: xr.DataTree, data: Annotations) -> dict[str, Floats]:
-    """Return what the model says of each coder in one number, such as a shift, with intervals."""
-    posterior = tree["posterior"].to_dataset()
-    columns: dict[str, Floats] = {}
-    declared = model_of(tree).parameters(data.n_labels)
-    for name in (each.name for each in declared if each.shown and each.name in posterior):
-        values = posterior[name].values.reshape(-1, data.n_coders)
-        columns |= estimated(name, values)
-    return columns
-
-
 def _p_spammer(tree: xr.DataTree, spammer: Bools) -> Floats:
     """P(spammer): said by the model, if it knows two kinds of coders, else by the rule."""
-    posterior = tree["posterior"].to_dataset()
     kind = model_of(tree).coder_model.kind_of_coder
-    if not kind:
-        return _share(spammer)
-    p: Floats = posterior[kind].values.mean(axis=(0, 1))
-    return p
-
-
-def _repeats(data: Annotations) -> dict[str, object]:
-    """How often coders who labelled an item again said the same; empty without repeats."""
-    if not data.repeats:
-        return {}
-    pairs, same = data.repeats_by_coder
-    share = np.divide(same, pairs, out=np.full(data.n_coders, np.nan), where=pairs > 0)
-    return {"repeated_pairs": pairs, "repeats_agree": share}
+    return flat(tree, kind).mean(axis=0) if kind else _share(spammer)
 
 
 def _share(happened: Bools) -> Floats:
     """Posterior probability; NaN when there is one draw only."""
-    if len(happened) < 2:
-        return np.full(happened.shape[1:], np.nan)
-    share: Floats = happened.mean(axis=0)
-    return share
-
-
-def _portrait(draws: CoderDraws, n: Ints, bias: list[str]) -> Portrait:
-    spammer, adversary = spammers(draws)
-    low, high = interval(draws.skill)
-    if len(draws.skill) < 2:
-        low = high = draws.skill[0]
-    p_spammer, p_adversary = spammer.mean(axis=0), adversary.mean(axis=0)
-    return Portrait(n, low, high, p_spammer, p_adversary, bias)
+    return np.asarray(happened.mean(axis=0) if len(happened) > 1 else np.nan * happened[0])
 
 
 def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
@@ -204,20 +156,9 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
     return tuple(notes)
 
 
-@dataclass(frozen=True, eq=False)
-class Portrait:
-    """What the word for a coder is chosen from, each of shape [coder]."""
-
-    n: Ints
-    skill_low: Floats
-    skill_high: Floats
-    p_spammer: Floats
-    p_adversary: Floats
-    bias: list[str]
-
-
 def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
-    """Tell whether a coder is a spammer, or an adversary, on each draw, shapes [sample, coder]."""
+    """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder]."""
+    # bits alone of a noisy estimate are never near 0
     entropy = entropy_bits(draws.prevalence)[:, None]
     # a coder who is wrong more often than chance and still tells something has labels swapped
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
@@ -235,14 +176,15 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
     return [f"says {labels[k]} too often" if f else "" for k, f in zip(most, found, strict=True)]
 
 
-def kinds(portrait: Portrait) -> list[str]:
+def kinds(draws: CoderDraws, n: Ints, bias: list[str]) -> list[str]:
     """Choose one word for each coder, by the first rule that holds."""
-    wide = (portrait.skill_low < SKILL_USELESS) & (portrait.skill_high > SKILL_USEFUL)
+    p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws))
+    low, high = interval(draws.skill) if len(draws.skill) > 1 else draws.skill[[0, 0]]
     rules = [
-        (portrait.p_adversary > 0.5) & (portrait.n >= CODER_JUDGED),
-        wide | (portrait.n < CODER_JUDGED),
-        portrait.p_spammer + portrait.p_adversary > 0.5,
-        np.array([text != "" for text in portrait.bias], dtype=bool),
+        (p_adversary > 0.5) & (n >= CODER_JUDGED),
+        ((low < SKILL_USELESS) & (high > SKILL_USEFUL)) | (n < CODER_JUDGED),
+        p_spammer + p_adversary > 0.5,
+        np.array([text != "" for text in bias], dtype=bool),
     ]
     words = ["adversary", "not enough evidence", "spammer", "biased"]
     return [str(word) for word in np.select(rules, words, default="good")]
@@ -251,9 +193,8 @@ def kinds(portrait: Portrait) -> list[str]:
 def certain(table: pd.DataFrame) -> Bools:
     """Return which coders are very probably worthless, or below the target."""
     p = {name: table[name].astype(float).fillna(0).to_numpy() for name in _WORTHLESS}
-    worthless = (p["p_spammer"] + p["p_adversary"] > CERTAIN) | (
-        p["p_no_better_than_chance"] > CERTAIN
-    )
+    wrong = np.maximum(p["p_spammer"] + p["p_adversary"], p["p_no_better_than_chance"])
+    worthless = wrong > CERTAIN
     worthless &= (table["kind"] != "not enough evidence").to_numpy()
     below = (p["p_below_target"] > CERTAIN) & (table["n"] >= CODER_JUDGED).to_numpy()
     return np.asarray(worthless | below)
@@ -268,10 +209,10 @@ def flagged(table: pd.DataFrame) -> Bools:
 
 
 def _advice(table: pd.DataFrame) -> list[str]:
-    """Say what to do with each coder, by the first rule that holds."""
+    """Choose what to do with each coder, by the first rule that holds."""
     bits, n = table["bits"].to_numpy(), table["n"].to_numpy()
     mean = float(bits @ n / max(n.sum(), 1))
-    swaps, bias = (table["kind"] == "adversary").to_numpy(), table["bias"].tolist()
+    swaps, bias = (table["kind"] == "adversary").to_numpy(), table["bias"]
     rules = [
         flagged(table) & swaps,
         flagged(table),
@@ -279,6 +220,6 @@ def _advice(table: pd.DataFrame) -> list[str]:
         (table["kind"] == "not enough evidence").to_numpy() & (bits < NEXT_WORTH * mean),
         bits < NEXT_WORTH * mean,
     ]
-    words = ["do not ask: swaps labels", "do not ask", "retrain", "test first", "ask others first"]
-    found = np.select(rules, words, default="ask").tolist()
-    return [f"{a}: {b}" if a == "retrain" else str(a) for a, b in zip(found, bias, strict=True)]
+    retrain = [f"retrain: {text}" for text in bias]
+    words = ["do not ask: swaps labels", "do not ask", retrain, "test first", "ask others first"]
+    return [str(word) for word in np.select(rules, words, default="ask")]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
-from annomodels.summaries.draws import interval, model_of
+from annomodels.summaries.draws import flat, interval, model_of
 from annomodels.types import Floats
 
 SURE = 0.975
@@ -50,7 +49,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str, ...]:
-    """Say which covariates surely matter, and that there are others."""
+    """Describe the covariates that surely matter, and count the others."""
     if all(each.of != of for each in _draws(tree, data).values()):
         return ()
     every: Any = effects(tree, data).table
@@ -79,12 +78,13 @@ class _Effects(NamedTuple):
 def _draws(tree: xr.DataTree, data: Annotations) -> dict[str, _Effects]:
     """Return the coefficients by name."""
     model = model_of(tree)
-    posterior = tree["posterior"].to_dataset()
-    found = {}
-    for each in model.parameters(data.n_labels):
-        if each.effect and each.name in posterior:
-            values = posterior[each.name].values.astype(np.float64)
-            draws = values.reshape(-1, values.shape[-1])
-            of = each.dims[0].removesuffix("_term")
-            found[each.name] = _Effects(of, each.effect, model.terms(each.name), draws)
-    return found
+    return {
+        each.name: _Effects(
+            each.dims[0].removesuffix("_term"),
+            each.effect,
+            model.terms(each.name),
+            flat(tree, each.name),
+        )
+        for each in model.parameters(data.n_labels)
+        if each.effect and each.name in tree["posterior"]
+    }

@@ -32,7 +32,7 @@ def groups(
     # The value of a group is the mean over its coders on every draw. Under the hierarchical model
     # one population draws coders with few labels towards each other: differences are rather too
     # small.
-    if tree["posterior"].to_dataset()["confusion"].ndim == 4:
+    if tree["posterior"]["confusion"].ndim == 4:
         raise NotApplicable("The pooled model gives all coders one confusion matrix.")
     populations: dict[str, Floats] = {}
     if groups is None:
@@ -53,7 +53,7 @@ def groups(
     if not named:
         raise NotApplicable("No coder has a group. Give a mapping from coder to group.")
     draws = coder_draws(tree, data)
-    n = np.bincount(data.coder, minlength=data.n_coders)
+    n = data.per_coder
     texts = [label_text(name) for name in named]
     weight = np.zeros((len(named), data.n_coders))
     for j, coder in enumerate(data.coders):

@@ -10,7 +10,7 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
-from annomodels.summaries.draws import interval, model_of
+from annomodels.summaries.draws import evenly, flat, interval, model_of, n_samples
 from annomodels.types import Floats
 
 
@@ -28,7 +28,7 @@ def population_accuracy(tree: xr.DataTree) -> dict[str, Floats]:
 
 
 def sentences(tree: xr.DataTree) -> tuple[str, ...]:
-    """Say what the groups are worth, and how probably one is better than another."""
+    """Describe what the groups are worth, and how probably one is better than another."""
     found = population_accuracy(tree)
     out = []
     for name, draws in found.items():
@@ -54,15 +54,8 @@ class Newcomers(NamedTuple):
 
 def new_coders(tree: xr.DataTree, n_max: int, seed: int = 0) -> Newcomers | None:
     """Draw two new coders from the population on every draw; None without a population."""
-    posterior = tree["posterior"].to_dataset()
-    total = int(posterior.sizes["chain"] * posterior.sizes["draw"])
-    count = min(n_max, total)
-    chosen = (np.arange(count) * total) // count
-
-    def draws_of(name: str) -> Floats:
-        values = posterior[name].values
-        return values.reshape(total, *values.shape[2:])[chosen].astype(np.float64)
-
+    total = n_samples(tree)
+    chosen = evenly(total, min(n_max, total))
     rng = np.random.default_rng(seed)
-    found = model_of(tree).newcomers(draws_of, rng)
+    found = model_of(tree).newcomers(lambda name: flat(tree, name, chosen), rng)
     return None if found is None else Newcomers(*found)

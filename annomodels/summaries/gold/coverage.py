@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -45,20 +45,20 @@ class Wrong(Html):
     gold: float  # expected number of wrong gold labels and its 95 % interval
     gold_low: float
     gold_high: float
-    vote: float  # the same of the majority vote
-    vote_low: float
-    vote_high: float
+    vote: float = np.nan  # the same of the majority vote
+    vote_low: float = np.nan
+    vote_high: float = np.nan
     # number of these items whose gold label was compared with truth that the fit was not told
-    tested: int
-    by_audit: bool  # whether the number comes from an audit
+    tested: int = 0
+    by_audit: bool = False  # whether the number comes from an audit
     # numbers of the highest-probability items at which labels are counted, the first ones those of
     # the thresholds, the last one all; and the smallest probability among them
-    first: Ints
-    probability: Floats
+    first: Ints = field(default_factory=lambda: np.empty(0, dtype=int))
+    probability: Floats = field(default_factory=lambda: np.empty(0))
     # expected wrong gold labels among the first items, shape [point], and those under replicated
     # truths, shape [draw, point]
-    errors: Floats
-    counts: Floats
+    errors: Floats = field(default_factory=lambda: np.empty(0))
+    counts: Floats = field(default_factory=lambda: np.empty(0))
 
     def __repr__(self) -> str:
         gold = f"{self.gold:.1f} ({self.gold_low:.0f} to {self.gold_high:.0f})"

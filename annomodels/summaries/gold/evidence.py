@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from annomodels.data.annotations import Annotations
@@ -14,11 +16,13 @@ STATE_DRAWS = 20  # draws behind what a coder contributes where items have state
 WORTH_SAYING = 0.5  # log-odds from which the prevalence is named beside the coders
 
 
-class Evidence:
-    """Log-odds that each coder contributed to each item."""
+class Evidence(NamedTuple):
+    """Log-odds that each coder contributed to each item, and those without labels, [item]."""
 
-    def __init__(self, item: Ints, coder: Ints, value: Floats, prior: Floats) -> None:
-        self.item, self.coder, self.value, self.prior = item, coder, value, prior
+    item: Ints
+    coder: Ints
+    value: Floats
+    prior: Floats
 
 
 def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
@@ -48,7 +52,7 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
 
 
 def _runs(data: Annotations) -> Bools:
-    """Say where the labels of an item by a coder begin."""
+    """Mark where the labels of an item by a coder begin."""
     begins = np.ones(len(data), dtype=bool)
     begins[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])
     return begins
@@ -90,21 +94,16 @@ def _log_odds(logp: Floats, truth: Floats, first: Ints, second: Ints) -> Floats:
 def why_text(evidence: Evidence, data: Annotations) -> list[str]:
     """For each item its largest contributions, such as "ana +2.1, ben -0.7"."""
     order = np.lexsort((-np.abs(evidence.value), evidence.item))
-    item = evidence.item[order]
-    starts = np.searchsorted(item, np.arange(data.n_items + 1))
-    rank = np.arange(len(item)) - starts[item]
-    kept = rank < SHOWN
-    names = [str(name) for name in data.coders]
-    coders, values = evidence.coder[order][kept].tolist(), evidence.value[order][kept].tolist()
-    parts: list[list[str]] = [[] for _ in range(data.n_items)]
-    for i, j, value in zip(item[kept].tolist(), coders, values, strict=True):
-        parts[i].append(f"{names[j]} {value:+.1f}")
-    left = np.diff(starts) - SHOWN
-    for i in np.flatnonzero(left > 0).tolist():
-        parts[i].append(f"{left[i]} more")
-    for i in np.flatnonzero(np.abs(evidence.prior) >= WORTH_SAYING).tolist():
-        parts[i].append(f"prevalence {evidence.prior[i]:+.1f}")
-    return [", ".join(part) for part in parts]
+    starts = np.searchsorted(evidence.item[order], np.arange(data.n_items + 1))
+    coder, value = evidence.coder[order].tolist(), evidence.value[order].tolist()
+    starts, texts = starts.tolist(), []
+    for begin, end, prior in zip(starts[:-1], starts[1:], evidence.prior, strict=True):
+        some = range(begin, min(end, begin + SHOWN))
+        parts = [f"{data.coders[coder[n]]} {value[n]:+.1f}" for n in some]
+        parts += [f"{end - begin - SHOWN} more"] * (end - begin > SHOWN)
+        parts += [f"prevalence {prior:+.1f}"] * int(abs(prior) >= WORTH_SAYING)
+        texts.append(", ".join(parts))
+    return texts
 
 
 def votes_text(data: Annotations) -> list[str]:

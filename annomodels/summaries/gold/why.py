@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -22,19 +21,8 @@ from annomodels.types import AnyArray, Floats
 PREVALENCE, SUM = "(prevalence)", "(sum)"
 MOST_DRAWS = 500
 BUDGET = 256 * 2**20
-PARTS = [
-    *("item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"),
-]
+PARTS = ["item", "label", "runner_up", "probability", "source", "said", "log_odds", "low", "high"]
 NODES = 32  # of the Gauss-Legendre rule
-
-
-@dataclass(frozen=True, eq=False)
-class _Parts:
-    """Log-odds of one item: what they are due to, and their draws [sample, part]."""
-
-    names: list[str]
-    said: list[str]
-    draws: Floats
 
 
 COLUMNS = columns(
@@ -68,20 +56,17 @@ def why(
         first, second = int(order[i, 0]), int(order[i, 1])
         if known[i] >= 0:
             second = _rival(draws.of_item(data, i), data, i, first)
-        parts = _take_apart(draws.of_item(data, i), data, i, first, second)
-        low, high = interval(parts.draws)
+        names, said, drawn = _take_apart(draws.of_item(data, i), data, i, first, second)
+        low, high = interval(drawn)
         about = {
             "item": data.items[i],
             "label": data.labels[first],
             "runner_up": data.labels[second],
             "probability": float(p[i, first]),
         }
-        for name, said, mean, a, b in zip(
-            parts.names, parts.said, parts.draws.mean(axis=0), low, high, strict=True
-        ):
-            row = {"source": name, "said": said, "log_odds": mean, "low": a, "high": b}
-            rows.append(about | row)
-        held.append(parts.draws)
+        parts = zip(names, said, drawn.mean(axis=0), low, high, strict=True)
+        rows += [about | dict(zip(PARTS[4:], part, strict=True)) for part in parts]
+        held.append(drawn)
     given = [data.items[i] for i in chosen if known[i] >= 0]
     return Summary(
         "Why: log-odds of the gold label against the runner-up",
@@ -100,8 +85,10 @@ def _of_item(draws: Draws, data: Annotations, i: int) -> tuple[AnyArray, AnyArra
     return coder, label, np.log(np.maximum(said, SMALLEST))
 
 
-def _take_apart(draws: Draws, data: Annotations, i: int, first: int, second: int) -> _Parts:
-    """Log-odds of one label against another: each coder, the prevalence, and the sum."""
+def _take_apart(
+    draws: Draws, data: Annotations, i: int, first: int, second: int
+) -> tuple[list[str], list[str], Floats]:
+    """Coders, prevalence and sum, what was said, and draws of the log-odds, [sample, part]."""
     coder, label, logp = _of_item(draws, data, i)
     if draws.states is None:
         each = logp[:, :, first] - logp[:, :, second]
@@ -113,7 +100,7 @@ def _take_apart(draws: Draws, data: Annotations, i: int, first: int, second: int
     order = np.argsort(-np.abs(values.mean(axis=0)), kind="stable")
     total = values.sum(axis=1) + prior
     said = [", ".join(label_text(data.labels[k]) for k in label[coder == j]) for j in named]
-    return _Parts(
+    return (
         [*(label_text(data.coders[named[n]]) for n in order), PREVALENCE, SUM],
         [*(said[n] for n in order), "", ""],
         np.column_stack([values[:, order], prior, total]),

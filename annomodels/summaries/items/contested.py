@@ -1,7 +1,6 @@
-"""Which items divide coders more than their errors explain: P(contested), and the list of them.
+"""Items that divide coders more than their errors explain: P(contested), and the list of them."""
 
-Nothing here is drawn at random, so that a list of items is the same for every fit of the labels.
-"""
+# Nothing here is drawn at random, so that a list of items is the same for every fit of the labels.
 
 from __future__ import annotations
 
@@ -59,20 +58,15 @@ def contested(data: Annotations) -> Floats:
     more than its difficulty does. With two classes both spread alike: only the first and the
     third kind are used, and hard items count as the third.
 
-    Rows of the coders get variational posteriors given each share :math:`\alpha` of contested
-    items of a grid; the share of hard items has a posterior with a sparse prior. Shares are
-    weighted by the bound on the evidence and :math:`\kappa D h`: the bound does not include what
-    rows lose by items whose states are open, which grows with D, the numbers that the rows leave
-    to the labels, and h, the mean entropy of a state in nats.
-
-    :math:`\kappa` = .14 was chosen on 120 simulated crowds of 2 to 5 classes, 120 to 700 items, 6
-    to 20 labels per item, and 0 to 30 % of items with two readings, with the bundled crowd in
-    view; the levels and shares of hard items on 340 others that differ in difficulty. See
-    :doc:`/concepts` for the results on other crowds.
-
-    M. J. Beal and Z. Ghahramani (2003). The variational Bayesian EM algorithm for incomplete data.
-    Bayesian Statistics 7, 453-464.
+    Rows of the coders get variational posteriors (Beal & Ghahramani 2003) given each share of
+    contested items of a grid; the share of hard items has a posterior with a sparse prior. Shares
+    are weighted by the bound on the evidence and :math:`\kappa D h`: the bound does not include
+    what rows lose by items whose states are open, which grows with D, the numbers that the rows
+    leave to the labels, and h, the mean entropy of a state in nats.
     """
+    # SLACK was chosen on 120 simulated crowds of 2 to 5 classes, 120 to 700 items, 6 to 20 labels
+    # per item, and 0 to 30 % of items with two readings, with the bundled crowd in view; levels
+    # and shares of hard items on 340 others. docs/concepts.md has the results on other crowds.
     if not len(data) or data.n_labels < 2:
         return np.zeros(data.n_items)
     whole = _readers(data)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from annomodels.data.columns import columns, percent
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.limits import (
     CONTESTED_APART,
     CONTESTED_LABELS,
@@ -23,7 +24,8 @@ from annomodels.limits import (
     SETTLED,
 )
 from annomodels.summaries import skills
-from annomodels.summaries.draws import model_of, per_item, thinned, told_by
+from annomodels.summaries.coders.effects import effect_sentences
+from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.types import Bools, Floats, Ints
@@ -40,13 +42,10 @@ COLUMNS = columns(
 
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
-    """Tabulate the uncertainty of every item, taken apart, with a reason for items that stand out.
-
-    entropy = reducible + irreducible, in bits, with irreducible = E[entropy of P(truth | labels,
-    parameters)]: only further labels of the item lower it. p_contested comes from the labels alone,
-    surprise is a posterior predictive p-value (:func:`surprise`); :func:`quadrants` has the rules.
-    With two classes labels cannot tell a hard item from a contested one.
-    """
+    """Tabulate the uncertainty of every item, taken apart, and why some need a look."""
+    # irreducible is E[entropy of P(truth | labels, parameters)]: only further labels of the item
+    # lower it; p_contested comes from the labels alone, surprise is a posterior predictive p-value;
+    # with two classes labels cannot tell a hard item from a contested one
     truth = tree["truth"].to_dataset()
     p = truth["p_truth"].values
     best = p.argmax(axis=1)
@@ -56,29 +55,18 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     n_draws = int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS))
     draws = thinned(tree, data, n_draws)
     p_surprise, _ = surprise(draws, data, np.random.default_rng(seed))
-    prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
     own = state_columns(tree, data)
-    p_ambiguous = own.get("p_ambiguous")
-    p_contested, undecided = to_decide(data, p_ambiguous)
-    facts = ItemFacts(
-        data=data,
-        best=best,
-        probability=p[np.arange(len(p)), best],
-        contested=p_contested,
-        undecided=undecided,
-        settled=settled(p, data, skills.signal(tree, data)),
-        accuracy=skills.accuracy(prevalence, confusion),
-        bits=skills.bits(prevalence, confusion),
-        ambiguous=None if p_ambiguous is None else np.asarray(p_ambiguous),
-        readings=[str(text) for text in own.get("readings", [])],
-    )
-    where = quadrants(facts)
+    p_contested, undecided = to_decide(data, own.get("p_ambiguous"))
+    votes = data.votes[np.arange(len(p)), best]
+    hard = (n - votes >= DISSENT * n) & (n >= 2)
+    rules = [undecided, ~settled(p, data, skills.signal(tree, data)), hard]
+    where = np.select(rules, QUADRANTS[:0:-1], default=QUADRANTS[0])
     table = pd.DataFrame(
         {
             "item": list(data.items),
             "n": n,
             "label": [data.labels[k] for k in best],
-            "probability": facts.probability,
+            "probability": p[np.arange(len(p)), best],
             "entropy": entropy,
             "reducible": entropy - irreducible,
             "irreducible": irreducible,
@@ -86,18 +74,16 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "surprise": p_surprise,
             "p_contested": p_contested,
             **own,
-            "quadrant": where,
-            "reason": reasons(facts, where),
+            "quadrant": where.astype(object),
         }
     )
-    counted = ", ".join(
-        f"{where.count(word):,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
+    table["reason"] = reasons(table, data, best, draws)
+    groups = ", ".join(
+        f"{(where == word).sum():,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
     )
-    notes = [f"Of {data.n_items:,} items: {counted}.", *told_by(tree)]
-    notes += _sides_note(p_contested, data) if p_ambiguous is None else []
+    notes = [f"Of {data.n_items:,} items: {groups}.", *told_by(tree)]
+    notes += [] if "p_ambiguous" in own else _sides_note(p_contested, data)
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
-        from annomodels.summaries.coders.effects import effect_sentences
-
         notes += effect_sentences(tree, data, "item")
     if tree.attrs.get("engine") == "em":
         notes.append(
@@ -127,7 +113,7 @@ def _divided(p: Floats, data: Annotations) -> tuple[Bools, bool]:
 
 
 def _sides_note(p: Floats, data: Annotations) -> list[str]:
-    """Say that groups of coders divide items, and what the list of contested ones is then worth."""
+    """Note that groups of coders divide items, and what the list of contested ones is worth."""
     chosen, groups = _divided(p, data)
     if not groups:
         return []
@@ -169,14 +155,14 @@ def state_columns(tree: xr.DataTree, data: Annotations) -> dict[str, Floats | li
     """Columns of the items' table that only models with states fill; empty for the others."""
     if "items" not in tree.children:
         return {}
-    found = tree["items"].to_dataset()
-    columns: dict[str, Floats | list[str]] = {}
-    probabilities = model_of(tree).yes_or_no(data.n_labels)
-    for name in map(str, found.data_vars):
-        if name != "p_state" and name.removesuffix("_sd") not in probabilities:
-            columns[name] = np.asarray(found[name].values)
-    for name in probabilities.intersection(map(str, found.data_vars)):
-        columns[f"p_{name}"] = np.asarray(found[name].values)
+    found = {str(name): each.values for name, each in tree["items"].to_dataset().items()}
+    chances = model_of(tree).yes_or_no(data.n_labels)
+    columns: dict[str, Floats | list[str]] = {
+        name: values
+        for name, values in found.items()
+        if name != "p_state" and name.removesuffix("_sd") not in chances
+    }
+    columns |= {f"p_{name}": found[name] for name in sorted(chances) if name in found}
     shares = readings(tree, data)
     if shares is not None:
         names = [label_text(label) for label in data.labels]
@@ -203,91 +189,58 @@ def _in_words(row: Floats, names: list[str]) -> str:
     return ", ".join(f"{names[k]} {percent(row[k], 0)}" for k in order if row[k] >= WORTH_NAMING)
 
 
-@dataclass(frozen=True, eq=False)
-class ItemFacts:
-    """What quadrant and reason are made from."""
-
-    data: Annotations
-    best: Ints
-    probability: Floats
-    contested: Floats
-    undecided: Bools
-    settled: Bools
-    accuracy: Floats
-    bits: Floats
-    ambiguous: Floats | None = None
-    readings: Sequence[str] = ()
-
-
-def quadrants(facts: ItemFacts) -> list[str]:
-    """Sort items into quadrants by the rules at :func:`annomodels.summaries.items.items.items`."""
-    votes = facts.data.votes
-    n = votes.sum(axis=1)
-    agreeing = votes[np.arange(len(n)), facts.best]
-    hard = (n - agreeing >= DISSENT * n) & (n >= 2)
-    rules = [facts.undecided, ~facts.settled, hard]
-    words = ["contested", "needs more labels", "hard but settled"]
-    return [str(word) for word in np.select(rules, words, default="easy")]
-
-
-def reasons(facts: ItemFacts, where: list[str]) -> list[str]:
+def reasons(table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws) -> list[str]:
     """One sentence for each item that is not easy, with the numbers behind it."""
-    data, accuracy = facts.data, facts.accuracy
-    names = [label_text(name) for name in data.labels]
-    n = np.diff(data.starts)
-    dissents = data.label != facts.best[data.item]
+    prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
+    n, dissents = np.diff(data.starts), data.label != best[data.item]
     against = per_item(dissents.astype(float), data.starts)
-    of_coder = accuracy[data.coder]
-    acc_all = over(per_item(of_coder, data.starts), n)
-    acc_against = over(per_item(of_coder * dissents, data.starts), against)
-    acc_for = over(per_item(of_coder * ~dissents, data.starts), n - against)
-    bits = over(per_item(facts.bits[data.coder], data.starts), n)
-    known = data.known >= 0
-    out = [""] * data.n_items
-    for i, word in enumerate(where):
-        label, p, dissent = names[facts.best[i]], facts.probability[i], int(against[i])
-        if word == "contested" and facts.ambiguous is not None:
-            read = f", read as {facts.readings[i]}" if facts.readings else ""
-            out[i] = (
-                f"It is ambiguous with probability {facts.ambiguous[i]:.2f}{read}: {dissent} of "
-                f"{n[i]} labels are not {label!r}, from coders who are right "
-                f"{percent(acc_all[i], 0)} of the time."
-            )
-        elif word == "contested":
-            two = data.n_labels == 2
-            more = "their errors" if two else "their errors and its difficulty explain"
-            it = "It may be hard, or have two readings" if two else "It may have two readings"
-            out[i] = (
-                f"{dissent} of {n[i]} labels are not {label!r}, although these coders are right "
-                f"{percent(acc_all[i], 0)} of the time; with probability {facts.contested[i]:.2f} "
-                f"that is more than {more}. {it}."
-            )
-        elif word == "needs more labels":
-            out[i] = _needs_more(label, p, int(n[i]), dissent, bits[i])
-            if p >= SETTLED:
-                out[i] = "The labels may depend on no truth, so that no probability settles it."
-        elif word == "hard but settled":
-            sure = (
-                "is known"
-                if known[i]
-                else f"has probability {'above .999' if p > 0.999 else f'{p:.3f}'}"
-            )
-            start = f"{dissent} of {n[i]} labels are not {label!r}, which {sure}"
-            if acc_for[i] - acc_against[i] > CARELESS:
-                out[i] = (
-                    f"{start}; they come from less reliable coders "
-                    f"({percent(acc_against[i], 0)} right against {percent(acc_for[i], 0)})."
-                )
-            else:
-                out[i] = f"{start}; the coders differ no more than their errors explain."
+    of_coder = skills.accuracy(prevalence, confusion)[data.coder]
+    right = over(per_item(of_coder, data.starts), n)
+    right_against = over(per_item(of_coder * dissents, data.starts), against)
+    right_for = over(per_item(of_coder * ~dissents, data.starts), n - against)
+    bits = over(per_item(skills.bits(prevalence, confusion)[data.coder], data.starts), n)
+    out, rows = [], cast("Iterator[Any]", table.itertuples())
+    for i, row in enumerate(rows):
+        dissent = f"{against[i]:.0f} of {n[i]} labels are not {label_text(row.label)!r}"
+        if row.quadrant == "contested":
+            out.append(_contested(row, dissent, percent(right[i], 0), data.n_labels == 2))
+        elif row.quadrant == "needs more labels":
+            out.append(_needs_more(row, int(against[i]), bits[i]))
+        elif row.quadrant == "hard but settled":
+            p = "above .999" if row.probability > 0.999 else f"{row.probability:.3f}"
+            sure = "is known" if data.known[i] >= 0 else f"has probability {p}"
+            why = "the coders differ no more than their errors explain"
+            if right_for[i] - right_against[i] > CARELESS:
+                shares = f"{percent(right_against[i], 0)} right against {percent(right_for[i], 0)}"
+                why = f"they come from less reliable coders ({shares})"
+            out.append(f"{dissent}, which {sure}; {why}.")
+        else:
+            out.append("")
     return out
 
 
-def _needs_more(label: str, p: float, n: int, dissent: int, bits: float) -> str:
-    if n == 0:
+def _contested(row: Any, dissent: str, right: str, two: bool) -> str:
+    if hasattr(row, "p_ambiguous"):
+        read = f", read as {row.readings}" if hasattr(row, "readings") else ""
+        return (
+            f"It is ambiguous with probability {row.p_ambiguous:.2f}{read}: {dissent}, from coders "
+            f"who are right {right} of the time."
+        )
+    more = "their errors" if two else "their errors and its difficulty explain"
+    it = "It may be hard, or have two readings" if two else "It may have two readings"
+    return (
+        f"{dissent}, although these coders are right {right} of the time; with probability "
+        f"{row.p_contested:.2f} that is more than {more}. {it}."
+    )
+
+
+def _needs_more(row: Any, dissent: int, bits: float) -> str:
+    label, p = label_text(row.label), row.probability
+    if p >= SETTLED:
+        return "The labels may depend on no truth, so that no probability settles it."
+    if row.n == 0:
         return "It has no label."
-    many = "1 label" if n == 1 else f"{n} labels"
-    weak = f"{many} of {bits:.2f} bits each on average"
+    weak = f"{counted(row.n, 'label')} of {bits:.2f} bits each on average"
     if dissent == 0:
         return f"{weak} make {label!r} only {p:.2f} probable, though all agree."
     return f"{weak}, {dissent} of them not {label!r}, leave it at probability {p:.2f}."

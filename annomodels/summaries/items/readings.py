@@ -23,14 +23,12 @@ STILL_OPEN = 0.2
 
 
 class TwoReadings:
-    """Log evidence that each coder saw one of two readings, against one truth for all.
+    """Log evidence that each coder saw one of two readings, against one truth for all."""
 
-    For the labels y of an item, with confusion and prevalence at their posterior means and a, b
-    the two classes with most support (each label spreads one vote over the truths it speaks for):
-
-    T(y) = sum_n log((confusion[coder_n, a, y_n] + confusion[coder_n, b, y_n]) / 2)
-    - log sum_k prevalence_k prod_n confusion[coder_n, k, y_n].
-    """
+    # T(y) = sum_n log((confusion[coder_n, a, y_n] + confusion[coder_n, b, y_n]) / 2)
+    #      - log sum_k prevalence_k prod_n confusion[coder_n, k, y_n]
+    # for the labels y of an item, at posterior means; a and b are the classes with most support,
+    # where each label spreads one vote over the truths it speaks for
 
     def __init__(self, draws: Draws) -> None:
         confusion, prevalence = draws.confusion.mean(axis=0), draws.prevalence.mean(axis=0)

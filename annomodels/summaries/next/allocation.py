@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annomodels.data.annotations import Annotations
-from annomodels.data.names import label_text, plain_names
+from annomodels.data.names import places_of
 from annomodels.errors import NotApplicable, Option
 from annomodels.types import Bools, Floats, Ints
 
@@ -121,7 +121,13 @@ def make_pool(
 ) -> Pool:
     """Gather the coders to be asked: those named, or all whose labels are worth it."""
     n = data.per_coder
-    who = np.flatnonzero(willing & (n > 0)) if names is None else _codes(data, names)
+    if names is None:
+        who = np.flatnonzero(willing & (n > 0))
+    elif not len(who := np.sort(places_of(data.coders, names, "coder"))):
+        raise NotApplicable(
+            f"Name some of the {data.n_coders} coders, or leave {Option('coders')} out for all of "
+            "them and new ones."
+        )
     who = who[np.argsort(-bits[who], kind="stable")]
     limit = np.full(len(who), int(n.max()) if per_coder is None else per_coder, dtype=np.int64)
     # an item needs different coders, so that no coder can give more than this
@@ -129,16 +135,3 @@ def make_pool(
     before = np.concatenate([[0], np.cumsum(useful)[:-1]])
     given = np.clip(budget - before, 0, useful)
     return Pool(who, limit, given / max(given.sum(), 1), names is None)
-
-
-def _codes(data: Annotations, names: Sequence[Hashable]) -> Ints:
-    known = {name: j for j, name in enumerate(data.coders)}
-    names = plain_names(names, "coder")
-    missing = [label_text(name) for name in names if name not in known]
-    if missing or not names:
-        text = ", ".join(missing[:5]) or "nobody"
-        raise NotApplicable(
-            f"These coders are not in the data: {text}. Name some of the {len(known)} coders, "
-            f"or leave {Option('coders')} out for all of them and new ones."
-        )
-    return np.array(sorted({known[name] for name in names}), dtype=np.int64)

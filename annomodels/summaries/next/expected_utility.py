@@ -76,6 +76,7 @@ def only(data: Annotations, items: Ints) -> Annotations:
         group=None,
         groups=(),
         texts=None,
+        unanswered=None,
         declared=True,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple, get_args
 
@@ -16,6 +16,7 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
@@ -123,9 +124,8 @@ def next_labels(
     quality = coders_of(tree, data, target) if quality is None else quality
     bits = quality.draws["bits"].values.mean(axis=0)
     worth = bits >= NEXT_WORTH * (bits @ data.per_coder) / data.per_coder.sum()
-    pool = make_pool(
-        data, bits, worth & ~flagged(quality.table), budget, coders, per_coder, per_item
-    )
+    willing = worth & ~flagged(quality.table)
+    pool = make_pool(data, bits, willing, budget, coders, per_coder, per_item)
     spread = 1 - p.max(axis=1) if by == "gold" else entropy_bits(p)
     if undecided is None:
         undecided = to_decide(data, state_columns(tree, data).get("p_ambiguous"))[1]
@@ -138,8 +138,7 @@ def next_labels(
     gained = np.empty((len(items), most))
     typical = _typical(draws, data, pool)
     stack = stacked(tree)
-    plain = partial(beliefs, draws, data)
-    believe = plain if stack is None else stack_beliefs(stack, len(draws))
+    believe = partial(beliefs, draws, data) if stack is None else stack_beliefs(stack, len(draws))
     for some, state in believe(items):
         gained[some] = gains(draws, state, typical, most, by)
     room = np.full(len(items), most) if pool.new else np.minimum(most, _left(data, items, pool))
@@ -152,36 +151,35 @@ def next_labels(
     after = before - float(table["gain"].sum())
     removed = np.bincount([r.item for r in requests], [r.gain for r in requests], len(p))
     removed = np.minimum(removed / np.maximum(spread, SMALLEST), 1.0)
-    ends = (np.nan, np.nan)
+    low = high = np.nan
     if by == "gold":
-        ends = _after(tree, data, p.argmax(axis=1), data.known >= 0, removed)
-    found = Outlook(
-        by=by,
-        before=before,
-        after=after,
-        low=min(ends[0], after),
-        high=max(ends[1], after),
-        stop=stop,
-        finished=not (portions.gain[rest] >= stop).any(),
-        lost=int(portions.size[taken].sum()) - len(table),
-        engine=str(tree.attrs.get("engine", "")),
-        pooled=stack is not None,
-        undecided=int(undecided.sum()),
-    )
+        low, high = _after(tree, data, p.argmax(axis=1), data.known >= 0, removed)
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
-    return NextLabels(
+    found = NextLabels(
         "Labels to ask for next",
         table,
         _draws(data, items, gained, portions.item[taken]),
-        sentences(found, table),
+        (),
         COLUMNS,
         coders=_whom(quality.table, asked),
-        before=found.before,
-        after=found.after,
-        after_low=found.low,
-        after_high=found.high,
-        finished=found.finished,
+        before=before,
+        after=after,
+        after_low=min(low, after),
+        after_high=max(high, after),
+        finished=not (portions.gain[rest] >= stop).any(),
     )
+    lost = int(portions.size[taken].sum()) - len(table)
+    notes = sentences(found, WORDS[by], stop, lost, int(undecided.sum()))
+    if stack is None or (len(table) and by == "gold"):
+        # benchmarks/next_labels.py measures it; an error that a crowd shares is in no forecast
+        optimistic = "On public data sets such forecasts were too optimistic."
+        notes[0] += f" {TOO_SURE if stack is None else optimistic}"
+    if len(table) and tree.attrs.get("engine") == "em":
+        notes.append(
+            "The engine em gives one estimate: the gains take the coders for known exactly. Use "
+            "gibbs or nuts."
+        )
+    return replace(found, notes=tuple(notes))
 
 
 def _after(
@@ -233,12 +231,13 @@ def _requests(
     told = np.empty((len(here), len(pool.coders)))
     for some, state in believe(here):
         told[some] = coder_bits(draws, state, pool.coders)
-    done = has_labelled(data, here, pool.coders)
     limit, most = pool.limit, None
     if np.count_nonzero(data.per_coder) >= NEXT_CODERS:
         most = max(1, int(NEXT_SHARE * wanted.sum()))
         limit = np.minimum(limit, most) if pool.new else limit
-    chosen = choose_coders(wanted.astype(np.int64), told, done, limit, most)
+    chosen = choose_coders(
+        wanted.astype(np.int64), told, has_labelled(data, here, pool.coders), limit, most
+    )
     row = {int(item): number for number, item in enumerate(order)}
     waiting = [iter(columns) for columns in chosen]
     out = []
@@ -263,8 +262,8 @@ def _whom(table: pd.DataFrame, asked: Ints) -> pd.DataFrame:
 
 
 def _typical(draws: Draws, data: Annotations, pool: Pool) -> Floats:
-    """Say what a coder picked at random from those to be asked would, [sample, state, label]."""
-    weight = np.bincount(data.coder, minlength=data.n_coders).astype(np.float64)
+    """Compute what a coder at random of those to be asked says, [sample, state, label]."""
+    weight = data.per_coder.astype(np.float64)
     if pool.weight.sum() > 0:
         weight = np.zeros(data.n_coders)
         weight[pool.coders] = pool.weight
@@ -272,7 +271,7 @@ def _typical(draws: Draws, data: Annotations, pool: Pool) -> Floats:
 
 
 def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
-    """How many coders of the pool have not labelled each item."""
+    """Count the coders of the pool who have not labeled each item."""
     inside = np.isin(np.arange(data.n_coders), pool.coders)
     rows = np.unique(np.stack([data.item, data.coder])[:, inside[data.coder]], axis=1)
     done = np.bincount(rows[0], minlength=data.n_items)
@@ -319,67 +318,42 @@ def _check(budget: int, by: str, per_item: int, per_coder: int | None, stop: flo
         raise NotApplicable(f"stop={stop:g}: give a gain per label of 0 or more.")
 
 
-class Outlook(NamedTuple):
-    """What there is to say."""
-
-    by: str
-    before: float
-    after: float
-    low: float
-    high: float
-    stop: float
-    finished: bool
-    lost: int
-    engine: str
-    pooled: bool = False
-    undecided: int = 0
-
-
-def sentences(found: Outlook, table: pd.DataFrame) -> tuple[str, ...]:
-    """Say what the labels bring, when to stop, and what the numbers rest on."""
-    word, n = WORDS[found.by], len(table)
-    # benchmarks/next_labels.py measures it; an error that a whole crowd shares is in no forecast
-    optimistic = " On public data sets such forecasts were too optimistic."
-    of_stack = optimistic if n and found.by == "gold" else ""
-    caution = of_stack if found.pooled else f" {TOO_SURE}"
-    open_item = " of an item that is not settled" if found.stop else ""
+def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: int) -> list[str]:
+    """Describe what the labels bring, when to stop, and what was left out."""
+    table, n = found.table, len(found.table)
+    open_item = " of an item that is not settled" if stop else ""
     if not n:
-        return (
-            f"Stop here: no further label{open_item} is expected to remove {found.stop:g} {word} "
-            f"or more ({found.before:.1f} are expected).{caution}",
-        )
-    least = f"removes {found.stop:g} {word} or more" if found.stop else f"removes any {word}"
-    each = (found.before - found.after) / n
-    many = "This label" if n == 1 else f"These {n:,} labels"
-    of = f"of {table['item'].nunique():,} item{'s' if table['item'].nunique() > 1 else ''}"
-    ends = f" (95 % interval {found.low:,.0f} to {found.high:,.0f})" if found.low >= 0 else ""
+        return [
+            f"Stop here: no further label{open_item} is expected to remove {stop:g} {word} or more "
+            f"({found.before:.1f} are expected)."
+        ]
+    low, high = found.after_low, found.after_high
+    ends = f" (95 % interval {low:,.0f} to {high:,.0f})" if low >= 0 else ""
     notes = [
-        f"{many} {of} {'is' if n == 1 else 'are'} expected to leave {found.after:,.1f}{ends} of "
-        f"{found.before:,.1f} {word}: {each:.2g} fewer for each label.{caution}",
+        f"{'This label' if n == 1 else f'These {n:,} labels'} of "
+        f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to leave "
+        f"{found.after:,.1f}{ends} of {found.before:,.1f} {word}: "
+        f"{(found.before - found.after) / n:.2g} fewer for each label."
+    ]
+    least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
+    notes.append(
         f"Stop after these labels, and fit again: no other{open_item} {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
-        "would pay.",
-    ]
+        "would pay."
+    )
     if unnamed := int((table["coder"] == "").sum()):
         notes.append(
             f"{unnamed:,} of the labels have no coder: those who are good enough have labeled the "
             "item or get enough labels already. Ask new coders; the gains assume that they are "
             "like the coders asked, on average."
         )
-    if found.lost:
+    if lost:
         notes.append(
-            f"{found.lost:,} labels were left out because no coder was left who has time and has "
-            "not labelled the item."
+            f"{lost:,} labels were left out because no coder was left who has time and has not "
+            "labelled the item."
         )
-    if found.undecided:
-        many = "1 contested item is" if found.undecided == 1 else (
-            f"{found.undecided:,} contested items are"
-        )  # fmt: skip
+    if undecided:
+        many = counted(undecided, "contested item is", "contested items are")
         notes.append(f"{many} left out: an expert should decide, more labels would hardly help.")
-    if found.engine == "em":
-        notes.append(
-            "The engine em gives one estimate: the gains take the coders for known exactly. Use "
-            "gibbs or nuts."
-        )
-    return tuple(notes)
+    return notes

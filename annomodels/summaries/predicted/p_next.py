@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast
@@ -90,15 +90,13 @@ def p_next(
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Source of predictions: one set of draws, or the shares of the labels."""
+    """One set of draws, or the shares of the labels, that predicts labels."""
 
     name: str
-    anyone: Floats
-    held: Floats
-
-    def of_coders(self, item: Ints, coder: Ints) -> Floats:
-        """P(next label) of pairs of items and coders, shape [pair, label]."""
-        raise NotImplementedError
+    anyone: Floats  # P(next label by a coder at random), shape [item, label]
+    held: Floats  # log P of labels held out: by a coder at random, by the one who gave it
+    # P(next label) of pairs of items and coders, shape [pair, label]
+    of_coders: Callable[[Ints, Ints], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,18 +149,6 @@ def drawn(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
             yield name, Draws(none, np.zeros((len(none), 1)), states)
 
 
-# -- shares of the labels -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Shares(Source):
-    lean: Floats
-
-    def of_coders(self, item: Ints, coder: Ints) -> Floats:
-        p = self.anyone[item] * self.lean[coder]
-        return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
 def _of_shares(data: Annotations, points: Ints) -> Source:
     votes = data.votes.astype(float)
     mixture = smoothed(votes)
@@ -180,34 +166,20 @@ def _of_shares(data: Annotations, points: Ints) -> Source:
     own = less * leaning(given[coder] - mine, expected[coder] - share[item], pooled)
     own /= own.sum(axis=1, keepdims=True)
     held = np.log(np.maximum([less[at], own[at]], SMALLEST))
-    return _Shares(SHARES, share, held, leaning(given, expected, pooled))
+    lean = leaning(given, expected, pooled)
 
+    def of_coders(item: Ints, coder: Ints) -> Floats:
+        p = share[item] * lean[coder]
+        return np.asarray(p / p.sum(axis=1, keepdims=True))
 
-# -- draws of a model ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Drawn(Source):
-    draws: Draws
-    data: Annotations
-
-    def of_coders(self, item: Ints, coder: Ints) -> Floats:
-        n_states, n_labels = self.draws.emission.shape[2:]
-        out = np.zeros((len(item), n_labels))
-        size = max(1, CELLS // (n_states * n_labels))
-        for step, p in state_probabilities(self.draws, self.data):
-            rows = self.draws.emission[step]
-            for first in range(0, len(item), size):
-                some = slice(first, first + size)
-                out[some] += np.einsum("ns,nsl->nl", p[item[some]], rows[coder[some]])
-        return out / len(self.draws)
+    return Source(SHARES, share, held, of_coders)
 
 
 def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Source:
     """Predict from draws; labels are held out by importance weights."""
     # On each draw 1 / P(label n | the others of its item) = sum_s P(s | y) / theta_jsy; draws count
     # by it, none more than the root of their number times the mean.
-    volume = np.bincount(data.coder, minlength=data.n_coders) / len(data)
+    volume = data.per_coder / len(data)
     item, coder, label = (part[points] for part in (data.item, data.coder, data.label))
     anyone = np.zeros((data.n_items, data.n_labels))
     odds, said = np.empty((2, len(draws), len(points)))
@@ -221,4 +193,15 @@ def _of_draws(name: str, draws: Draws, data: Annotations, points: Ints) -> Sourc
     weight = np.minimum(odds, np.sqrt(len(draws)) * odds.mean(axis=0))
     weight /= weight.sum(axis=0)
     held = np.stack([(weight * said).sum(axis=0), (weight / odds).sum(axis=0)])
-    return _Drawn(name, anyone / len(draws), np.log(np.maximum(held, SMALLEST)), draws, data)
+
+    def of_coders(item: Ints, coder: Ints) -> Floats:
+        out = np.zeros((len(item), data.n_labels))
+        size = max(1, CELLS // (draws.emission.shape[2] * data.n_labels))
+        for step, p in state_probabilities(draws, data):
+            rows = draws.emission[step]
+            for first in range(0, len(item), size):
+                some = slice(first, first + size)
+                out[some] += np.einsum("ns,nsl->nl", p[item[some]], rows[coder[some]])
+        return out / len(draws)
+
+    return Source(name, anyone / len(draws), np.log(np.maximum(held, SMALLEST)), of_coders)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import digamma, gammaln, softmax
 
 from annomodels.types import Floats, Ints
 
@@ -27,8 +28,6 @@ class Mixture:
 
     def log_density(self, counts: Floats) -> Floats:
         """Log probability of counts [item, label], in a given order, by component."""
-        from scipy.special import gammaln
-
         total = self.alpha.sum(axis=1)
         out = gammaln(total) - gammaln(total + counts.sum(axis=1)[:, None])
         for alpha, column in zip(self.alpha.T, counts.T, strict=True):
@@ -37,7 +36,7 @@ class Mixture:
 
     def predict(self, counts: Floats) -> Floats:
         """P(next label) of items with these counts, shape [item, label]."""
-        share = _normal(self.log_density(counts))
+        share = softmax(self.log_density(counts), axis=1)
         share = share / (self.alpha.sum(axis=1) + counts.sum(axis=1)[:, None])
         return np.asarray(share @ self.alpha + counts * share.sum(axis=1, keepdims=True))
 
@@ -73,11 +72,9 @@ def _start(pooled: Floats, levels: tuple[float, ...]) -> Mixture:
 
 def _climb(mixture: Mixture, patterns: Floats, weight: Floats) -> Mixture:
     """Climb the likelihood: EM over components, fixed points of pseudo-counts (Minka 2000)."""
-    from scipy.special import digamma
-
     total = patterns.sum(axis=1)[:, None]
     for _ in range(ROUNDS):
-        share = _normal(mixture.log_density(patterns)) * weight[:, None]
+        share = softmax(mixture.log_density(patterns), axis=1) * weight[:, None]
         alpha, sums = mixture.alpha, mixture.alpha.sum(axis=1)
         up = np.stack(
             [
@@ -94,11 +91,6 @@ def _climb(mixture: Mixture, patterns: Floats, weight: Floats) -> Mixture:
     return mixture
 
 
-def _normal(log_p: Floats) -> Floats:
-    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
-
-
 def leaning(given: Floats, expected: Floats, pooled: Floats) -> Floats:
-    """How much oftener a coder gives each label than the shares of the items say, [..., label]."""
+    """Ratio of what a coder gives to what the shares of the items let expect, [..., label]."""
     return np.asarray((given + OWN * pooled) / (expected + OWN * pooled))

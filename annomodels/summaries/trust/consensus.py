@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import softmax
 
 from annomodels.data.annotations import Annotations
 from annomodels.summaries.draws import choices, per_item
@@ -75,10 +76,7 @@ def consensus(data: Annotations) -> Consensus | None:
         each = np.log(confusion[coder, :, label])
         log_p = np.stack([np.bincount(item, each[:, c], len(p)) for c in range(k)], axis=1)
         log_p += np.log(prevalence)
-        p = _normalised(log_p)
-    return Consensus(data, p, _normalised(log_p[item] - each), confusion, prevalence)
-
-
-def _normalised(log_p: Floats) -> Floats:
-    p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
+        p = np.asarray(softmax(log_p, axis=1))
+    return Consensus(
+        data, p, np.asarray(softmax(log_p[item] - each, axis=1)), confusion, prevalence
+    )

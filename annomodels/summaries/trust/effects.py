@@ -1,4 +1,4 @@
-"""Whether the points over which effects of items are summed out are enough for these labels."""
+"""Check that the points over which effects of items are summed out suffice for these labels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
+from scipy.special import softmax
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.continuous.laplace import log_marginal
-from annomodels.summaries.draws import evenly, model_of, n_samples
+from annomodels.summaries.draws import evenly, flat, model_of, n_samples
 from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, Finding
-from annomodels.types import Floats
 
 DRAWS, ITEMS = 3, 24
 # error of the log probability of an item's labels, and of P(truth), from which the check says so
@@ -20,7 +20,7 @@ LOG_ERROR, P_ERROR = 0.25, 0.02
 
 @dataclass(frozen=True)
 class SummedOut:
-    """How far the points of a fit are from a rule that is adapted to each item."""
+    """Distance of the points of a fit from a rule that is adapted to each item."""
 
     points: int  # number of points
     log_error: float  # root mean square error of the log probability of the labels of an item
@@ -33,18 +33,14 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
     model = model_of(tree)
     if not model.item_effects_summed:
         return None
-    posterior = tree["posterior"].to_dataset()
-    total = n_samples(tree)
-    n = np.diff(data.starts)
+    total, n = n_samples(tree), np.diff(data.starts)
     order = np.argsort(-n, kind="stable")[: int((n > 0).sum())]
     chosen = order[evenly(len(order), min(ITEMS, len(order)))]
     errors, gaps, said = [], [], []
     points = 0
     for draw in evenly(total, min(DRAWS, total)):
-        values = {
-            str(name): np.asarray(array.values.reshape(total, *array.shape[2:])[draw], dtype=float)
-            for name, array in posterior.items()
-        }
+        names = map(str, tree["posterior"].data_vars)
+        values = {name: flat(tree, name, slice(draw, draw + 1))[0] for name in names}
         effects = model.item_effects(values)
         found = model.states({name: value[None] for name, value in values.items()})
         if effects is None or found is None:
@@ -62,19 +58,14 @@ def summed_out(tree: xr.DataTree, data: Annotations) -> SummedOut | None:
             adapted = log_marginal(logit[row], scale, label)
             by_rule = adapted.log + log_prevalence
             errors.append(np.logaddexp.reduce(by_points) - np.logaddexp.reduce(by_rule))
-            gaps.append(np.abs(_shares(by_points) - _shares(by_rule)).max())
-            said.append(float(_shares(by_rule) @ adapted.error))
+            gaps.append(np.abs(softmax(by_points) - softmax(by_rule)).max())
+            said.append(float(softmax(by_rule) @ adapted.error))
     rms = [float(np.sqrt(np.mean(np.square(each)))) for each in (errors, said)]
     return SummedOut(points, rms[0], float(np.mean(gaps)), rms[1])
 
 
-def _shares(log: Floats) -> Floats:
-    p = np.exp(log - log.max())
-    return np.asarray(p / p.sum())
-
-
 def effects_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Say how far off the likelihood is for the points over which effects are summed out."""
+    """Judge how far off the likelihood is for the points over which effects are summed out."""
     found = summed_out(tree, data)
     if found is None:
         return None

@@ -13,9 +13,9 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import Column, columns
 from annomodels.models.encoded import Encoded, encode
-from annomodels.summaries.draws import SMALLEST, Draws, thinned
+from annomodels.summaries.draws import SMALLEST, Draws, per_item, thinned
 from annomodels.summaries.trust.smoothing import smoothed
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats
 
 By = Literal["item", "label"]
 
@@ -111,12 +111,12 @@ def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Flo
         row, label = codes.row[inside], codes.label[inside]
         # [annotation, draw, state]
         each = np.log(np.maximum(draws.emission[:, row, :, label], SMALLEST))
-        begins = codes.starts[first:last] - codes.starts[first]
+        starts = codes.starts[first : last + 1] - codes.starts[first]
         before = log_share
         if codes.kind is not None:
             kinds = codes.kind[first:last]
             before = np.stack([draws.log_share(d, kinds) for d in range(len(draws))], axis=1)
-        joint = _sum_runs(each, begins, lengths[first:last]) + before
+        joint = per_item(each, starts) + before
         gold = codes.gold[first:last]
         known = np.flatnonzero(gold >= 0)
         joint[known] += log_truth.transpose(2, 0, 1)[gold[known]]
@@ -127,12 +127,3 @@ def pointwise(draws: Draws, codes: Encoded, by: By) -> Iterator[tuple[slice, Flo
         owner = np.repeat(np.arange(last - first), lengths[first:last])
         others = np.logaddexp.reduce(joint[owner] - each, axis=2)
         yield inside, (whole[owner] - others).T
-
-
-def _sum_runs(values: Floats, begins: Ints, lengths: Ints) -> Floats:
-    """Sum runs along the first axis; empty runs give 0."""
-    out = np.zeros((len(begins), *values.shape[1:]))
-    some = lengths > 0
-    if some.any():
-        out[some] = np.add.reduceat(values, begins[some], axis=0)
-    return out

@@ -10,6 +10,7 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.limits import KNOWN_TESTED
 from annomodels.summaries.draws import thinned, truth_probabilities
+from annomodels.summaries.next.expected_utility import only
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
 from annomodels.types import Floats, Ints
@@ -70,7 +71,7 @@ def _of_stack(tree: xr.DataTree, items: Ints, truth: Ints) -> Finding | None:
 
 
 def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints) -> Floats:
-    """Draw how many of some items do not have a label, as a fit predicts it for open items."""
+    """Draw how many of some items do not have a label, as a fit predicts it of open items."""
     at, n = np.arange(len(items)), len(items)
     rng = np.random.default_rng(0)
     if not n:
@@ -78,34 +79,11 @@ def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints
     stack = stacked(tree)
     if stack is not None:
         return stack.at(slice(TESTS)).wrong(items, best, rng)
-    some = _open(data, items)
-    draws = thinned(tree, data, TESTS)
-    p_wrong = np.stack([1.0 - p[at, best] for _, p in truth_probabilities(draws, some)])
+    drawn = truth_probabilities(thinned(tree, data, TESTS), only(data, items))
+    p_wrong = np.stack([1.0 - p[at, best] for _, p in drawn])
     if len(p_wrong) == 1:  # of EM
         p_wrong = np.repeat(p_wrong, TESTS, axis=0)
     return np.asarray((rng.random(p_wrong.shape) < p_wrong).sum(axis=1), dtype=float)
-
-
-def _open(data: Annotations, items: Ints) -> Annotations:
-    """Take some items of the data in a wanted order, their truth unknown, with all coders."""
-    place = np.full(data.n_items, -1)
-    place[items] = np.arange(len(items))
-    rows = np.flatnonzero(place[data.item] >= 0)
-    rows = rows[np.argsort(place[data.item[rows]], kind="stable")]
-    left = data.unanswered
-    if left is not None:
-        left = left[place[left[:, 0]] >= 0].copy()
-        left[:, 0] = place[left[:, 0]]
-    return data.replace(
-        item=place[data.item[rows]],
-        coder=data.coder[rows],
-        label=data.label[rows],
-        items=tuple(data.items[item] for item in items),
-        gold=None,
-        group=None if data.group is None else data.group[items],
-        texts=None,
-        unanswered=left,
-    )
 
 
 def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,15 +12,17 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
-from annomodels.data.columns import Column, columns, percent
+from annomodels.data.columns import Column, columns, percent, short
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import some
 from annomodels.models.base import Model
 from annomodels.models.parameters import ExpectedAccuracy
 from annomodels.summaries import skills
 from annomodels.summaries.draws import (
     Draws,
     evenly,
+    flat,
     model_of,
     n_samples,
     thinned,
@@ -52,16 +55,10 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     """Judge whether a class is mostly taken for another, against the prior of coders."""
     # Labels count by what coders agree on: in P(truth) doubts about a common class outweigh a rare
     # one.
-    posterior = tree["posterior"].to_dataset()
-
-    def draws_of(name: str) -> Floats:
-        values = posterior[name].values
-        return np.asarray(values.reshape(-1, *values.shape[2:]), dtype=float)
-
-    if posterior.sizes["chain"] * posterior.sizes["draw"] < 2:
+    if n_samples(tree) < 2:
         return None
     try:
-        found = model_of(tree).expected_accuracy(draws_of)
+        found = model_of(tree).expected_accuracy(partial(flat, tree))
     except KeyError:  # a result of an earlier version, which kept less
         return None
     if found is None:
@@ -95,7 +92,7 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
 
 
 def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> str:
-    """Say what coders call the items of a class, and what the prior expected."""
+    """Describe what coders call the items of a class, and what the prior expected."""
     share = told[k] / told[k].sum()
     other = int(share.argmax())
     name, instead = (label_text(data.labels[n]) for n in (k, other))
@@ -145,12 +142,8 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
         n = len(draws)
         note = f"Too few draws to tell how much the priors matter: {n:,}, not {FEWEST_DRAWS:,}."
         return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
-    total = n_samples(tree)
-    chosen = evenly(total, len(draws))
-    posterior = tree["posterior"].to_dataset()
-    values = {
-        str(name): v.values.reshape(total, *v.shape[2:])[chosen] for name, v in posterior.items()
-    }
+    chosen = evenly(n_samples(tree), len(draws))
+    values = {str(name): flat(tree, str(name), chosen) for name in tree["posterior"].data_vars}
     log_prior, priors = log_chosen_priors(model, data, values)
     weights = _weights(log_prior)
     accuracy = skills.accuracy(draws.prevalence, draws.confusion)
@@ -200,14 +193,9 @@ def _table(
     labels: Sequence[str], coders: Sequence[str], values: Floats, weights: _Weights | None
 ) -> pd.DataFrame:
     """Rows of prevalence and accuracy, from draws of both, [sample, label and coder]."""
-    table = pd.DataFrame(
-        {
-            "what": ["prevalence"] * len(labels) + ["accuracy"] * len(coders),
-            "name": [*labels, *coders],
-        }
-    )
-    none = np.empty(0)
-    of = {"mean": none, "sd": none, "weaker": none, "stronger": none, "prior_sensitivity": none}
+    what = ["prevalence"] * len(labels) + ["accuracy"] * len(coders)
+    table = pd.DataFrame({"what": what, "name": [*labels, *coders]})
+    of = dict.fromkeys(("mean", "sd", "weaker", "stronger", "prior_sensitivity"), np.empty(0))
     if weights is not None:
         each = np.ascontiguousarray(values.T)
         slope = [power_sensitivity(of_one, weights.nearby, NEARBY) for of_one in each]
@@ -223,7 +211,7 @@ def _table(
 
 
 def _scaled(priors: Sequence[str], weights: _Weights) -> str:
-    """Say what was done."""
+    """Describe what was done."""
     told = [name.replace("_", " ") for name in priors]
     of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
     how = (
@@ -238,13 +226,13 @@ def _scaled(priors: Sequence[str], weights: _Weights) -> str:
 
 
 def _moved(table: pd.DataFrame) -> str:
-    """Say what moves most, and what more than a little."""
+    """Describe what moves most, and what more than a little."""
     away = table[["weaker", "stronger"]].sub(table["mean"], axis=0).abs().max(axis=1)
     parts = []
     for what, one in (("prevalence", "a prevalence"), ("accuracy", "the accuracy of a coder")):
         own = table["what"] == what
         worst = int(away[own].argmax())
-        name = _cut(table.loc[own, "name"].iloc[worst])
+        name = short(table.loc[own, "name"].iloc[worst], WIDEST)
         most = away[own].max()
         by = f"{most:.3f} at the most ({name})" if most >= LEAST else f"less than {LEAST}"
         parts.append(f"{one} moves by {by}")
@@ -259,18 +247,12 @@ def _moved(table: pd.DataFrame) -> str:
 def _first(rows: pd.DataFrame) -> str:
     """Names of those that are most sensitive, and how many more there are."""
     # the shares of two labels move alike: rounding shall not say which stands first
-    most = rows["prior_sensitivity"].round(9).nlargest(NAMED).index
-    named = ", ".join(map(_cut, rows.loc[most, "name"]))
-    more = len(rows) - NAMED
-    return f"{named} and {more:,} more" if more > 0 else named
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= WIDEST else name[: WIDEST - 1] + "…"
+    most = rows["prior_sensitivity"].round(9).sort_values(ascending=False, kind="stable").index
+    return some(rows.loc[most, "name"], partial(short, width=WIDEST), NAMED, WIDEST)
 
 
 def _changed(draws: Draws, data: Annotations, weights: _Weights) -> str:
-    """Say how many gold labels would be others."""
+    """Count the gold labels that would be others."""
     means = np.zeros((3, data.n_items, data.n_labels))
     for n, p in truth_probabilities(draws, data):
         for mean, weight in zip(
