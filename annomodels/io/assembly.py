@@ -245,15 +245,13 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     problems = [p for table in tables for p in table.problems]
     for name in options.coder_columns or ():
         problems += named_column(header, name, "coder", tables[0].source)
+    is_wide = options.coder_columns is not None or (not problems and _batches(files, options))
+    unnamed = not any(matched(table.header)["coder"] for table in tables)
+    problems += _splits(files) if unnamed and not is_wide and options.coder is None else []
     if problems:
         raise AnnotationError(list(dict.fromkeys(problems)))
-    is_wide = options.coder_columns is not None or _batches(files, options)
-    unnamed = not any(matched(table.header)["coder"] for table in tables)
-    if not is_wide and options.coder is None and unnamed:
-        if _are_splits(files):
-            raise AnnotationError(_splits(files))
-        if not any(file.said for file in files):
-            check_same_items(tables, said_key(options.names, header))
+    if unnamed and not is_wide and not any(file.said for file in files) and options.coder is None:
+        check_same_items(tables, said_key(options.names, header))
     first = None if is_wide or options.names is not None else _first_key(tables)
     form = next(form for form in FORMATS if form.name == ("wide" if is_wide else "long"))
     own = []
@@ -275,13 +273,28 @@ _SPLITS = {
 }
 
 
-def _are_splits(files: Sequence[File]) -> bool:
-    """Return True if the files are named after parts of a corpus, such as train and test."""
+def _splits(files: Sequence[File]) -> list[Problem]:
+    """Report files that are named after parts of a corpus, such as train and test."""
     words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
-    return all(not file.said for file in files) and all(one & _SPLITS for one in words)
+    if any(file.said for file in files) or not all(one & _SPLITS for one in words):
+        return []
+    what = (
+        f"The files are called {some([file.who for file in files])}, as parts of a corpus are, and "
+        "no column names the coder."
+    )
+    remedy = (
+        f"Name the column of the coders with {Option('coder', ...)}, or those of a wide table with "
+        f"{Option('coder_columns', [...])}. If each file is the work of one coder, name it: "
+        "ana=a.csv ben=b.csv."
+    )
+    return [Problem(what, counted(len(files), "file"), remedy)]
 
 
-_TEXT = 20  # characters of a cell, on average, from which a column holds the texts of items
+# columns of the items, which all coders see alike
+_SHOWN = {
+    *("text", "texts", "tweet", "tweets", "sentence", "post", "content", "title", "headline"),
+    *("document", "passage", "prompt", "utterance", "abstract", "body", "url"),
+}
 
 
 def check_same_items(tables: Sequence[Table], key: str | None) -> None:
@@ -295,11 +308,9 @@ def check_same_items(tables: Sequence[Table], key: str | None) -> None:
         texts: dict[str, str] = {}
         other = 0
         for table in tables:
-            if name == first or name not in table.columns:
+            if name == first or name.casefold() not in _SHOWN or name not in table.columns:
                 break
             cells = list(map(str, table.columns[name]))
-            if sum(map(len, cells)) < _TEXT * len(cells) or 2 * len(set(cells)) < len(cells):
-                break
             for item, cell in zip(map(str, table.columns[first]), cells, strict=True):
                 other += texts.setdefault(item, cell) != cell
         else:
@@ -314,19 +325,6 @@ def check_same_items(tables: Sequence[Table], key: str | None) -> None:
                     f"column of the coders with {Option('coder', ...)}, or give one file."
                 )
                 raise AnnotationError(Problem(what, counted(len(tables), "file"), remedy))
-
-
-def _splits(files: Sequence[File]) -> Problem:
-    what = (
-        f"The files are called {some([file.who for file in files])}, as parts of a corpus are, and "
-        "no column names the coder."
-    )
-    remedy = (
-        f"Name the column of the coders with {Option('coder', ...)}, or those of a wide table with "
-        f"{Option('coder_columns', [...])}. If each file is the work of one coder, name it: "
-        "ana=a.csv ben=b.csv."
-    )
-    return Problem(what, counted(len(files), "file"), remedy)
 
 
 def _batches(files: Sequence[File], options: Options) -> bool:
@@ -368,17 +366,16 @@ def joined(files: Sequence[File], each: Sequence[Records], found: Records) -> Re
     for one in each:
         found.problems += one.problems
         found.notes += [note for note in one.notes if note not in found.notes]
-    has_one = [one.default is not None or len(one.parts) == 1 for one in each]
-    if not found.options.every and (
-        found.options.question is not None or any(one.default for one in each) or all(has_one)
-    ):
+    names = dict.fromkeys(name for one in each for name in one.parts)
+    is_one = found.options.question is not None or any(one.default for one in each)
+    is_one = is_one or all(len(one.parts) == 1 for one in each)
+    if not names or (is_one and not found.options.every):
         found.default = functools.partial(_together, files, [one.answer for one in each], found)
         return found
-    for name in dict.fromkeys(name for one in each for name in one.parts):
-        have = [(file, one.parts[name]) for file, one in zip(files, each, strict=True)
-                if name in one.parts]  # fmt: skip
+    for name in names:
+        have = [n for n, one in enumerate(each) if name in one.parts]
         found.parts[name] = functools.partial(
-            _together, [file for file, _ in have], [part for _, part in have], found
+            _together, [files[n] for n in have], [each[n].parts[name] for n in have], found
         )
     found.unfit, found.otherwise = each[0].unfit, each[0].otherwise
     return found
@@ -396,38 +393,46 @@ def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> C
             problems += error.problems
     if problems:
         return Columns(problems=list(dict.fromkeys(problems)))
-    out = Columns(names=own[0].names, question=own[0].question)
-    items, coders, labels, rows, unlabelled = [], [], [], [], []  # type: ignore[var-annotated]
     gold: dict[Any, Any] = {}
-    texts: dict[Any, str] = {}
-    group: dict[Any, Any] = {}
     several: dict[Any, str] = {}
     for file, one in zip(files, own, strict=True):
-        alone = file.said and len(set(one.coders)) == 1
-        items += one.items
-        coders += [file.who] * len(one.coders) if alone else one.coders
-        labels += one.labels
-        rows += [RowOf(row, file.source.name) for row in one.rows]
-        for mine, theirs in ((gold, one.gold), (texts, one.texts), (group, one.group)):
-            for name, value in (theirs or {}).items():
-                if mine.setdefault(name, value) != value and mine is gold:
-                    several.setdefault(name, file.source.name)
-        for notes, more in ((out.notes, one.notes), (out.alone, one.alone)):
-            notes += [note for note in more if note not in (*notes, *found.notes)]
-        out.skips += one.skips
-        unlabelled += one.unlabelled
+        if file.said and len(set(one.coders)) == 1:
+            one.coders = [file.who] * len(one.coders)
+        one.rows = [RowOf(row, file.source.name) for row in one.rows]
+        for item, truth in (one.gold or {}).items():
+            if gold.setdefault(item, truth) != truth:
+                several.setdefault(item, file.source.name)
     if several:
-        what = f"{counted(len(several), 'item')} with more than one gold: {some(list(several))}."
+        what = f"{counted(len(several), 'item')} with more than one gold: {some(several)}."
         where = ", ".join(dict.fromkeys(several.values()))
         return Columns(problems=[Problem(what, where, "Give every item one gold, in all files.")])
-    out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
-    out.unlabelled = unlabelled
-    out.gold, out.texts, out.group = gold or None, texts or None, group or None
-    out.cells = functools.partial(_stacked, [one.cells for one in own if one.cells])
-    out.alone = [*account(out, files), *out.alone]
+
+    def every(role: str) -> list[Any]:
+        return [value for one in own for value in getattr(one, role)]
+
+    def first(role: str) -> dict[Any, Any] | None:
+        maps = [getattr(one, role) or {} for one in reversed(own)]
+        return {item: value for one in maps for item, value in one.items()} or None
+
+    columns = Columns(
+        items=every("items"),
+        coders=every("coders"),
+        labels=every("labels"),
+        rows=every("rows"),
+        gold=gold or None,
+        group=first("group"),
+        texts=first("texts"),
+        skips=sum(one.skips for one in own),
+        unlabelled=every("unlabelled"),
+        notes=[note for note in dict.fromkeys(every("notes")) if note not in found.notes],
+        alone=[*_account(files, own), *dict.fromkeys(every("alone"))],
+        names=own[0].names,
+        question=own[0].question,
+        cells=functools.partial(_stacked, [one.cells for one in own if one.cells]),
+    )
     if found.options.repeats != "keep" and not found.options.every:
-        out.problems = twice(out)
-    return out
+        columns.problems = _twice(columns)
+    return columns
 
 
 def _stacked(tables: Sequence[Callable[[], Cells]]) -> Cells:
@@ -443,34 +448,23 @@ def _stacked(tables: Sequence[Callable[[], Cells]]) -> Cells:
     }  # fmt: skip
 
 
-def account(columns: Columns, files: Sequence[File]) -> list[str]:
-    """Report what was taken from each file, and which items only some files have."""
-    labels: Counter[str] = Counter()
-    items: dict[str, set[Any]] = {}
-    coders: dict[str, set[Any]] = {}
-    for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
-        file = getattr(row, "file", "")
-        labels[file] += 1
-        items.setdefault(file, set()).add(item)
-        coders.setdefault(file, set()).add(coder)
-    notes = []
-    for file in dict.fromkeys(file.source.name for file in files):
-        if not labels[file]:
-            notes.append(f"{file}: no label was taken.")
-            continue
-        notes.append(
-            f"{file}: {counted(labels[file], 'label')} of {counted(len(items[file]), 'item')} "
-            f"by {some(sorted(coders[file], key=str))}."
-        )
-    every = set().union(*items.values()) if items else set()
-    alone = Counter(item for mine in items.values() for item in mine)
-    once = sum(n == 1 for n in alone.values())
-    if len(items) > 1 and once:
-        notes.append(f"{once:,} of {counted(len(every), 'item')} are in one of the files only.")
+def _account(files: Sequence[File], own: Sequence[Columns]) -> list[str]:
+    """Report what was taken from each file, and how many items only one of them has."""
+    notes = [
+        f"{file.source.name}: {counted(len(one.labels), 'label')} of "
+        f"{counted(len(set(one.items)), 'item')} by {some(sorted(set(one.coders), key=str))}."
+        if len(one.labels)
+        else f"{file.source.name}: no label was taken."
+        for file, one in zip(files, own, strict=True)
+    ]
+    times = Counter(item for one in own for item in set(one.items))
+    once = sum(n == 1 for n in times.values())
+    if once and sum(len(one.labels) > 0 for one in own) > 1:
+        notes.append(f"{once:,} of {counted(len(times), 'item')} are in one of the files only.")
     return notes
 
 
-def twice(columns: Columns) -> list[Problem]:
+def _twice(columns: Columns) -> list[Problem]:
     """Coders who labelled the same item in two files."""
     first: dict[tuple[Any, Any], Any] = {}
     found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
@@ -492,7 +486,7 @@ def twice(columns: Columns) -> list[Problem]:
     ]
 
 
-def _rows(file: str, rows: Sequence[Any]) -> str:
+def _rows(file: str, rows: Sequence[object]) -> str:
     """Rows of a file, as messages name them; not those of rows that no file has."""
     numbers = [int(row) for row in rows if isinstance(row, int)]
     return at_rows(file, numbers) if numbers else file

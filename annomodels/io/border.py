@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import difflib
 import errno
+import gzip
+import io
 import os
 import select
 import stat
@@ -226,27 +228,20 @@ def gunzipped(data: bytes, where: str) -> bytes:
     """Unpack gzip, but not a file made to fill the memory; other bytes stay as they are."""
     if data[:2] != b"\x1f\x8b":
         return data
-    out, size, rest = [], 0, data
+    out, size, packed = [], 0, io.BytesIO(data)
     try:
-        while rest:
-            unpacker = zlib.decompressobj(wbits=31)
-            piece = unpacker.decompress(rest, _PIECE)
-            while piece or unpacker.unconsumed_tail:
+        with gzip.GzipFile(fileobj=packed) as file:
+            while piece := file.read(_PIECE):
                 out.append(piece)
                 size += len(piece)
-                used = len(data) - len(unpacker.unconsumed_tail)
-                if size > FREE and size > RATIO * used:
+                if size > FREE and size > RATIO * packed.tell():
                     what = (
                         f"The file unpacks to more than {RATIO} times its size, as no table does."
                     )
                     remedy = "If you trust it, unpack it yourself and give what was in it."
                     raise AnnotationError(Problem(what, where, remedy))
-                piece = unpacker.decompress(unpacker.unconsumed_tail, _PIECE)
-            if not unpacker.eof:
-                raise zlib.error("it ends too early")
-            rest = unpacker.unused_data.lstrip(b"\0")
-    except zlib.error as error:
-        what = f"The gzip file is damaged: {error}."
+    except (OSError, EOFError, zlib.error) as error:
+        what = f"The gzip file is damaged: {first_line(error)}."
         raise AnnotationError(Problem(what, where, "Copy or export it again.")) from error
     return b"".join(out)
 

@@ -77,7 +77,7 @@ def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
 def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None:
     """Put labels in the place of others, also among known truths, and say what did not occur."""
 
-    def recoded(label: Any) -> Any:
+    def recoded(label: object) -> object:
         if isinstance(label, frozenset):
             return frozenset(new.get(part, part) for part in label)
         return new.get(label, label)
@@ -152,10 +152,15 @@ class Rows:
                     return name
         return known[0] if len(known) == 1 else None
 
-    def unclear(self, remedy: str) -> Problem:
-        """Say that it cannot be seen which column holds the items."""
+    def checked_item(
+        self, said: Names | None, items: Iterable[object], remedy: str
+    ) -> tuple[str, list[Problem]]:
+        """Column of the items, or what is wrong if it is not there or cannot be told."""
+        name = self.item(said, frozenset(map(label_text, items)))
+        if name is not None:
+            return name, named_column(self.header, name, "item", self.source)
         what = f"Which column holds the item is not clear: the columns are {some(self.header)}."
-        return Problem(what, self.source, remedy)
+        return "", [Problem(what, self.source, remedy)]
 
 
 def rows_of(given: object, name: str = "audit") -> Rows:
@@ -184,36 +189,32 @@ def _filled(path: str | os.PathLike[str]) -> Rows:
     return table
 
 
-def truths_from(path: Any, items: Iterable[Any] = ()) -> dict[str, str]:
+def truths_from(given: Any, items: Iterable[Any] = ()) -> dict[str, str]:
     """Truth by name of item, as texts: from a table, JSON, a data frame or a series of pandas."""
-    if not isinstance(path, (str, os.PathLike)):
-        return _once(*_of_frame(path, frozenset(map(label_text, items))), "audit")
-    source, names = name_of(path), frozenset(map(label_text, items))
-    text = "" if str(path).lower().endswith((".xlsx", ".ods")) else decoded(raw_bytes(path), source)
+    is_path = isinstance(given, (str, os.PathLike))
+    source, names = name_of(given) if is_path else "audit", frozenset(map(label_text, items))
+    is_text = is_path and not str(given).lower().endswith((".xlsx", ".ods"))
+    text = decoded(raw_bytes(given), source) if is_text else ""
     if text.lstrip()[:1] == "{":
-        value = json_value(text, source)
-        if any(isinstance(truth, (dict, list)) for truth in value.values()):
+        said, column = json_value(text, source), "The truth"
+        if any(isinstance(truth, (dict, list)) for truth in said.values()):
             raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
-        pairs = [(str(item), "" if t is None else label_text(t)) for item, t in value.items()]
-        return _once(pairs, "The truth", source)
-    return _once(*_pairs(_filled(path), names), source)
-
-
-def _of_frame(given: Any, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
-    """Item and truth of a data frame, or of a series whose index names the items; the column."""
-    if hasattr(given, "columns"):
-        return _pairs(rows_of(given), items)
-    if not hasattr(given, "items"):
+    elif is_path or hasattr(given, "columns"):
+        return _once(*_pairs(_filled(given) if is_path else rows_of(given), names), source)
+    elif hasattr(given, "items"):
+        said, column = given, "The series"
+    else:
         what = f"Truths were expected, but this is {type(given).__name__!r}."
-        raise AnnotationError(Problem(what, "audit", _REMEDY))
-    texts = [["" if is_blank(c) else label_text(c) for c in pair] for pair in given.items()]
-    return [(item, truth) for item, truth in texts], "The series"
+        raise AnnotationError(Problem(what, source, _REMEDY))
+    pairs = [tuple("" if is_blank(c) else label_text(c) for c in pair) for pair in said.items()]
+    return _once(pairs, column, source)
 
 
-def _once(pairs: Sequence[tuple[str, str]], column: str, source: str) -> dict[str, str]:
+def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[str, str]:
     """Truth of each item; two truths of one are a problem."""
     found: dict[str, str] = {}
-    twice = []
+    twice: list[str] = []
+    pairs = list(pairs)
     for item, truth in pairs:
         if not is_blank(truth) and found.setdefault(item, truth) != truth:
             twice.append(item)
@@ -273,7 +274,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     return found
 
 
-def _name(path: str | os.PathLike[str]) -> Any:
+def _name(path: str | os.PathLike[str]) -> object:
     """Name of the first column of a file, which the data may have too."""
     with suppress(AnnotationError):
         first = _filled(path).header[0]
@@ -283,18 +284,17 @@ def _name(path: str | os.PathLike[str]) -> Any:
 
 
 def items_from(
-    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[Any] = ()
+    path: str | os.PathLike[str], item: Names | None = None, items: Iterable[object] = ()
 ) -> list[str]:
     """Items of a table, each once: its column with the item, or the only one that it has."""
     table = _filled(path)
-    header = table.header
-    name = table.item(item, frozenset(map(label_text, items)))
-    if len(header) == 1:
-        cells = [row[0] for _, row in table.rows][name is not None :]
-    elif name is not None and all(part in header for part in parts_of(name)):
-        cells = table.cells(name)
+    name, problems = table.checked_item(item, items, "Call it item.")
+    if len(table.header) == 1:
+        cells = [row[0] for _, row in table.rows][bool(name) :]
+    elif problems:
+        raise AnnotationError(problems)
     else:
-        raise AnnotationError(table.unclear("Call it item."))
+        cells = table.cells(name)
     return list(dict.fromkeys(cell for cell in cells if not is_blank(cell)))
 
 
@@ -302,7 +302,7 @@ def item_columns(
     path: str | os.PathLike[str],
     columns: Sequence[str],
     item: Names | None = None,
-    items: Iterable[Any] = (),
+    items: Iterable[object] = (),
 ) -> dict[str, dict[str, str]]:
     """Cells of some columns of a table, by item; rows of an item may repeat if they agree.
 
@@ -311,13 +311,9 @@ def item_columns(
     table = _filled(path)
     header, source = table.header, table.source
     problems = [p for name in columns for p in named_column(header, name, "column", source)]
-    found = table.item(item, frozenset(map(label_text, items)))
-    if found is not None:
-        problems += named_column(header, found, "item", source)
-    else:
-        problems.append(table.unclear(f"Name it: {Option('item')}."))
-    if problems or found is None:
-        raise AnnotationError(problems)
+    found, wrong = table.checked_item(item, items, f"Name it: {Option('item')}.")
+    if problems or wrong:
+        raise AnnotationError([*problems, *wrong])
     out: dict[str, dict[str, str]] = {name: {} for name in columns}
     items = table.cells(found)
     remedy = "Give each item one value, or name columns that have one value per item."
@@ -396,7 +392,7 @@ Row = tuple[int, str, str, str, str, str]
 ENTRIES = {"two readings": {"two": True}, "skipped": {"skip": True}, "note": {}}
 
 
-def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
+def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
     """Return the decided label of each item, by the names that the data have.
 
     Rows with another decision ("two readings", "skipped", "note") decide nothing. A table without
@@ -423,7 +419,7 @@ def decisions_of(given: Any, data: Annotations) -> dict[Hashable, Hashable]:
     return {items[item]: labels[label] for _, item, label, *_ in made}
 
 
-def _rows(given: Any) -> tuple[list[Row], str]:
+def _rows(given: object) -> tuple[list[Row], str]:
     """Return number, item, label, decision, fit and note of each row, none of other tables."""
     is_path = isinstance(given, (str, os.PathLike)) and not str(given).lower().endswith(".json")
     if not is_path and not hasattr(given, "columns"):

@@ -64,7 +64,7 @@ def _constant(name: str) -> str | None:
     return None if name == "NaN" else name
 
 
-def cell_text(value: object) -> Any:
+def cell_text(value: object) -> object:
     """Text of a JSON value; lists and objects stay, so that they are reported where they matter."""
     if value is None:
         return ""

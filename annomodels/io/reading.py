@@ -168,7 +168,7 @@ def annotations_of(data: Any) -> Annotations:
     return read(data) if is_path(data) else read_frame(data, {})
 
 
-def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
+def read_frame(frame: object, said: Mapping[str, object]) -> Annotations:
     """Read a data frame as :func:`annomodels.read` reads a table; the first row is 1."""
     from annomodels.io.tables.workbooks import frame_table
 
@@ -178,7 +178,7 @@ def read_frame(frame: Any, said: Mapping[str, Any]) -> Annotations:
     return with_way_out(source, {**default, **said}, read_one, "Annotations.from_frame")
 
 
-def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:
+def read_one(path: Paths | Source, said: Mapping[str, object]) -> Annotations:
     """Read one question."""
     found, made, _ = understood(path, said)
     with guarded(found.source.name):
@@ -187,7 +187,7 @@ def read_one(path: Paths | Source, said: Mapping[str, Any]) -> Annotations:
 
 
 def with_way_out[T](
-    path: Paths | Source, said: Mapping[str, Any], reader: Callable[..., T], verb: str = "read"
+    path: Paths | Source, said: Mapping[str, object], reader: Callable[..., T], verb: str = "read"
 ) -> T:
     """Read; a refusal names the options with which the same reader does read the file."""
     if path == "-":
@@ -321,7 +321,7 @@ def read_spans(
         return read_spans_of(source, Options(item=key, names=item, text=text, format=format))
 
 
-def _opened(path: Paths | Source, said: Mapping[str, Any]) -> Source:
+def _opened(path: Paths | Source, said: Mapping[str, object]) -> Source:
     """One path as it is, several as one folder."""
     return path if isinstance(path, Source) else gathered(path, lambda one: _source(one, said))
 
@@ -410,7 +410,7 @@ class Questions(Mapping[str, Annotations], Html):
         return "\n".join(lines)
 
 
-def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: Any) -> Questions:
+def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: object) -> Questions:
     r"""Read several questions of a file, each by itself, in one pass over the file.
 
     Columns that hold no labels are left out and named with the reason: free text, JSON, times and
@@ -456,10 +456,8 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: A
     return with_way_out(path, said, lambda where, how: _each(where, how, names), "read_questions")
 
 
-def _each(path: Paths, said: Mapping[str, Any], names: Sequence[str]) -> Questions:
+def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Questions:
     """Read each question; those that cannot be read are left out with the reason."""
-    if said["question"] is not None:
-        raise AnnotationError("Several questions were asked for.")
     found, made, book = understood(path, said, every=True)
     found.check()
     source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"

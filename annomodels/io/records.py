@@ -270,6 +270,8 @@ class Records:
         question, problems = self._choice(asked, counts, left_out)
         if problems:
             raise AnnotationError(problems)
+        if question is None:
+            return Columns()
         columns = self.parts[question]()
         columns.question = question
         if left_out:
@@ -290,8 +292,8 @@ class Records:
 
     def _choice(
         self, asked: str | None, counts: Mapping[str, int], left_out: Mapping[str, Unsuitable]
-    ) -> tuple[str, list[Problem]]:
-        """Name of the question to read, or what stands in the way."""
+    ) -> tuple[str | None, list[Problem]]:
+        """Name of the question to read, None if nobody answered any, or what stands in the way."""
         where = self.where
         fit = {name: n for name, n in counts.items() if name not in left_out}
         question, problems = choose_question(fit, asked, where, "label")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from xml.parsers import expat
 
 from annomodels.errors import AnnotationError, Problem
@@ -41,7 +40,7 @@ def elements(data: bytes, source: str) -> list[Element]:
     found: list[Element] = []
     open_: list[Element] = []
 
-    def refuse(*_: Any) -> Any:
+    def refuse(*_: object) -> object:
         what = "The XML declares or uses entities, which could pull in other files."
         remedy = "Replace the entities by their text."
         where = f"{source}, line {parser.CurrentLineNumber}"

@@ -81,15 +81,6 @@ def test_the_own_word_wins_and_two_others_are_asked_about() -> None:
         Annotations.from_frame(frame)
 
 
-def test_a_conflict_about_an_item_names_item_and_row() -> None:
-    frame = pd.DataFrame({**CELLS, "truth": ["pos", "neg", None, None], "doc": list("aabc")})
-    with pytest.raises(AnnotationError) as caught:
-        Annotations.from_frame(frame, gold="truth", group="doc")
-    gold, group = caught.value.problems
-    assert gold.where == "data frame, row 2, column 'truth'"
-    assert "'t2'" in group.what
-
-
 def test_all_problems_of_a_frame_come_at_once() -> None:
     frame = pd.DataFrame({"item": [None, "t"], "coder": ["a", ""], "label": ["x", "y"]})
     with pytest.raises(AnnotationError) as caught:
@@ -112,12 +103,6 @@ def test_lists_as_labels_and_things_that_are_no_frame_are_refused() -> None:
         Annotations.from_frame([("t", "a", "x")])
     with pytest.raises(AnnotationError, match="No cell contains a label"):
         Annotations.from_frame(frame.iloc[:0])
-
-
-def test_gold_may_be_a_mapping() -> None:
-    data = Annotations.from_frame(pd.DataFrame(CELLS), gold={"t2": "pos"})
-    assert data.gold is not None
-    assert data.gold.tolist() == [-1, 1]
 
 
 def test_unknown_keywords_are_told_which_there_are() -> None:

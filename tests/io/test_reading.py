@@ -42,42 +42,7 @@ def write(tmp_path: Path) -> Any:
     return to_file
 
 
-# -- the shapes in which the one table is written ------------------------------------------------
-
-
-def test_long_file(formats: Path) -> None:
-    data = read(formats / "long.csv")
-    assert set(rows_of(data)) == CANON
-    assert (len(data), data.skips, data.notes) == (10, 0, ())
-
-
-def test_wide_file(formats: Path) -> None:
-    data = read(formats / "wide.tsv")
-    assert set(rows_of(data)) == CANON
-    assert (len(data), data.skips, data.notes) == (10, 2, ())
-
-
-@pytest.mark.parametrize(
-    ("name", "labels"),
-    [("kalpha_matrix.csv", ("1", "2", "3")), ("mace.csv", ("neg", "neu", "pos"))],
-)
-def test_matrix_files(formats: Path, name: str, labels: tuple[str, ...]) -> None:
-    data = read(formats / name)
-    word = dict(zip(labels, ("neg", "neu", "pos"), strict=True))
-    coder = {"1": "ana", "2": "ben", "3": "cho"}
-    assert {(f"t{i}", coder[c], word[x]) for i, c, x in rows_of(data)} == CANON
-    assert data.skips == 2
-    assert "without a header" in data.notes[0]
-
-
-@pytest.mark.parametrize("name", ["label_studio.csv", "label_studio_min.json"])
-def test_label_studio_tables_with_named_columns(formats: Path, name: str) -> None:
-    data = read(formats / name, item="ext_id", label="sentiment", text="text")
-    assert {(i, c.split("@")[0], x) for i, c, x in rows_of(data)} == CANON
-    assert len(data) == 10
-    assert any("repeat an annotation id" in note for note in data.notes)
-    assert data.texts is not None
-    assert data.texts[0] == "Great soup!"
+# -- the shapes of the one table are in test_shapes.py ---------------------------------------------
 
 
 def test_shared_data_sets_keep_every_row(shared: Path) -> None:

@@ -12,7 +12,6 @@ import pytest
 from annomodels import Annotations, read
 from annomodels.errors import AnnotationError
 from annomodels.io.assembly import chosen
-from annomodels.io.formats import FORMATS
 from annomodels.io.reading import read_spans
 from annomodels.io.source import Options, Source
 
@@ -175,19 +174,6 @@ def test_spans(name: str, format: str, formats: Path) -> None:
     tokens = read(formats / name, units="token", question=question)
     assert tokens.n_items == 6
     assert tokens.texts == ("Haag", "😊", "plays", "in", "Paris", ".")
-
-
-def test_every_format_of_tools_is_among_the_shapes() -> None:
-    seen = {shape.format for shape in SHAPES.values()} | {"brat", "webanno", "cas"}
-    logs = {form.name for form in FORMATS if form.home == "tools.logs"}  # test_logs.py
-    assert {form.name for form in FORMATS} - seen - logs == {
-        "grouped",
-        "nested",
-        "appen-json",
-        "zooniverse",
-        "conll",
-    }
-    assert len(SHAPES) + 3 == 26
 
 
 # -- exports that hold no judgements -------------------------------------------------------------

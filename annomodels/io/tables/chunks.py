@@ -18,6 +18,7 @@ from pyarrow import csv
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import first_line, guarded, shown
+from annomodels.io.objects import cell_text
 from annomodels.io.tables.delimited import delimiter_of, first_row
 from annomodels.io.tables.keys import Key, parts_of, quoted
 
@@ -261,11 +262,24 @@ def coded(column: Any, fractional: bool) -> Any:
     return pa.DictionaryArray.from_arrays(codes.cast(pa.int32()), names)
 
 
-def _is_text(kind: Any) -> bool:
+def texts_of(column: Any) -> list[Any]:
+    """Texts of the cells of an Arrow column; lists and objects stay."""
+    if pa.types.is_nested(column.type):
+        return list(map(cell_text, column.to_pylist()))
+    is_fractional = pa.types.is_floating(column.type) and _is_fractional(column)
+    texts: list[Any] = []
+    for chunk in column.chunks:
+        codes = coded(chunk, is_fractional)
+        names = codes.dictionary.to_pylist()
+        texts += [names[code] for code in codes.indices.to_pylist()]
+    return texts
+
+
+def _is_text(kind: object) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _text(value: Any, fractional: bool) -> str:
+def _text(value: object, fractional: bool) -> str:
     if value is None or value != value:
         return ""
     if isinstance(value, float) and not fractional and value.is_integer():

@@ -155,11 +155,11 @@ def _not_found(
 
 
 def assemble(
-    cells: Mapping[str, Sequence[Any]],
+    cells: Mapping[str, Sequence[object]],
     rows: Sequence[int],
     source: str,
     names: Mapping[str, str],
-    missing: Callable[[Any], bool] = is_blank,
+    missing: Callable[[object], bool] = is_blank,
 ) -> Columns:
     """Leave out skipped labels, and collect what belongs to the items, with all problems."""
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
@@ -174,11 +174,11 @@ def assemble(
     if skipped:
         kept = [n for n, label in enumerate(labels) if label not in skipped]
     out.skips = len(labels) - len(kept)
-    for role, column in (("item", items), ("coder", coders)):
+    for role, word, column in (("item", "an item", items), ("coder", "a coder", coders)):
         blank = {name for name in set(column) if is_blank(name)}
         empty = list(dict.fromkeys(rows[n] for n in kept if column[n] in blank)) if blank else []
         if empty:
-            what = f"{counted(len(empty), 'row')} with a label but without {_a(role)}."
+            what = f"{counted(len(empty), 'row')} with a label but without {word}."
             where = at_rows(source, empty, names.get(role, role))
             remedy = f"Name the {role} of every label, or drop the rows."
             out.problems.append(Problem(what, where, remedy))
@@ -196,19 +196,15 @@ def assemble(
     return out
 
 
-def _a(role: str) -> str:
-    return f"an {role}" if role[0] in "aeiou" else f"a {role}"
-
-
 def _per_item(
-    items: Sequence[Any],
-    values: Sequence[Any],
+    items: Sequence[object],
+    values: Sequence[object],
     rows: Sequence[int],
     role: str,
     source: str,
     names: Mapping[str, str],
-    missing: Callable[[Any], bool],
-) -> tuple[dict[Any, Any], list[Problem]]:
+    missing: Callable[[object], bool],
+) -> tuple[dict[object, object], list[Problem]]:
     """One value for each item; items with two are a problem."""
     problems = check_hashable(values, role, source, rows)
     if problems:

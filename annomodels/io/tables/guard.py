@@ -116,7 +116,7 @@ def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
 
 
 def proposal(
-    cells: Mapping[str, Sequence[Any]],
+    cells: Mapping[str, Sequence[object]],
     names: Mapping[str, str],
     labels: Set[str] = frozenset(),
     coders: Set[str] = frozenset(),
@@ -204,11 +204,11 @@ def _best(start: Codes, tried: Mapping[str, Codes]) -> Proposal | None:
     return None if best is None else Proposal(best[2], best[0])
 
 
-def _has_label(cells: Mapping[str, Sequence[Any]], names: Mapping[str, str], row: int) -> bool:
+def _has_label(cells: Mapping[str, Sequence[object]], names: Mapping[str, str], row: int) -> bool:
     return "label" not in names or cells[names["label"]][row] != ""
 
 
-def _codes(cells: Sequence[Any]) -> Codes:
+def _codes(cells: Sequence[object]) -> Codes:
     places: dict[str, int] = {}
     return np.array([places.setdefault(str(cell), len(places)) for cell in cells], dtype=np.int64)
 

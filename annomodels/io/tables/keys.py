@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import is_blank
@@ -67,7 +67,7 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
     return names[0] if len(names) == 1 else Key(names)
 
 
-def key_cells(columns: Sequence[Sequence[Any]]) -> list[str]:
+def key_cells(columns: Sequence[Sequence[object]]) -> list[str]:
     """Names of items made of the cells of several columns, written as rows of CSV."""
     written = []
     for cells in columns:
@@ -79,7 +79,7 @@ def key_cells(columns: Sequence[Sequence[Any]]) -> list[str]:
     return ["" if name == nothing else name for name in names] if nothing in set(names) else names
 
 
-def key_of(values: Iterable[Any]) -> str:
+def key_of(values: Iterable[object]) -> str:
     """Name of one item, as :func:`key_cells` makes it; "" where all values are missing."""
     texts = ["" if is_blank(value) else label_text(value) for value in values]
     return ",".join(map(quoted, texts)) if any(texts) else ""

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import all_numbers, at_rows, counted, some
@@ -237,17 +236,13 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
     return Problem(what, source, remedy)
 
 
-def looks_like_counts(columns: Sequence[Sequence[Any]]) -> bool:
+def looks_like_counts(columns: Sequence[Sequence[object]]) -> bool:
     """Return True if cells could count coders: whole numbers with the same sum in each row."""
     if len(columns) < 2 or len(columns[0]) < 3:
         return False
-    if not all(isinstance(c, str) and c.isascii() and c.isdigit() for col in columns for c in col):
-        return False
-    if any(len(cell) > 9 for column in columns for cell in column):
-        return False
-    rows = list(zip(*([int(cell) for cell in column] for column in columns), strict=True))
-    sums = {sum(row) for row in rows}
-    return len(sums) == 1 and len(set(rows)) > 1
+    numbers = [found for cells in columns if (found := _whole(cells, len(cells)))]
+    rows = set(zip(*numbers, strict=True))
+    return len(numbers) == len(columns) and len(set(map(sum, rows))) == 1 and len(rows) > 1
 
 
 def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -276,9 +271,10 @@ def _adds_up(
     )
 
 
-def _whole(cells: Sequence[Any]) -> list[int] | None:
+def _whole(cells: Sequence[object], most: int = _ROWS) -> list[int] | None:
     """Whole numbers of a column, if all its cells hold one."""
-    few = cells[:_ROWS]
-    if not few or not all(isinstance(c, str) and c.isascii() and c.isdigit() for c in few):
+    texts = [cell for cell in cells[:most] if isinstance(cell, str)]
+    if not texts or len(texts) < len(cells[:most]):
         return None
-    return None if any(len(cell) > 9 for cell in few) else [int(cell) for cell in few]
+    is_whole = all(text.isascii() and text.isdigit() and len(text) <= 9 for text in texts)
+    return [int(text) for text in texts] if is_whole else None

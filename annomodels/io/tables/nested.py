@@ -83,7 +83,7 @@ def read_nested(found: Records) -> None:
         found.leave_out(f"their {what}", uneven)
 
 
-def _add_marks(found: Records, item: Any, record: Record, field: str, text: Any) -> None:
+def _add_marks(found: Records, item: object, record: Record, field: str, text: object) -> None:
     """Take marks by coder; the label is the field. Who marked nothing has seen the text."""
     for coder, _, places in _places_by_coder(record, field):
         found.document(str(item), coder, text)
@@ -95,7 +95,7 @@ def _add_marks(found: Records, item: Any, record: Record, field: str, text: Any)
 # -- where the labels are --------------------------------------------------------------------
 
 
-def _records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
     """Give records; those under names, or rows of a table, as objects of their own."""
     if not source.is_json:
         yield from source.table.records()
@@ -111,7 +111,7 @@ def _records(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
             yield row, {"responses": record}
 
 
-def _named_records(value: Any) -> list[dict[str, Any]] | None:
+def _named_records(value: object) -> list[dict[str, object]] | None:
     """Give records that stand under their names in an object: ``{"1": {"text": ...}}``."""
     if not isinstance(value, dict) or not value:
         return None
@@ -221,7 +221,7 @@ def _answers(part: Record, coder: str) -> Iterator[Answer]:
 def _by_coder(fields: Fields) -> Layout | None:
     """Find ``{"a": 1, "b": 0}``, or objects with answers to several questions by coder."""
 
-    def is_label(label: Any) -> bool:
+    def is_label(label: object) -> bool:
         if isinstance(label, dict):
             return all(isinstance(value, _SCALAR) for value in label.values())
         return isinstance(label, (*_SCALAR, type(None))) or is_list_of(label, _SCALAR)
@@ -278,7 +278,7 @@ def _beside(fields: Fields, records: Sequence[Record], options: Options) -> Layo
     return None
 
 
-def _is_even(coders: Any, labels: Any) -> bool:
+def _is_even(coders: object, labels: object) -> bool:
     who, what = _listed(coders), _listed(labels)
     if who is None or what is None:
         return coders in (None, "") and labels in (None, "")
@@ -330,7 +330,7 @@ def _places_by_coder(record: Record, field: str) -> Iterator[Answer]:
         yield str(coder), field, held
 
 
-def _span(place: Any, label: str) -> tuple[int, int, str] | None:
+def _span(place: object, label: str) -> tuple[int, int, str] | None:
     """Start, end and label of ``[0, 4]``, ``[0, 4, "PER"]`` or an object that says the same."""
     if isinstance(place, dict):
         named = place.get("label", place.get("labels", label))

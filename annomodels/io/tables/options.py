@@ -7,7 +7,6 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.tables.keys import Names, parts_of
@@ -110,6 +109,6 @@ class Options:
         """Columns named for item, coder and label."""
         return {"item": self.item, "coder": self.coder, "label": self.label}
 
-    def is_skip(self, label: Any) -> bool:
+    def is_skip(self, label: object) -> bool:
         """Whether a cell stands for no label."""
         return label == "" or label in self.missing

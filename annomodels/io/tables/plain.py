@@ -161,7 +161,7 @@ def _variables(
 
 
 def _about_nobody(
-    name: str, items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
+    name: str, items: Sequence[object], coders: Sequence[object], labels: Sequence[object]
 ) -> Unsuitable | None:
     """Say why a column that nobody named holds no labels; few coders are enough to tell."""
     why = unsuitable(name, items, coders, labels)
@@ -476,13 +476,13 @@ def _survey(table: Table, item: str) -> Problem:
     return Problem(what, table.source, remedy)
 
 
-def _is_text(labels: set[Any], size: int) -> bool:
+def _is_text(labels: set[object], size: int) -> bool:
     if any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels):
         return True
     return len(labels) > MANY_LABELS and len(labels) > size / 2 and not all_numbers(labels)
 
 
-def _skip(cell: Any, options: Options) -> bool:
+def _skip(cell: object, options: Options) -> bool:
     return isinstance(cell, (list, dict)) or options.is_skip(cell)
 
 
@@ -514,7 +514,7 @@ class Grid:
         )
 
 
-def grid_of(columns: Mapping[str, set[Any]]) -> Grid | None:
+def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
     """Variables and coders, if all names of columns are made of two parts, in all combinations."""
     for cut in _CUTS:
         found = {name: cut.fullmatch(name) for name in columns}
@@ -553,12 +553,12 @@ def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     return {}
 
 
-def _overlap(one: set[Any], other: set[Any]) -> float:
+def _overlap(one: set[object], other: set[object]) -> float:
     union = one | other
     return len(one & other) / len(union) if union else 1.0
 
 
-def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[Any]]) -> float:
+def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[object]]) -> float:
     """How alike the labels are of columns in the same row."""
     pairs = [
         _overlap(labels[a], labels[b])

@@ -79,7 +79,7 @@ def _shown(label: object) -> str:
     return some([label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label])
 
 
-def _plain(labels: Iterable[object]) -> list[Any]:
+def _plain(labels: Iterable[object]) -> list[object]:
     return [label[0] if isinstance(label, tuple) and len(label) == 1 else label for label in labels]
 
 

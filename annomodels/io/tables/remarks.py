@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_RATING, all_numbers, same_numbers, some
@@ -41,7 +40,7 @@ class Missing(frozenset[str]):
 
 
 def unused(
-    name: str, words: Iterable[Any], used: Collection[Any], labels: Collection[Any]
+    name: str, words: Iterable[object], used: Collection[object], labels: Collection[object]
 ) -> list[str]:
     """Say which words of an option were not met in the file."""
     absent = [word for word in words if word not in used]
@@ -54,7 +53,11 @@ def unused(
 
 
 def remarks_on(
-    items: Sequence[Any], labels: Sequence[Any], gold: Iterable[Any], scale: str, declared: bool
+    items: Sequence[object],
+    labels: Sequence[object],
+    gold: Iterable[object],
+    scale: str,
+    declared: bool,
 ) -> list[str]:
     """Say what labels and items look like that they were not taken for."""
     counts = Counter(label for label in labels if isinstance(label, str))
@@ -96,7 +99,7 @@ def _no_labels(counts: Counter[str], word: str, of: str) -> list[str]:
     ]
 
 
-def no_labels_undeclared(labels: Sequence[Any], declared: Collection[Any]) -> tuple[str, ...]:
+def no_labels_undeclared(labels: Sequence[object], declared: Collection[object]) -> tuple[str, ...]:
     """Codes and words for no label among labels that were not declared."""
     unknown = dict.fromkeys(label for label in labels if label not in declared) if declared else {}
     texts = map(label_text, unknown)

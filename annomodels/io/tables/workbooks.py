@@ -6,7 +6,7 @@ import datetime
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,7 +14,6 @@ from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import open_zip
 from annomodels.io.border import first_line, guarded, needs
-from annomodels.io.objects import cell_text
 from annomodels.io.tables.table import Table
 from annomodels.io.xmlsafe import check_xml
 
@@ -148,12 +147,12 @@ def parquet_table(data: bytes, source: str) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from annomodels.io.tables.chunks import texts_of
+
     try:
         frame = pq.read_table(io.BytesIO(data))
         names = frame.column_names
-        columns = {
-            name: _texts(frame.column(place).to_pylist()) for place, name in enumerate(names)
-        }
+        columns = {name: texts_of(frame.column(n)) for n, name in enumerate(names)}
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         what = f"The Parquet file is damaged: {str(error).splitlines()[0]}"
         raise AnnotationError(Problem(what, source, "Write it again.")) from error
@@ -164,21 +163,6 @@ def parquet_table(data: bytes, source: str) -> Table:
     if not frame.num_rows:
         table.problems.append(Problem("There is no row.", source, "Export the labels again."))
     return table
-
-
-def _texts(values: Iterable[object]) -> list[Any]:
-    """Texts of Parquet cells; whole numbers in a column of floats lose their fraction."""
-    cells = [None if value is None or value != value else value for value in values]
-    whole = all(cell.is_integer() for cell in cells if isinstance(cell, float))
-    out: list[Any] = []
-    for cell in cells:
-        if isinstance(cell, float) and whole:
-            out.append(str(int(cell)))
-        elif cell is None or isinstance(cell, (bool, str, list, dict)):
-            out.append(cell_text(cell))
-        else:
-            out.append(str(cell))
-    return out
 
 
 def frame_table(frame: Any) -> Table:
