@@ -303,7 +303,7 @@ def test_a_folder_of_a_file_for_each_coder_is_read_as_proposed(tmp_path: Path) -
         text = "\n".join(["line,statement,comments,tone", *rows])
         (tmp_path / f"{who}.csv").write_text(text + "\n")
     new: Any = refusal(tmp_path).proposal
-    assert dict(new.new)["label"] == "tone"
+    assert "tone" in dict(new.new).values()
     assert am.read(tmp_path, **new.reading).n_coders == 2
 
 
