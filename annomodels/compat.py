@@ -145,15 +145,15 @@ class Aggregator:
         Raises
         ------
         AnnotationError
-            When columns are missing, or nothing can be learnt from the labels.
+            If columns are missing or nothing can be estimated from the labels.
         NotApplicable
             When `true_labels` is neither.
         """
-        labelled = Annotations.from_frame(
+        labeled = Annotations.from_frame(
             data, item=ITEM, coder=CODER, label=LABEL, gold=_mapping(true_labels)
         )
         self.fit_ = fit(
-            labelled,
+            labeled,
             self.model,
             engine=self.engine,
             chains=self.chains,

@@ -81,7 +81,7 @@ class Study:
     all_of
         Ranks of every parameter of a kind, by kind, shape [replication, parameter].
     autocorrelation
-        Mean correlation of neighbouring kept draws, the largest over the tested quantities.
+        Mean correlation of neighboring kept draws, the largest over the tested quantities.
     top
         The highest rank that is possible.
     """
@@ -185,12 +185,12 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
     return (
         {name: rank(value, found, rng) for name, (value, found) in tested.items()},
         all_of,
-        max(neighbours(found) for name, (_, found) in tested.items() if not name.startswith("tr")),
+        max(neighbors(found) for name, (_, found) in tested.items() if not name.startswith("tr")),
     )
 
 
-def neighbours(draws: Floats) -> float:
-    """Correlation of neighbouring draws."""
+def neighbors(draws: Floats) -> float:
+    """Correlation of neighboring draws."""
     centred = draws - draws.mean()
     return float((centred[1:] * centred[:-1]).sum() / (centred**2).sum())
 

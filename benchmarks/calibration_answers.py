@@ -116,7 +116,7 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
         all_of[name] = calibration.rank(value, free, rng).ravel()
         label = f"{name}[{', '.join('0' * value.ndim)}]" if value.ndim else name
         tested[label] = np.asarray(value.flat[0]), free.reshape(RANKS, -1)[:, 0]
-    moving = max(calibration.neighbours(found) for _, found in tested.values())
+    moving = max(calibration.neighbors(found) for _, found in tested.values())
     logits = truth_draws(draws, data)
     drawn_truth = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1).astype(float)
     tested[f"truth[{ITEM}]"] = np.asarray(truth[ITEM], dtype=float), drawn_truth

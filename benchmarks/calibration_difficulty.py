@@ -180,7 +180,7 @@ def replicate(this: Ready, case: Case, seed: int, number: int) -> Any:
         if len(tested) < TESTED:
             tested[name] = flat[moving][0], drawn[:, moving][:, 0]
     ranks = {name: calibration.rank(value, found, rng) for name, (value, found) in tested.items()}
-    return ranks, all_of, max(calibration.neighbours(found) for _, found in tested.values())
+    return ranks, all_of, max(calibration.neighbors(found) for _, found in tested.values())
 
 
 INTRODUCTION = f"""

@@ -148,7 +148,7 @@ def replicate(case: Case, seed: int, number: int) -> tuple[dict[str, Ints], dict
     second = made.values["confusion"][1, -1, 0], draws["confusion"][:, 1, -1, 0]
     tested[f"confusion[1, {k - 1}, 0]"] = second
     state, truth = item_draws(model, draws, made.data, rng)
-    moving = max(calibration.neighbours(found) for _, found in tested.values() if np.ptp(found) > 0)
+    moving = max(calibration.neighbors(found) for _, found in tested.values() if np.ptp(found) > 0)
     tested[f"truth[{ITEM}]"] = np.asarray(made.truth[ITEM], dtype=float), truth.astype(float)
     layout = model.layout(k)
     for name, values in {"state": np.arange(len(layout.base)), **layout.values}.items():

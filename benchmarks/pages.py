@@ -38,7 +38,7 @@ TEXTS = 4
 NO_LABELS = {"argilla_users.json"}
 
 
-def neighbour(name: str) -> ModuleType:
+def neighbor(name: str) -> ModuleType:
     """Load a module of the tests of the report."""
     path = ROOT / "tests" / "report" / f"{name}.py"
     spec = importlib.util.spec_from_file_location(f"report_{name}", path)
@@ -125,7 +125,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="Folder for the pages, which are else deleted.")
     parser.add_argument("--screens", action="store_true", help="With --keep: pictures and PDF too.")
     asked = parser.parse_args()
-    browsing, looking = neighbour("browser"), neighbour("looking")
+    browsing, looking = neighbor("browser"), neighbor("looking")
     browsing.PATIENCE = 600.0  # a long run should not end because the machine is busy
     wrong = 0
     with tempfile.TemporaryDirectory() as scratch, browsing.Browser() as browser:

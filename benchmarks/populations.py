@@ -52,7 +52,7 @@ class Cell:
     def rarest(self) -> float:
         """Expected number of pairable labels of the rarest kind."""
         n = self.confusion.shape[0]
-        alone = self.missing ** (n - 1)  # no other coder labelled the item
+        alone = self.missing ** (n - 1)  # no other coder labeled the item
         share = (self.prevalence @ self.confusion.mean(0)).min()
         return float(share * self.items * n * (1 - self.missing) * (1 - alone))
 
@@ -137,7 +137,7 @@ def two_kinds(first: float, coders: int, items: int) -> Cell:
 
 
 def ordinal(coders: int, items: int) -> Cell:
-    """Five ordered labels, errors to the neighbours."""
+    """Five ordered labels, errors to the neighbors."""
     table = np.exp(-2.0 * np.abs(np.subtract.outer(np.arange(5), np.arange(5))))
     table /= table.sum(1, keepdims=True)
     cell = Cell(

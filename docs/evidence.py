@@ -54,7 +54,9 @@ def numbers() -> dict[str, str]:
     loss = re.search(r"that of the votes stack ([\d.]+)", overall)
     right = re.search(r"([\d.]+) % right", overall)
     coders = re.search(r"share of right labels of (\d+) of (\d+) coders", overall)
-    votes = [float(cells[0]) for cells in _cells(text)]
+    cells = _cells(text)
+    votes = [votes for _, votes, _ in cells]
+    worse = [name for name, votes, stack in cells if votes - stack >= 1]
     speed = _table("speed")
     em = re.search(r"An iteration is \*\*(\d+) times\*\*", speed)
     million = re.search(r"4 chains: \*\*(\d+) s, at most ([\d.]+) GB", speed)
@@ -65,6 +67,7 @@ def numbers() -> dict[str, str]:
         "sets": f"{len(sets)}",
         "covered": f"{sum(row.covered for row in sets)}",
         "missed": " and ".join(row.name for row in sets if not row.covered) or "none",
+        "worse": " and ".join(worse) or "none",
         "log_loss": f"{100 - round(100 * float(loss[1]))} %",
         "right_stack": f"{float(right[1]):.1f} %",
         "right_votes": f"{sum(votes) / len(votes):.1f} %",
@@ -76,10 +79,10 @@ def numbers() -> dict[str, str]:
     }
 
 
-def _cells(text: str) -> list[list[str]]:
-    """Per cent right of votes, hierarchical and stack of each set."""
-    lines = re.findall(r"^\| \w+ \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|", text, re.M)
-    return [list(line) for line in lines]
+def _cells(text: str) -> list[tuple[str, float, float]]:
+    """Name of each set, and per cent right of votes and stack."""
+    lines = re.findall(r"^\| (\w+) \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|", text, re.M)
+    return [(name, float(votes), float(stack)) for name, votes, stack in lines]
 
 
 def sentences() -> dict[str, str]:

@@ -63,7 +63,7 @@ def test_repeats_keep_their_order_and_can_be_dropped() -> None:
     assert data.without_repeats("last").label.tolist() == [1, 0]
     assert data.is_complete
     assert data.is_shared
-    assert any("had already labelled the item" in note for note in data.notes)
+    assert any("had already labeled the item" in note for note in data.notes)
 
 
 def test_repeats_of_one_coder_do_not_make_an_item_shared() -> None:
@@ -171,7 +171,7 @@ def test_a_frame_comes_back_as_it_went_in() -> None:
     ("rows", "note"),
     [
         ([("t", "a", "x"), ("u", "a", "y")], "only one coder"),
-        ([("t", "a", "x"), ("u", "b", "y")], "No item was labelled by two"),
+        ([("t", "a", "x"), ("u", "b", "y")], "No item was labeled by two"),
         ([("t", "a", "x"), ("t", "b", "y"), ("u", "c", "x"), ("u", "d", "y")], "2 groups"),
         ([("t", "a", "x"), ("t", "b", "x")], "same label"),
     ],

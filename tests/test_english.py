@@ -1,15 +1,18 @@
-"""README, documentation and changelog are written as the style guide asks."""
+"""README, documentation, help, messages and API docstrings follow the style guide."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from annomodels.cli.main import COMMANDS, load_command
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -32,7 +35,8 @@ AVOIDED = (
     r"\w\(s\)|\bmade-up\b|\bmend(?:s|ed)?\b|\bput right\b|\btaken for\b|\bweighed\b",
     r"\bstands? (?:beside|for)\b|\bof use\b|\bat the most\b|\bif need be\b|\bsome sixty\b|-odd\b",
     r"\b(?:twenty|thirty|forty|fifty|sixty)-odd\b|\bwhatever the model\b|\btold apart\b",
-    r"\b(?:labell|anaesth|analys(?:e|ing)\b|colour|centre\b|licence|favour|judgement|behaviour)",
+    r"\b(?:labell|anaesth|analys(?:e|ing)\b|colour|centre\b(?!\n|, u)|licence|favour)|"
+    r"\b(?:judgement|behavior)",
     r"(?<![\d.=\w])\.\d+ (?!%)(?:or|and|to|of)\b|\d%",
     r"(?<!-)\bannotators?\b(?!\d|`|\"|_| label)|\braters\b",
 )
@@ -113,18 +117,82 @@ def named_on_the_api_pages() -> Iterator[tuple[str, Any]]:
                 yield name, found
 
 
+def docstrings() -> dict[str, str]:
+    """Docstrings of the API pages by name, without references, examples, formulas and names."""
+    found = {}
+    for name, value in named_on_the_api_pages():
+        members = vars(value).items() if inspect.isclass(value) else ()
+        for part, each in [(name, value), *((f"{name}.{n}", m) for n, m in members if n[0] != "_")]:
+            described = each.fget if isinstance(each, property) else each
+            if callable(described) or isinstance(described, classmethod):
+                text = inspect.getdoc(described) or ""
+                text = re.split(r"\n(?:References|Examples)\n-+\n", text)[0]
+                text = re.sub(r"\.\. math::.*?(?=\n\S|\Z)", "", text, flags=re.S)
+                text = re.sub(r"^=+ =+\n.*^=+ =+$", "", text, flags=re.S | re.M)
+                text = re.sub(r"\n-+\n|\n(?=\S[^\n]*\n {4})", "\n\n", text)
+                found[part] = re.sub(r":\w+:`[^`]*`|``[^`]*``", "`N`", text)
+    return found
+
+
+def helps() -> dict[str, str]:
+    """Help of the commands, by name, without usage, examples and the names of options."""
+    found = {}
+    for name in COMMANDS:
+        command = load_command(name)
+        texts = [str(getattr(each, "help", "") or "") for each in command.params]
+        found[name] = "\n\n".join([command.help or "", *texts])
+    return found
+
+
+def messages() -> Iterator[tuple[str, str]]:
+    """Texts in the code that are no docstrings: messages, notes, findings, words of the page."""
+    for path in sorted((ROOT / "annomodels").rglob("*.py")):
+        if "kernels" not in path.parts:
+            for line, text in texts_in(ast.parse(path.read_text("utf-8"))):
+                if len(text.split()) > 2:
+                    yield f"{path.relative_to(ROOT)}:{line}", re.sub(r"--\w+", "N", text)
+
+
+def texts_in(node: ast.AST) -> Iterator[tuple[int, str]]:
+    """Lines and texts of a tree; what is filled in is an X."""
+    if isinstance(node, ast.JoinedStr):
+        parts = (str(p.value) if isinstance(p, ast.Constant) else "X" for p in node.values)
+        yield node.lineno, "".join(parts)
+        inside: Iterable[ast.AST] = (p for p in node.values if isinstance(p, ast.FormattedValue))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.lineno, node.value
+        inside = ()
+    else:
+        inside = ast.iter_child_nodes(node)
+    for child in inside:
+        if not (isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant)):
+            yield from texts_in(child)
+
+
+OF_OTHERS = ("annomodels/io/proposals.py", "VGG Image Annotator", "columns annotation_id")
+
+
+@pytest.mark.parametrize("made", [docstrings, helps, lambda: dict(messages())])
+def test_texts_of_the_code_have_no_avoided_words_and_short_sentences(made: Any) -> None:
+    texts = made()
+    assert len(texts) > 20
+    found = [
+        f"{where}: {m[0]}: {' '.join(text.split())[:90]}"
+        for where, text in texts.items()
+        for m in WORDS.finditer(plain(text))
+        if not any(name in where + text for name in OF_OTHERS)
+    ]
+    assert not found, "\n".join(found)
+    lengths = [len(each.split()) for text in texts.values() for each in sentences(text)]
+    assert sum(n > 30 for n in lengths) <= 0.05 * len(lengths)
+
+
+def test_summaries_of_commands_fit_one_line() -> None:
+    assert not [text for text in helps().values() if len(text.partition("\n")[0]) > 60]
+
+
 def test_summaries_of_the_api_pages_say_what_is_done() -> None:
     first = re.compile(r"(Say|Give|Tell|What|How|Whether|Who|Which|Where)\b")
-    seen, wrong = 0, []
-    for name, found in named_on_the_api_pages():
-        members = vars(found).items() if inspect.isclass(found) else ()
-        parts = [(name, found), *((f"{name}.{n}", m) for n, m in members if n[0] != "_")]
-        for part, value in parts:
-            described = value.fget if isinstance(value, property) else value
-            if callable(described) or isinstance(described, classmethod):
-                summary = (inspect.getdoc(described) or "").partition("\n")[0]
-                seen += 1
-                if first.match(summary) or WORDS.search(plain(summary)):
-                    wrong.append(f"{part}: {summary}")
-    assert seen > 400
-    assert not wrong
+    summaries = {name: text.partition("\n")[0] for name, text in docstrings().items()}
+    assert len(summaries) > 400
+    assert not [f"{name}: {text}" for name, text in summaries.items() if first.match(text)]

@@ -102,7 +102,7 @@ def test_data_from_which_nothing_can_be_learnt_are_refused_with_all_reasons():
         am.fit(one, "hierarchical")
     assert len(caught.value.problems) == 2
     apart = am.Annotations.from_records([(1, "a", "x"), (1, "a", "y"), (2, "b", "y")])
-    with pytest.raises(am.errors.AnnotationError, match="No item was labelled by two coders"):
+    with pytest.raises(am.errors.AnnotationError, match="No item was labeled by two coders"):
         am.fit(apart, "hierarchical")
 
 

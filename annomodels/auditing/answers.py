@@ -62,8 +62,8 @@ def answers_of(
     is_open = open_items(fit)[codes]
     if not is_open.all():
         notes.append(
-            f"{counted(int((~is_open).sum()), 'item')} whose truth the fit was told before say "
-            "nothing of the others, and are left out."
+            f"{counted(int((~is_open).sum()), 'item')} with a true label that the fit already used "
+            "are left out: they test nothing."
         )
     codes, truth = codes[is_open], truth[is_open]
     drawn = np.ones(len(codes), bool) if design is None else np.isin(codes, design.items(fit))
@@ -72,14 +72,14 @@ def answers_of(
     if not drawn.any():
         what = "None of the judged items is among those that were drawn."
         if not is_open.any():
-            what = "The fit was told the truth of all these items, so they test nothing."
+            what = "The fit already used the true labels of all these items, so they test nothing."
         remedy = f"Judge the items that {Verb('am.audit', 'annomodels audit')} drew of this fit."
         raise AnnotationError(Problem(what, _source(given), remedy))
     if len(set(truth[drawn].tolist())) == 1 and fit.data.n_labels > 1:
         only = label_text(fit.data.labels[int(truth[drawn][0])])
         notes.append(
-            f"All {counted(int(drawn.sum()), 'audited item')} have the label {only}: of the items "
-            "of other labels the audit says only how rare they are."
+            f"All {counted(int(drawn.sum()), 'audited item')} have the label {only}: for other "
+            "labels the audit shows only that they are rare."
         )
     return Answers(codes[drawn], truth[drawn], codes[~drawn], truth[~drawn], tuple(notes))
 
@@ -115,8 +115,8 @@ def read_answers(
         where = f"{_source(given)}, item {label_text(next(iter(strange.values())))}"
         remedy = (
             f"Write one of {some(list(data.labels))}; if another label is right, read the data "
-            f"with {Option('labels', [...])} and fit again; if it cannot be told, leave the cell "
-            "empty."
+            f"with {Option('labels', [...])} and fit again; if it cannot be decided, leave the "
+            "cell empty."
         )
         problems.append(Problem(what, where, remedy))
     if problems:
@@ -145,13 +145,13 @@ def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Bools) -> list[str]:
     if missing:
         notes.append(
             f"{counted(len(missing), 'drawn item')} not judged: {some(missing, label_text)}. The "
-            "answers hold if these are like the other items of their strata."
+            "estimate assumes that these are like the other items of their strata."
         )
     if not drawn.all():
         extra = [fit.data.items[n] for n in codes[~drawn]]
         notes.append(
             f"{counted(len(extra), 'item')} judged without being drawn: "
-            f"{some(extra, label_text)}. Their truth counts for them and says nothing of others."
+            f"{some(extra, label_text)}. Their true labels count only for these items."
         )
     return notes
 
@@ -200,7 +200,7 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
     lacking = [name for name, n in zip(names, answers.item, strict=True) if n not in by_code]
     if lacking:
         what = f"{counted(len(lacking), 'audited item')} without a weight: {some(lacking)}."
-        remedy = "Give one over the chance that each judged item had to be drawn."
+        remedy = "Give the inverse of each item's probability of being drawn."
         raise AnnotationError(Problem(what, "weights", remedy))
     values = [by_code[int(n)] for n in answers.item]
     wrong = [
@@ -211,7 +211,7 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
     if wrong:
         what = f"{counted(len(wrong), 'weight')} that {'is' if len(wrong) == 1 else 'are'} no "
         what += f"number above 0: of {some(wrong)}."
-        raise AnnotationError(Problem(what, "weights", "Give one over the chance to be drawn."))
+        raise AnnotationError(Problem(what, "weights", "Give 1 over the chance to be drawn."))
     weights = np.array([float(value) for value in values])
     if not 1 / MOST_OFF <= weights.sum() / total <= MOST_OFF:
         what = (
@@ -219,8 +219,8 @@ def weights_of(fit: Fit, answers: Answers, given: Mapping[Any, Any], total: int)
             f"are {total:,} items."
         )
         remedy = (
-            "A weight is one over the chance to be drawn: of 60 items drawn out of 600 alike, "
-            "each has the weight 10."
+            "A weight is the inverse of the probability of being drawn: of 60 items drawn out of "
+            "600 alike, each has the weight 10."
         )
         raise AnnotationError(Problem(what, "weights", remedy))
     return weights

@@ -44,8 +44,8 @@ DRAWS = 4000
 # strata are made as for so many audited items at least
 FEWEST = 30
 OTHER = (
-    "The items were drawn from another fit of these data; each counts by the chance that it had "
-    "there, which gives wider intervals than an audit of this fit."
+    "The items were drawn from another fit of these data; each counts by its probability there, "
+    "so intervals are wider than with an audit of this fit."
 )
 BY_DESIGN = (
     "The items were drawn at random. In repeated audits of public data sets with known truth, the "
@@ -94,7 +94,7 @@ class Estimate(Summary):
     needs
         One row for each number of further items: the expected width of the interval of accuracy.
     by_design
-        Whether the intervals hold by the way the items were drawn.
+        True if the sampling design alone guarantees the coverage of the intervals.
     n_audited, n_items
         How many items were drawn and judged, and how many there are whose truth the fit did not
         know.
@@ -103,7 +103,7 @@ class Estimate(Summary):
     lesson
         What they teach of P(truth) of the others.
     how
-        How the items were drawn: "audit" (by am.audit), "random", "weights", or "chosen".
+        Design of the sample: "audit" (by am.audit), "random", "weights", or "chosen".
     mark
         Of the items and P(truth) of the fit that it is of.
     """
@@ -217,7 +217,7 @@ def estimate(
         The label that says that the first system won, and the one that the second did; the first
         two labels by default. Others are ties.
     weights
-        Without `audit`: one over the chance that each judged item had to be drawn.
+        Without `audit`: inverse of the probability with which each judged item was drawn.
     clusters
         The cluster of items that are repeats of each other; those of one cluster count as one.
     draws, seed
@@ -344,9 +344,8 @@ def _strata(fit: Fit, design: Design | None, answered: Answers, alike: bool) -> 
 
 def _chosen() -> str:
     return (
-        "How the judged items were chosen is not known, so nothing follows from them for the "
-        "others: the intervals rest on the model and on how far such models were off on public "
-        f"sets. Draw items with {Verb('am.audit', 'annomodels audit')}; or say "
-        f"{Option('drawn', 'random')} if all items had the same chance, or {Option('weights')} if "
-        "each had its own."
+        "How the judged items were chosen is not known, so they say nothing about the others: the "
+        "intervals rest on the model and its errors on public data sets. Draw items with "
+        f"{Verb('am.audit', 'annomodels audit')}; or say {Option('drawn', 'random')} if all items "
+        f"had the same chance, or {Option('weights')} if chances differed."
     )

@@ -167,7 +167,7 @@ def audit(
     room = int(part.sum()) - len(had)
     if room < 1:
         what = "All items that could be judged have been drawn."
-        raise AnnotationError(Problem(what, remedy="Take the estimate from what was judged."))
+        raise AnnotationError(Problem(what, remedy="Estimate from the judged items."))
     if size is not None and size > room:
         what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn."
         raise AnnotationError(Problem(what, remedy=f"Ask for {room:,} at most."))
@@ -247,8 +247,8 @@ def _notes(
     total = int(open_items(fit).sum())
     notes = [
         f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "
-        "what the model thinks of them is not shown. Judge all of them: leave a label empty only "
-        "where it cannot be told."
+        "the model's estimates are not shown. Judge all of them, and leave a label empty only if "
+        "it cannot be decided."
     ]
     if drawn > number:
         notes.append(f"With earlier rounds {drawn:,} items are drawn.")
@@ -256,7 +256,7 @@ def _notes(
         (_, each, alone), *_ = expected
         notes.append(
             f"With {drawn:,} items the 95 % interval of the accuracy of the gold labels should be "
-            f"about {100 * each:.0f} percentage points wide; by such an audit alone "
+            f"about {100 * each:.0f} percentage points wide; with the audit alone "
             f"{100 * alone:.0f}."
         )
     if width is not None:

@@ -307,8 +307,8 @@ class Tables:
                 name = "the number of wrong labels"
                 names.append(name if label < 0 else f"the share of {label_text(labels[label])}")
         against = (
-            f"The audited items contradict the fit about {' and '.join(names)}: what it says is "
-            "outside the interval of the audit alone, at 5 % for all of these tests together."
+            f"The audit contradicts the fit about {' and '.join(names)}: its estimate is outside "
+            "the interval of the audit alone, at 5 % over all tests."
         )
         return [
             *([against] if names else []),

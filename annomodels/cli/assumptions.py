@@ -27,7 +27,7 @@ def assumption_options(command: Command) -> Command:
         ),
         option("--accuracy", "Mean accuracy of the coders.", SHARE, 0.8),
         option("--spread", "Standard deviation of coder accuracy.", click.FloatRange(0, 0.5), 0.12),
-        option("--spammers", "Share of coders who do not look at the items.", SHARE, 0.0),
+        option("--spammers", "Share of coders who ignore the items.", SHARE, 0.0),
         option("--adversaries", "Share of coders who swap labels.", SHARE, 0.0),
         option("--ambiguous", "Share of items with two readings.", SHARE, 0.0),
         option(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
-from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
+from annomodels.cli.tables import cell, emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
@@ -78,8 +78,8 @@ def parts_table(
         table.insert(place, "coefficient", name)
         table.insert(place + 1, "title", COEFFICIENTS[name].title)
         tables.append(table)
-        for row in found.overall.itertuples():
-            note(f"{COEFFICIENTS[name].title}, {row.what}: {VALUE.cell(row).whole}")
+        for row in found.overall.to_dict("records"):
+            _say_overall(COEFFICIENTS[name].title, row)
         said |= dict.fromkeys(found.notes)
     for text in said:
         note(f"note: {text}")
@@ -98,6 +98,14 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
     except NotApplicable as error:
         raise click.UsageError(f"--by {by}: {error}") from None
+
+
+def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
+    """Print the values for all parts together."""
+    low, high = cell(row["low"], 3), cell(row["high"], 3)
+    span = f" [{low}, {high}]" if low else ""
+    value = cell(row["value"], 3) or "undefined"
+    note(f"{title}, {row['what']}: {value}{span}")
 
 
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:

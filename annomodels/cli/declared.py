@@ -84,7 +84,7 @@ SHARED: dict[str, Option] = {
     ),
     "cache": option(
         "--cache",
-        "With --stream: folder for the sorted labels, so that the next run need not sort again.",
+        "With --stream: folder to keep the sorted labels for the next run.",
         metavar="FOLDER",
     ),
     "force": option("--force", "Overwrite outputs that exist.", bool, section="writing"),

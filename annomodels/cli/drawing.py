@@ -90,9 +90,10 @@ def draw(
     console.print()
     hidden = [one.name for one in (*first, *rest) if one.name not in shown]
     if hidden:
-        named = ", ".join(hidden if len(hidden) <= MOST_NAMED else hidden[: MOST_NAMED - 1])
-        named += f" and {len(hidden) - MOST_NAMED + 1} others" * (len(hidden) > MOST_NAMED)
-        more = counted(len(hidden), "more column")
+        named, more = ", ".join(hidden), counted(len(hidden), "more column")
+        if len(hidden) > MOST_NAMED:
+            rest_of_them = len(hidden) - MOST_NAMED + 1
+            named = f"{', '.join(hidden[: MOST_NAMED - 1])} and {rest_of_them} others"
         note(
             f"No room for {named}: make the terminal wider."
             if wide  # no room beside the names

@@ -251,7 +251,7 @@ def read_options(command: Command) -> Command:
         "dont_know": {"metavar": "LABEL", "callback": None},
         "item": {
             "metavar": "COLUMN,...",
-            "help": "Column with the item; several (a,b,c) name it together.",
+            "help": "Column with the item, or columns that identify it together: a,b,c.",
         },
         "delimiter": {"callback": lambda _, __, text: _MARKS.get(text, text)},
         "repeats": {"type": click.Choice(REPEATS)},
@@ -277,7 +277,7 @@ def sample_options(command: Command) -> Command:
     ours: list[Option] = [
         option(
             "--model",
-            "Model of coders and items [default: stack; hierarchical if a stack cannot be fitted].",
+            "Model of coders and items [default: stack; hierarchical if the stack does not apply].",
             [*MODELS, "interval"],
         ),
         option(
@@ -315,7 +315,7 @@ def sample_options(command: Command) -> Command:
         },
         "executor": {
             "type": click.Choice(EXECUTORS),
-            "help": "Where passes over the labels are run; the draws stay the same.",
+            "help": "Where passes over the labels run; the draws stay the same.",
         },
     }
 

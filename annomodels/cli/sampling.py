@@ -218,7 +218,7 @@ def spreading(sampling: Sampling) -> Iterator[Any]:
         from distributed import Client
     except ImportError as error:
         raise MissingDependency(
-            "--dask needs Dask. Install it: pip install 'annomodels[dask]'"
+            "--dask needs Dask. Install it: pip install 'dask[distributed]'"
         ) from error
     how: dict[str, Any] = {"address": address, "timeout": "20s"}
     if address.startswith("local"):

@@ -95,7 +95,7 @@ def agreement(
     Parameters
     ----------
     data
-        Who labelled which item how.
+        Labels to compare.
     name
         Name or alias of a coefficient ("alpha", "Fleiss' kappa", "cohen" ...). Several names give
         a panel of these, "all" every coefficient there is, nothing the usual ones; in a panel a
@@ -107,31 +107,31 @@ def agreement(
         ordinal scale alpha takes Krippendorff's, the others quadratic). Kappa with a distance is
         weighted kappa, AC1 with a distance AC2.
     missing
-        How missing labels are treated; all conventions agree on complete data. "krippendorff"
+        Treatment of missing labels; all conventions agree on complete data. "krippendorff"
         (default): items with two labels or more, each weighted by its number of labels; "gwet":
         plain mean over these items, label shares from all items; "pairs": every pair of labels
         counts the same; "pairwise": each pair of coders on its shared items, then the mean;
-        "listwise": items that every coder labelled. multi_kappa weighs pairs of coders by the
+        "listwise": items that every coder labeled. multi_kappa weighs pairs of coders by the
         product of their labels, with "gwet" and "pairwise" all the same.
     duplicates
-        What to do where a coder labelled an item more than once: take the "first" or "last" label,
-        "keep" all as if by further coders, or "error".
+        Treatment of repeated labels by the same coder: take the "first" or "last", "keep" all as
+        labels of further coders, or raise an "error".
     undefined
-        Number to give where a coefficient is undefined.
+        Value of an undefined coefficient.
     draws, seed
         Number of draws of the sampling posterior, 0 for none, and their seed.
     resample
-        What is exchangeable: "items", or "groups" - the documents that items belong to. "auto"
-        takes groups where the data have them.
+        Unit of resampling: "items", or "groups" such as documents. "auto" uses groups if the data
+        have them.
     labels
-        The label set, where it is larger than the labels in use or its order matters.
+        Label set, if it is larger than the labels in use or its order matters.
     margins
-        Distribution of the labels from elsewhere, {label: share}, to compute the expected
-        agreement with instead of the shares found: of a larger corpus, or of a reference period.
+        External distribution of the labels, {label: share}, such as that of a larger corpus. The
+        expected agreement uses it instead of the observed shares.
     chance
-        Probability of agreement by chance of each item, {item: probability}, in the order of
-        ``data.items``, or one number, for ``s_item``: 1 / number of answers where every item has
-        answers of its own.
+        For ``s_item``: probability of agreement by chance for each item, as {item: probability},
+        a sequence in the order of ``data.items``, or one number. Use 1 / number of answers if
+        items have separate answers.
 
     Returns
     -------
@@ -140,9 +140,9 @@ def agreement(
     Raises
     ------
     NotApplicable
-        When the coefficient is unknown or does not fit the data, the distance or the convention.
+        If the coefficient is unknown or does not support the data, distance or convention.
     AnnotationError
-        When labels are not in the label set, a table is no distance, margins or chance levels are
+        If a label is not in the label set, a table is not a distance, margins or chance levels are
         wrong, or repeats are an error.
 
     References
@@ -258,7 +258,7 @@ def _result(
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
     complete = basis.data.is_complete
-    some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labelled count."
+    some = f"Only the {int(used.sum()):,} of {len(used):,} items that every coder labeled count."
     partial = some if entry.numeric and not complete and used.any() else ""
     unknown = f"It is undefined in {percent(lost, 1)} of the draws." if lost else ""
     parts = note, partial, request.note, unknown

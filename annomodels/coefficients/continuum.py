@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from annomodels.coefficients.entries import UNITIZING
 from annomodels.coefficients.result import Agreement
+from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import over
 from annomodels.data.validation import counted, is_blank, number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Problem
@@ -41,7 +42,7 @@ class Units:
         Where each unit begins and where it ends; the end is the first position after it, so that
         end - start is its length, shape [unit].
     texts, coders, labels
-        Names; code i stands for the i-th of them.
+        Names; code i is the i-th name.
     begin, length
         Where each text begins and how long it is, shape [text].
     active
@@ -461,8 +462,7 @@ def _apart(one: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> float:
     low = np.searchsorted(other_end, start, side="right")
     high = np.searchsorted(other_start, end, side="left")
     n = np.maximum(high - low, 0)
-    g = np.repeat(np.arange(len(start)), n)
-    h = np.arange(len(g)) - np.repeat(np.cumsum(n) - n, n) + np.repeat(low, n)
+    h, g = ranges(low, n)
     both = ((start[g] - other_start[h]) ** 2 + (end[g] - other_end[h]) ** 2).sum()
     alone = n == 0
     other_alone = np.ones(len(other_start), dtype=bool)

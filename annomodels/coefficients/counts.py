@@ -115,7 +115,7 @@ class Counts:
 
     def _rows(self, cells: Floats) -> Floats:
         """Put all coders before each of them, [..., coder * label] -> [..., 1 + coder, label]."""
-        own = cells.reshape(*cells.shape[:-1], self.n_coders, -1)
+        own = cells.reshape(*cells.shape[:-1], self.n_coders, self.n_labels)
         if self.convention.equal_coders:
             own = over(own, own.sum(-1, keepdims=True), 0.0)
         return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)

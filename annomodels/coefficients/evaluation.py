@@ -96,7 +96,7 @@ class ItemChance:
 
 
 Key = tuple[str, str]
-"""Convention, and the distance whose values nodes stand for, or none."""
+"""Convention, and the distance that the values of nodes belong to, or none."""
 
 
 class Statistics:

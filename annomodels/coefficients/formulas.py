@@ -225,7 +225,7 @@ EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
 
 
 STATISTICS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {**TWO_CODERS, **ICC}
-"""Coefficients with an observed part of their own, from tables, distance and D_o."""
+"""Coefficients with a separate observed part, from tables, distance and D_o."""
 
 
 def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:

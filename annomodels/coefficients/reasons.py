@@ -24,6 +24,7 @@ from annomodels.coefficients.weights import Sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import quoted
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, Verb
 
 FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
@@ -45,7 +46,7 @@ REASONS: dict[str, str] = {
         "labels differ more within items than between them."
     ),
     "no_overlap": "No item has labels by two coders.",
-    "no_complete_items": "No item was labelled by every coder, which listwise asks for.",
+    "no_complete_items": "No item was labeled by every coder, which listwise asks for.",
     "one_coder": "There is only one coder.",
     "two_coders_only": "It is defined for two coders, and there are {coders}. Use {instead}.",
     "two_labels_only": "It is defined for two labels, and the label set has {labels}.",
@@ -205,11 +206,11 @@ def data_notes(
         notes += [f"Missing labels, {name}: {known[name]}." for name in known if name in used]
         single = int((rows.per_item < 2).sum())
         if single:
-            notes.append(f"{single:,} item(s) have one label and show no agreement.")
+            notes.append(f"{counted(single, 'item')} with one label: no evidence on agreement.")
     if not data.declared and any(r.coefficient.expectation == "uniform" for r in requests):
         notes.append(
-            f"S, AC1 and AC2 take the {data.n_labels} label(s) found as the label set; declare "
-            f"the set ({Option('labels', ...)}) if it is larger."
+            f"S, AC1 and AC2 take the {counted(data.n_labels, 'label')} found as the label "
+            f"set; declare the set ({Option('labels', ...)}) if it is larger."
         )
     if drawn:
         notes += _draw_notes(data, rows, sample)
@@ -219,7 +220,7 @@ def data_notes(
 def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
     """Count repeats and name their treatment."""
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
-    return f"{data.repeats:,} further label(s) of the same coder and item were {what}."
+    return f"Repeats by the same coder on an item: {counted(data.repeats, 'label')} {what}."
 
 
 def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
@@ -240,8 +241,8 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
     n_items = int(rows.times[used].sum())
     if n_items < FEW_ITEMS:
         notes.append(
-            f"With {n_items} item(s) that have two labels or more the intervals are rough; they "
-            f"are known to hold for {FEW_ITEMS} or more."
+            f"Intervals are rough with {counted(n_items, 'item')} of two labels or more; their "
+            f"coverage was tested with {FEW_ITEMS} items or more."
         )
     times = rows.times[rows.item] * used[rows.item]
     counts = np.bincount(rows.label, weights=times, minlength=rows.n_labels).astype(int)
@@ -250,8 +251,8 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
     rarest = int(np.where(counts > 0, counts, counts.max() + 1).argmin())
     if counts[rarest] < RARE:
         notes.append(
-            f"The label {quoted(labels[rarest])} occurs {counts[rarest]} time(s) among the "
-            f"pairable labels; below about {RARE} these intervals are rough. A model "
+            f"The label {quoted(labels[rarest])} occurs {counted(counts[rarest], 'time')} among "
+            f"the pairable labels; below about {RARE} these intervals are rough. A model "
             f"({Verb('am.fit', 'annomodels fit')}) makes more of rare labels."
         )
     elif counts[rarest] < 2 * RARE:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Bools, Floats, Ints
 
@@ -66,12 +67,12 @@ CONVENTIONS: dict[str, Convention] = {
         coder=_from_two(lambda r: r - 1.0),
     ),
     "listwise": dataclasses.replace(
-        _KRIPPENDORFF, name="listwise", sentence="items that every coder labelled"
+        _KRIPPENDORFF, name="listwise", sentence="items that every coder labeled"
     ),
 }
 """Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.grouped.Pairwise`."""
 
-PAIRWISE = "each pair of coders on the items both labelled, then the mean over the pairs"
+PAIRWISE = "each pair of coders on the items both labeled, then the mean over the pairs"
 
 
 Duplicates = Literal["first", "last", "keep", "error"]
@@ -117,13 +118,13 @@ class Rows:
 
     @cached_property
     def is_panel(self) -> bool:
-        """True if coders labelled half of the pairable items or more, and none twice."""
+        """True if coders labeled half of the pairable items or more, and none twice."""
         items, labels = self.times[self.pairable], (self.times * self.per_item)[self.pairable]
         return bool(self.n_coders * items.sum() <= PANEL * labels.sum()) and not self.repeated
 
     @cached_property
     def repeated(self) -> bool:
-        """True if a coder labelled an item more than once."""
+        """True if a coder labeled an item more than once."""
         cell = self.item * self.n_coders + self.coder
         if (cell[1:] > cell[:-1]).all():
             return False
@@ -163,7 +164,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
     if duplicates == "error" and data.repeats:
         same = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
         at = int(np.flatnonzero(same)[0])
-        what = f"{data.repeats:,} label(s) are a further label of the same coder and item."
+        what = f"{counted(data.repeats, 'label')} repeat one of the same coder on the same item."
         remedy = 'Take duplicates="first" or "last" to leave them out, "keep" to count them.'
         raise AnnotationError(
             Problem(
@@ -190,7 +191,7 @@ def prepare(data: Annotations, duplicates: Duplicates = "first", groups: bool = 
 
 
 def collapse(rows: Rows) -> Rows:
-    """Count items that the same coders labelled alike once, with their number."""
+    """Count items that the same coders labeled alike once, with their number."""
     # 3,869 X-rays by five dentists are 32 different items. Not in a crowd, where hardly two items
     # are equal, nor if units are drawn.
     if rows.unit is not None or not len(rows.item):
@@ -248,7 +249,7 @@ def _marks(rows: Rows, items: Ints) -> NDArray[np.uint64]:
 
 
 def intra_coder(data: Annotations) -> tuple[float, int]:
-    """Agreement of coders with themselves on items that they labelled more than once."""
+    """Agreement of coders with themselves on items that they labeled more than once."""
     cell = data.item.astype(np.int64) * data.n_coders + data.coder
     _, code, size = np.unique(cell, return_inverse=True, return_counts=True)
     _, alike = np.unique(code * np.int64(data.n_labels) + data.label, return_counts=True)
@@ -274,17 +275,13 @@ def ranges(starts: Ints, sizes: Ints) -> tuple[Ints, Ints]:
 
 def within_items(owner: Ints, size: int) -> tuple[Ints, Ints]:
     """All pairs of positions (a <= b) with the same owner; `owner` is sorted, owners < `size`."""
-    per_owner = np.bincount(owner, minlength=size)
-    ends = np.cumsum(per_owner)
-    position = np.arange(len(owner))
-    partners = ends[owner] - position
-    a = np.repeat(position, partners)
-    offset = np.arange(len(a)) - np.repeat(np.cumsum(partners) - partners, partners)
-    return a, a + offset
+    ends, position = np.cumsum(np.bincount(owner, minlength=size)), np.arange(len(owner))
+    b, a = ranges(position, ends[owner] - position)
+    return a, b
 
 
 class Meetings(NamedTuple):
-    """Every item that two coders both labelled, for all pairs of coders."""
+    """Every item that two coders both labeled, for all pairs of coders."""
 
     pairs: Ints  # the two coders in one number [coder pair]
     pair: Ints  # pair of coders, item, and the labels that the one and the other gave [meeting]

@@ -42,7 +42,7 @@ def chance_items(rows: Rows) -> Rows:
     n_agreed, n_disagreed = max(2, min(N_AGREED, fit)), max(2, min(N_DISAGREED, fit))
     labels = np.arange(k) if k <= n_agreed else np.sort(rng.choice(k, n_agreed, replace=False))
     each = n_agreed // len(labels)
-    item, coder = _labelled(rows, _donors(rows, each * len(labels), rng), each * len(labels))
+    item, coder = _labeled(rows, _donors(rows, each * len(labels), rng), each * len(labels))
     agreed = _rows(rows, item, coder, labels[item // each], min(PER_LABEL * k, AGREED_AT_MOST))
     if k < 2:
         return collapse(agreed)
@@ -50,7 +50,7 @@ def chance_items(rows: Rows) -> Rows:
     most = max(1, n_disagreed // len(turns))
     most -= most % (k - 1) if most >= k else 0  # pairs of labels stand equally often
     donors = _donors(rows, n_disagreed, rng)
-    item, coder = _labelled(rows, None if donors is None else donors[:most], most)
+    item, coder = _labeled(rows, None if donors is None else donors[:most], most)
     label = _disagreeing(np.bincount(item, minlength=most), n_disagreed, k, rng)
     disagreed = _rows(rows, *_in_all_rotations(item, coder, label, turns, k), DISAGREED)
     return collapse(_joined(agreed, disagreed, disagreed.times))
@@ -86,7 +86,7 @@ def _donors(rows: Rows, n: int, rng: np.random.Generator) -> Ints | None:
     return None if rows.is_panel else np.asarray(chosen)
 
 
-def _labelled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
+def _labeled(rows: Rows, donors: Ints | None, n: int) -> tuple[Ints, Ints]:
     """Chance item and coder of each of their labels."""
     if donors is None:
         return np.repeat(np.arange(n), rows.n_coders), np.tile(np.arange(rows.n_coders), n)
@@ -202,7 +202,7 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 class Basis:
     """Data, sample and request behind a coefficient."""
 
-    data: Annotations  # who labelled which item how, with the label set that was used
+    data: Annotations  # who labeled which item how, with the label set that was used
     rows: Rows  # the same with repeats settled
     sample: Sample  # items with how their weights are drawn
     request: Request  # coefficient, distance and convention

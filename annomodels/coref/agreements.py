@@ -25,7 +25,7 @@ from annomodels.coref.conditions import condition_named, errors_of, labels_of
 from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span, union
-from annomodels.data.validation import is_missing
+from annomodels.data.validation import counted, is_missing
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, valid_seed
 
 Which = Literal["alpha", "K"]
@@ -173,7 +173,7 @@ def agreement(
             other = (parts, condition.observed)
         added = pieces(parts, function, condition.expected, other)
         coders = len({coder for document in group for coder in document.layers})
-        unfinished = f"{errors:,} expression(s) with an unfinished judgment were dropped."
+        unfinished = f"Dropped: {counted(errors, 'expression')} with an unfinished judgment."
         notes = (unfinished,) if errors else ()
         found = together(added, function)
         whole = result(found, coefficient, name, coders, condition.title, notes)

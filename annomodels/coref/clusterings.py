@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from annomodels.data.layers import Layer
-from annomodels.data.validation import is_missing, some
+from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, DataWarning, Problem
 from annomodels.types import Ints
 
@@ -39,7 +39,7 @@ def groups_of(clusters: Clusters, name: str, *, keep_first: bool = False) -> lis
         found.append(list(dict.fromkeys(members)))
     if twice:
         names = some(dict.fromkeys(map(str, twice)))
-        what = f"{len(set(twice)):,} mention(s) are in two clusters: {names}."
+        what = f"In two clusters: {counted(len(set(twice)), 'mention')} ({names})."
         if not keep_first:
             remedy = "A mention belongs to one cluster; merge the clusters or choose one."
             raise AnnotationError(Problem(what, name, remedy))
@@ -53,7 +53,7 @@ def _sets(clusters: Iterable[Any] | Mapping[Any, Any], name: str) -> list[list[A
             return [list(members) for members in clusters.values()]
         found: dict[Any, list[Any]] = {}
         for mention, cluster in clusters.items():
-            own = ("of its own", mention) if is_missing(cluster) else ("named", cluster)
+            own = ("alone", mention) if is_missing(cluster) else ("named", cluster)
             found.setdefault(own, []).append(mention)
         return list(found.values())
     remedy = 'Give clusters such as [{"a", "b"}, {"c"}], or {"a": 1, "b": 1, "c": 2}.'
@@ -114,7 +114,7 @@ def overlap(
     only_y = [m for m in where_y if m not in where_x]
     if missing == "error" and (only_x or only_y):
         parts = [
-            f"{len(rest):,} mention(s) only in the {side}: {some(map(str, rest))}"
+            f"{counted(len(rest), 'mention')} only in the {side}: {some(map(str, rest))}"
             for side, rest in (("first", only_x), ("second", only_y))
             if rest
         ]

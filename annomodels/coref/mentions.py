@@ -15,6 +15,7 @@ from annomodels.coref.tables import chance_corrected, harmonic, share
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Layer
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 Match = Literal["exact", "head", "partial"]
@@ -227,7 +228,8 @@ def _heads(document: Document, layer: Layer) -> dict[Key, int]:
     missing = [key for key, head in layer.heads.items() if head is None]
     if missing:
         text = document.text(missing[0][1])
-        what = f"{len(missing):,} mention(s) of {layer.coder} have no head, such as {text!r}."
+        number = counted(len(missing), "mention")
+        what = f"{number} of {layer.coder} without a head, such as {text!r}."
         remedy = "Give heads, or compare whole mentions."
         raise AnnotationError(Problem(what, f"document {document.id}", remedy))
     return {key: head for key, head in layer.heads.items() if head is not None}
@@ -466,7 +468,7 @@ def unitized_alpha(
     problems: list[Problem] = []
     coders = {row[1] for row in rows}
     if len(coders) < 2:
-        what = f"There are units of {len(coders)} coder(s)."
+        what = f"The units are of {counted(len(coders), 'coder')}."
         problems.append(Problem(what, remedy="Give units of two coders or more."))
     try:
         made = Units.from_records(rows, lengths={"the text": length}, begins=begin)

@@ -21,6 +21,7 @@ from annomodels.coref.tables import kappa_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.html import Html
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
@@ -364,7 +365,7 @@ class PairPosterior(Html):
         )
 
     def __repr__(self) -> str:
-        lines = [f"pair kappa of {len(self.names):,} text(s), mean {self.kappa.mean():.4f}"]
+        lines = [f"pair kappa of {counted(len(self.names), 'text')}, mean {self.kappa.mean():.4f}"]
         lines += [
             f"{row.quantity:16s} 90 % interval [{row.low:.4f}, {row.high:.4f}]"
             for row in self.summary().itertuples()

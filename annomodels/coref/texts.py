@@ -15,6 +15,7 @@ from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, set
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key
 from annomodels.data.html import Html
+from annomodels.data.validation import counted
 
 RULES = {
     "": "kappa as it is",
@@ -136,10 +137,8 @@ class TextAgreement(Html):
         return {rule: counts[rule] for rule in RULES}
 
     def __repr__(self) -> str:
-        texts = int(self.by_document.notna().sum())
-        lines = [
-            f"{self.title}: mean kappa {self.mean:.4f} over {texts:,} text(s), σ {self.sigma:.4f}"
-        ]
+        texts = counted(int(self.by_document.notna().sum()), "text")
+        lines = [f"{self.title}: mean kappa {self.mean:.4f} over {texts}, σ {self.sigma:.4f}"]
         for rule, times in self.rules.items():
             if rule and times:
                 lines.append(f"{times:,} × {RULES[rule]}")

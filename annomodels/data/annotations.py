@@ -1,4 +1,4 @@
-"""The data: who labelled which item how, coded once and frozen."""
+"""The data: who labeled which item how, coded once and frozen."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Annotations(Coded):
     item, coder, label
         Integer codes, shape [annotation].
     items, coders, labels
-        Names; code i stands for the i-th of them.
+        Names; code i is the i-th name.
     scale
         Scale of the labels.
     declared
@@ -156,8 +156,8 @@ class Annotations(Coded):
         frame
             One row per annotation.
         item, coder, label
-            Names of the columns; without them, known aliases are looked for
-            (task/worker/label, item/rater/rating, unit/annotator/annotation, ...).
+            Names of the columns [default: detected by known names, such as ``task``,
+            ``worker``, ``label``].
         labels, scale
             As in :meth:`from_records`.
         gold

@@ -118,7 +118,7 @@ class Coded:
 
     @property
     def is_shared(self) -> bool:
-        """Return True if two coders labelled one item."""
+        """Return True if two coders labeled one item."""
         same = self.item[1:] == self.item[:-1]
         return bool((same & (self.coder[1:] != self.coder[:-1])).any())
 
@@ -142,7 +142,7 @@ class Coded:
 
     @property
     def is_complete(self) -> bool:
-        """Return True if every coder labelled every item."""
+        """Return True if every coder labeled every item."""
         return len(self) - self.repeats == self.n_items * self.n_coders
 
     @cached_property

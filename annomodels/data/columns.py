@@ -329,11 +329,11 @@ _ALL = (
     _estimate("accuracy_gain", "Gain of accuracy"),
     # agreement
     _estimate("value", "Value", interval=_ENDS),
-    Column("low", "Low", help="low, high: ends of the interval that holds the true value with 95 % "
-           "probability."),
+    Column("low", "Low", help="low, high: ends of the interval that contains the true value with "
+           "95 % probability."),
     Column("high", "High"),
-    Column("observed", "Observed part", help="observed, expected: agreement that is seen, and that "
-           "chance gives; of coefficients with distances between labels, disagreement."),
+    Column("observed", "Observed part", help="observed, expected: observed agreement, and "
+           "agreement expected by chance; disagreement for coefficients with a distance."),
     Column("expected", "Expected part"),
     Column("p_above_667", "P(> .667)", "chance", "p above 667, 800: probability that the value is "
            "above .667, the least to draw cautious conclusions from, and above .800, which is "

@@ -46,7 +46,7 @@ class Pairs:
     """Agreement of pairs of coders on their common items."""
 
     coder: Ints  # codes of the coders that are compared, the busiest first, shape [place]
-    item: Ints  # codes of the items that they labelled, shape [item]
+    item: Ints  # codes of the items that they labeled, shape [item]
     said: Ints  # their labels, -1 where they gave none; the first of several, shape [place, item]
     # common items of each pair, and those with different labels, shape [place, place]
     shared: Floats
@@ -152,7 +152,7 @@ def copied(pairs: Pairs) -> Copies:
 
 
 def _independent(pairs: Pairs) -> Floats:
-    """Estimate how often pairs would differ if both labelled independently, [place, place]."""
+    """Estimate how often pairs would differ if both labeled independently, [place, place]."""
     labels = int(pairs.said.max(initial=0)) + 1
     share = np.stack([(pairs.said == k).sum(axis=1) for k in range(labels)], axis=1)
     p: Floats = share / np.maximum(share.sum(axis=1), 1)[:, None]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from annomodels.data.expressions import Key, Span
 from annomodels.data.html import Html
 from annomodels.data.layers import Layer
-from annomodels.data.validation import some
+from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, Problem
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _problems(document: Document) -> Iterator[Problem]:
         if beyond:
             one = beyond[0]
             what = (
-                f"{len(beyond):,} markable(s) are beyond the last word: {one.id!r} has word "
+                f"Beyond the last word: {counted(len(beyond), 'markable')}; {one.id!r} has word "
                 f"{one.span.end}, but the words are 0 to {length - 1}."
             )
             yield Problem(what, where, "Check that text and markables belong together.")

@@ -25,7 +25,7 @@ class Judgment:
         "NR" and "PR" (Phrase Detectives); None where only clusters or pointers were coded.
     readings
         The readings that the coder saw, each a set of ids of antecedents. Two readings or more
-        make the markable ambiguous; a reading of two ids or more is a plural. An id stands for
+        make the markable ambiguous; a reading of two ids or more is a plural. An id means
         the reading with that antecedent alone.
 
     Examples
@@ -66,7 +66,7 @@ class Layer:
     judgments
         Judgments by id of the markable.
     clusters
-        Disjoint sets of ids that corefer; what no set covers is a cluster of its own. None to
+        Disjoint sets of ids that corefer; any other mention is a separate cluster. None to
         derive them from the judgments.
     near_identity
         Pairs of ids that are nearly the same (Recasens, Hovy and Martí 2010).

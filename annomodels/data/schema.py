@@ -363,4 +363,4 @@ def _require_codes(data: Data) -> None:
     if not fine or any(
         each.size and not 0 <= each.min() <= each.max() < end for each, end in codes
     ):
-        raise ValueError("codes stand for no item, coder or label")
+        raise ValueError("codes of no item, coder or label")

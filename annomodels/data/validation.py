@@ -353,7 +353,7 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
     if n_coders == 1:
         return ["There is only one coder, so agreement cannot be measured."]
     if not shared_items:
-        return ["No item was labelled by two coders, so agreement cannot be measured."]
+        return ["No item was labeled by two coders, so agreement cannot be measured."]
     if (parts := components()) > 1:
         return [
             f"The coders fall into {parts} groups with no item in "
@@ -369,7 +369,7 @@ def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:
     same = (item[1:] == item[:-1]) & (coder[1:] == coder[:-1])
     if same.any():
         notes.append(
-            f"{counted(int(same.sum()), 'label')} given by a coder who had already labelled "
+            f"{counted(int(same.sum()), 'label')} given by a coder who had already labeled "
             "the item; all are kept."
         )
     firsts = np.concatenate([[True], ~same])

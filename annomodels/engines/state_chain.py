@@ -213,7 +213,7 @@ class StateChain:
             return self._ways_of_gold(layout.judgement, rng)
         raise EngineError(
             f"Gibbs does not know what {name} of the {self.model.title} model is: no choice, row, "
-            "truth or judgement of its layout has that name. Use engine nuts."
+            "truth or judgment of its layout has that name. Use engine nuts."
         )
 
     def _chosen(self, factor: Factor) -> AnyArray:

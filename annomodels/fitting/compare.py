@@ -11,6 +11,7 @@ import numpy as np
 
 from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
@@ -58,7 +59,7 @@ def compare(
         One row for each fit, best first: ``elpd`` and its ``se`` in nats, ``difference`` to the
         best and its ``difference_se``, ``weight`` in the best mixture of the predictions
         (stacking), ``parameters`` (effective number), ``unreliable`` (points whose estimate cannot
-        be trusted) and a ``verdict`` in words.
+        be trusted) and a ``verdict`` as text.
 
     Raises
     ------
@@ -131,8 +132,8 @@ def _check(named: dict[str, Fit]) -> None:
         sizes = fit.tree["posterior"].sizes
         if (n := int(sizes["chain"] * sizes["draw"])) < FEWEST_DRAWS:
             raise NotApplicable(
-                f"{name} has {n} draw(s); leaving out needs {FEWEST_DRAWS} or more. Fit it with "
-                f'{Option("engine", "gibbs")} or "nuts".'
+                f"{name} has {counted(n, 'draw')}; a comparison needs {FEWEST_DRAWS} or more. "
+                f'Fit it with {Option("engine", "gibbs")} or "nuts".'
             )
 
 

@@ -43,9 +43,9 @@ def prior_from(fit: Fit, *, coders: bool = True, weight: float = 1.0) -> Model:
 
     Notes
     -----
-    The coders of the earlier fit taught the population what it is; those who come back stand for
-    themselves from then on, so that nothing is counted twice. Dependence between parameters in the
-    posterior is not carried over.
+    The population prior includes the coders of the earlier fit. Returning coders start from their
+    own rows and leave the population, so that no label counts twice. Dependence between
+    parameters in the posterior is not carried over.
 
     Examples
     --------

@@ -593,7 +593,7 @@ class NumberFit(Fit):
         "write_gold": _IN_MEMORY,
         "compare": "held-out labels are scored for classes only",
         "effects": "covariates are of models of classes",
-        "next": "labels to ask for are weighed for classes only",
+        "next": "labels to ask for are ranked for classes only",
         "p_next": "the next label is predicted for classes only",
         "predictive": "simulated labels are compared with the given ones for classes only",
         "prior_sensitivity": "other priors are tried for classes only",

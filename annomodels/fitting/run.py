@@ -76,14 +76,14 @@ def fit(
     warmup
         Iterations of each chain before its draws.
     seed
-        Seed of all random numbers; without it a new one is drawn and kept in the result.
+        Random seed [default: a new one, which the result keeps].
     starts
-        Number of starting points of em [default: 10; 1 of a scan]. The first is at the votes.
+        Number of starting points of em [default: 10; 1 for a scan]. The first is at the votes.
     relabel
-        Bring swapped classes of a chain into order. Above a hundred classes they are not.
+        Reorder classes that a chain has swapped. Not done with more than a hundred classes.
     extend
-        Sample on, thinned, up to 16 times as long if the chains have not mixed. Only gibbs does
-        so, and not for mentions.
+        Continue sampling, thinned, up to 16 times as long if the chains have not mixed. Only gibbs
+        does so, and not for mentions.
     target_accept
         Acceptance rate that ``nuts`` adapts its steps to.
     time_limit
@@ -91,12 +91,12 @@ def fit(
     threads
         Number of threads; all cores by default.
     partitions
-        Number of parts of a pass over the items; it changes no draw.
+        Number of parts of a pass over the items; the draws stay the same.
     memory
-        Bytes that draws may take; more draws of large models are thinned.
+        Memory for the draws in bytes; draws of large models are thinned to fit.
     executor
-        Where passes over the items are carried out: "threads", "processes", a Dask client, or
-        anything with ``submit`` or ``map``; in this process by default.
+        Where passes over the items run: "threads", "processes", a Dask client, or anything with
+        ``submit`` or ``map`` [default: this process].
     progress
         Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
 
@@ -107,11 +107,11 @@ def fit(
     Raises
     ------
     AnnotationError
-        When the data hold one label or one coder only, so that nothing can be learnt.
+        If the data have only one label or one coder, so that nothing can be estimated.
     NotApplicable
-        When model and engine do not go together, or the engine does not know an option.
+        If the engine does not support the model or an option.
     EngineError
-        When inference failed.
+        If inference failed.
 
     Examples
     --------

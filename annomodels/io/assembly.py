@@ -465,7 +465,7 @@ def _account(files: Sequence[File], own: Sequence[Columns]) -> list[str]:
 
 
 def _twice(columns: Columns) -> list[Problem]:
-    """Coders who labelled the same item in two files."""
+    """Coders who labeled the same item in two files."""
     first: dict[tuple[Any, Any], Any] = {}
     found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
     for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):
@@ -475,7 +475,7 @@ def _twice(columns: Columns) -> list[Problem]:
             found.setdefault((coder, other, file), []).append((item, before, row))
     return [
         Problem(
-            f"The coder {coder!r} labelled {counted(len(repeats), 'item')} in two files: "
+            f"The coder {coder!r} labeled {counted(len(repeats), 'item')} in two files: "
             f"{some([item for item, _, _ in repeats])}.",
             f"{_rows(one, [row for _, row, _ in repeats])} and "
             f"{_rows(other, [row for _, _, row in repeats])}",

@@ -92,7 +92,7 @@ def first_line(error: BaseException) -> str:
 def needs(package: str, what: str) -> MissingDependency:
     """Error that names the package which reads such files, and the line that installs it."""
     sentence = f"{what} is read with the package {package}, which is not installed."
-    remedy = f"pip install 'annomodels[readers]' (or pip install {package})."
+    remedy = f"pip install {package}."
     return MissingDependency(str(Problem(sentence, remedy=remedy)))
 
 

@@ -62,27 +62,26 @@ def read(
 ) -> Annotations:
     r"""Read annotations from the export of a labeling tool, or from a plain table.
 
-    The format is found out; ``annomodels formats`` lists all. What an export holds but does not
-    count (cancelled, rejected, tainted, repeated) is left out and counted in ``notes``.
+    The format is detected; ``annomodels formats`` lists all formats. Answers that an export marks
+    as cancelled, rejected, tainted or repeated are left out and counted in ``notes``.
 
-    Every cell is taken as the text it is: ``None``, ``NA``, ``001`` and ``1.0`` are labels, only an
-    empty cell is none. Nothing is stripped or merged; labels that differ in case or spaces only are
-    kept apart and reported in ``notes``.
+    Cells are read as text: ``None``, ``NA``, ``001`` and ``1.0`` are labels, and only an empty cell
+    means that there is no label. Nothing is stripped or merged. Labels that differ only in case or
+    spaces stay separate and are reported in ``notes``.
 
     Parameters
     ----------
     path
         A file (perhaps gzipped), a folder or zip archive as a tool exports it, or "-" for the
         standard input. Several files, or a folder of them, are joined by their items:
-        ``{"ana": "a.xlsx", "ben": "b.xlsx"}`` names the coder of each, else files that name no
-        coder are the work of the one they are called after.
+        ``{"ana": "a.xlsx", "ben": "b.xlsx"}`` names the coder of each. Otherwise a file without
+        coders belongs to the coder that its name says.
     item, coder, label
-        Names of the columns of a long table; without them, known names are looked for
-        (item/coder/label, task/worker/label, item/rater/rating, unit/annotator/annotation, ...).
-        For a wide table, `item` names the column of the items (else the first); for the export of
-        a tool, the field of its tasks that names the items (else the tool's own number).
-        Several columns may name the items together: ``["doc", "seg"]``, or ``"doc,seg"`` where no
-        column is called so. The names are then written as rows of CSV, such as ``d1,7``.
+        Names of the columns of a long table [default: detected, such as ``task``, ``worker``,
+        ``label``]. For a wide table, `item` names the column of the items [default: the first].
+        For the export of a tool, it names the field of the tasks [default: the tool's number].
+        Several columns may identify the items together: ``["doc", "seg"]`` or ``"doc,seg"``. The
+        names are then written as rows of CSV, such as ``d1,7``.
     gold
         Column with the known true label of items. Or a mapping from item to truth.
     group
@@ -101,39 +100,39 @@ def read(
         "auto", "long" (a row for each label), "wide" (a column for each coder), "matrix" (wide
         without a header), or the name of a tool, such as "label-studio".
     question
-        Which question to read when there are several; they are never mixed.
+        Question to read if there are several; questions are never mixed.
     question_column
-        Column of a table that names the question which each row answers.
+        Column of a table with the question that each row answers.
     dont_know
-        Labels that are not classes, such as "don't know". They are missing to coefficients, while
-        models learn from who gives them to what, see :class:`annomodels.models.Answering`.
+        Labels that are not classes, such as "don't know". Coefficients treat them as missing;
+        models use them as evidence, see :class:`annomodels.models.Answering`.
     missing
-        Further texts that mean that there is no label, such as NA.
+        Further texts that mark a missing label, such as NA.
     coder_columns
         Columns of a wide table that are coders [default: all but the named ones].
     coders
         Names for the identifiers of coders (JSON, or two columns). Or a mapping.
     units
-        Items if coders marked stretches of text; chain for chains of mentions. One of "exact",
+        What counts as an item if coders marked stretches of text. One of "exact",
         "token", "overlap" and "chain", see :meth:`annomodels.io.span_builder.Spans.units`.
     models
         Count predictions of models in the export as coders (model:NAME).
     sets
         Turn several answers to one question into a set; else they are joined (a|b).
     encoding
-        Encoding of the text; without it, UTF-8, or UTF-16 with its mark.
+        Encoding of the file [default: UTF-8, or UTF-16 with a byte order mark].
     delimiter
-        Delimiter of the text; without it, whichever of ``, ; tab |`` fits. A space stands for any
-        number of blanks.
+        Delimiter of the file [default: detected among ``, ; tab |``]. A space matches any number
+        of blanks.
     sheet
-        Sheet of an Excel workbook, if several hold cells.
+        Sheet of an Excel workbook, if several have data.
     columns
         Names of the columns of a table without a header, in their order.
     skip_rows
-        Rows at the top of a table to pass over, such as a title.
+        Rows to skip at the top of a table, such as a title.
     repeats
-        Refuse labels of which a tenth repeat (stop), or keep them: items shown again. Labels that
-        look like items that were shown again are never refused.
+        If a tenth of the labels are repeats: stop, or keep them as items shown twice. Repeats that
+        look like items shown twice on purpose are always kept.
     map
         Labels to recode, such as ``{"Tie": "0"}``.
 

@@ -275,7 +275,7 @@ class Records:
         columns = self.parts[question]()
         columns.question = question
         if left_out:
-            columns.notes = [f"Taken for no questions: {listed(left_out)}.", *columns.notes]
+            columns.notes = [f"Not read as questions: {listed(left_out)}.", *columns.notes]
         return columns
 
     def screened(self) -> tuple[dict[str, int], dict[str, Unsuitable]]:
@@ -333,7 +333,7 @@ class Records:
         )
         known = {row[0] for row in rows}
         for why, number in self._left_out.items():
-            notes.append(f"{counted(number, 'judgement')} left out because {why}.")
+            notes.append(f"{counted(number, 'answer')} left out because {why}.")
         return Columns(
             items=[row[0] for row in rows],
             coders=[row[1] for row in rows],
@@ -381,12 +381,12 @@ class Records:
         used = {name for names in labels for name in names}
         joiner = next((j for j in _JOINERS if not any(j in name for name in used)), None)
         if joiner is None:
-            what = "Judgements hold several labels, and no sign is free to join them with."
+            what = "Some answers have several labels, and every separator occurs in a label."
             return str, [
                 Problem(what, self.source.name, f"Read them as sets: {Option('sets', True)}.")
             ]
         notes.append(
-            f"{counted(several, 'judgement')} with several labels, read as one label such as "
+            f"{counted(several, 'answer')} with several labels, read as one label such as "
             f"{joiner.join(sorted(next(n for n in labels if len(n) > 1)))!r}; "
             f"{Option('sets', True)} gives sets."
         )

@@ -301,7 +301,7 @@ class Answering(ConjugateModel):
         kinds = ", ".join(self.kinds)
         return [
             *self.base.describe(),
-            f"Coders may give no answer ({kinds}), each with a rate of their own for each class.",
+            f"Coders may give no answer ({kinds}), each with a separate rate for each class.",
             f"Mean rate of the coders: Beta({self.rate.a:g}, {self.rate.b:g}). Concentration of "
             f"the coders around it: {self.concentration.in_words}.",
         ]

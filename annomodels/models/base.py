@@ -292,7 +292,7 @@ class Model(Html, ABC):
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item of the data, shape [item], where they differ before they are labelled.
+        """Kind of each item of the data, shape [item], where they differ before they are labeled.
 
         Items of a kind have the same shares of the states; None where all items have.
         """

@@ -110,14 +110,14 @@ def resolve(model: str | Model) -> Model:
         raise NotApplicable(f"{model.__name__} is a class. Give a model: {model.__name__}().")
     elif not hasattr(model, "require_usable"):
         raise NotApplicable(
-            f"{model!r} is no model. Give a name, a model of am.models, or one of your own that "
-            "is derived from these."
+            f"{model!r} is no model. Give a name, a model of am.models, or a class derived "
+            "from these."
         )
     else:
         if is_own(type(model)) and any(model.name in t for t in (MODELS, OTHERS, PARTS)):
             raise NotApplicable(
-                f"The class {type(model).__name__} is called {model.name!r}, as a model of this "
-                "package is. Give it a name of its own."
+                f"The class {type(model).__name__} is called {model.name!r}, like a model of this "
+                "package. Give it another name."
             )
         model.require_usable()
         return model

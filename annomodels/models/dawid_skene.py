@@ -119,9 +119,9 @@ class DawidSkene(ConjugateModel):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "Every item has one true class; every coder has a confusion matrix of their own, and "
+            "Every item has one true class; every coder has a confusion matrix, and "
             "labels are independent given the true class.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Rows of the confusion matrices: Dirichlet with {self.confusion.strength:g} "
             f"pseudo-counts, {100 * self.confusion.accuracy:.0f} % of them on the right label.",
         ]
@@ -136,7 +136,7 @@ class Pooled(DawidSkene):
         \pi \sim Dir(a), \quad \zeta_k \sim Dir(\alpha_k), \quad
         c_i \sim Cat(\pi), \quad y_n \sim Cat(\zeta_{c_{i_n}})
 
-    Right when coders cannot be told apart or have a handful of labels each; a floor to compare
+    Use it if single coders cannot be identified or have few labels each; a floor to compare
     other models with.
 
     Parameters
@@ -176,6 +176,6 @@ class Pooled(DawidSkene):
         """Assumptions and priors as text."""
         story = (
             "Every item has one true class; all coders share one confusion matrix, so nothing is "
-            "learnt about single coders."
+            "estimated about single coders."
         )
         return [story, *super().describe()[1:]]

@@ -34,7 +34,7 @@ class Encoded:
     n_labels: int
     n_silent: int = 0  # how many of the last matrices give labels that are no votes
     # kind of the items of each pattern, shape [pattern], where items differ before they are
-    # labelled; see :attr:`Model.item_kinds`
+    # labeled; see :attr:`Model.item_kinds`
     kind: Ints | None = None
 
     @property
@@ -219,8 +219,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
     if n_coders < 2:
         problems.append(
             Problem(
-                "There is one coder: agreement and the quality of coders cannot be learnt from "
-                "one.",
+                "There is one coder: agreement and coder quality cannot be estimated.",
                 source,
                 "Add a second coder; see that the coder column is the right one "
                 f"({Option('coder')}).",
@@ -229,8 +228,8 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
     elif not shared:
         problems.append(
             Problem(
-                "No item was labelled by two coders, so agreement and the quality of coders "
-                "cannot be learnt.",
+                "No item was labeled by two coders, so agreement and coder quality "
+                "cannot be estimated.",
                 source,
                 "Let coders share items; see that the item and coder columns are the right ones "
                 f"({Option('item')}, {Option('coder')}).",

@@ -227,7 +227,7 @@ class GroupedCoders(HierarchicalDawidSkene):
             return super().start(counts, sizes)
         member, parts = np.array(self.members), []
         for group in range(len(self.group_names)):
-            # coders of other groups are as if they had not labelled
+            # coders of other groups are as if they had not labeled
             mine = np.where((member == group)[:, None, None], counts, 0.0)
             parts.append(super().start(mine, sizes).population)
         population = {

@@ -46,8 +46,8 @@ class HierarchicalDawidSkene(ConjugateModel):
     from the others exactly as much as the data support. The mean row of a class is held near e(a),
     which has the accuracy a that all classes share on its diagonal and uniform errors. Its strength
     t is 300 by default, so that classes do not drift to where no label names them; with a spread,
-    ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, it is learnt for each class, and falls where the
-    labels say plainly that most coders take the class for its neighbour. It is what is fitted by
+    ``Diagonal(300.0, 0.7, 10.0, spread=1.0)``, it is estimated for each class, and falls where the
+    labels say plainly that most coders take the class for its neighbor. It is what is fitted by
     default where a stack cannot be.
 
     Parameters
@@ -60,7 +60,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         Prior of the concentration of each row, in pseudo-labels.
     returning
         Rows of coders that are known from an earlier fit, see :func:`annomodels.prior_from`. They
-        stand for themselves: the population is that of the other coders.
+        are left out of the population, which describes the other coders.
     places
         Place of each coder of the data among `returning`, -1 for others; :meth:`with_data` says it.
 
@@ -354,9 +354,9 @@ class HierarchicalDawidSkene(ConjugateModel):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "Every item has one true class; every coder has a confusion matrix of their own, "
+            "Every item has one true class; every coder has a confusion matrix, "
             "drawn from a population of coders whose mean and spread are estimated too.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Population mean of each row: Dirichlet with {self._strength()} "
             f"pseudo-counts, {self._centre()} of them on the right label.",
             f"Concentration of the coders around it: {self.concentration.in_words}.",

@@ -33,16 +33,17 @@ class Interval(Model):
         y_n = \text{round}(y_n^*), \quad
         y_n^* \sim N(\mu + b_j + s_j (x_i - \mu), \; \delta_i^2 \sigma_j^2)
 
-    A bias is what a coder gives too much at the average item; scales average 1 and biases 0 over
-    the population of coders, which is what ties the truth to the scale of the labels. The mean of
-    the coders' variances is v, and that of the squared difficulties 1, so both are identified; an
-    item that coders do not agree on gets a difficulty above 1 and pulls less on everything else
-    (its labels are Student-t distributed, with four degrees of freedom or more). A negative scale
-    is a coder who reversed the scale.
+    A bias is the mean excess of a coder's labels at the average item. Over the population of
+    coders, scales average 1 and biases 0, which ties the truth to the scale of the labels. The
+    mean of the coders' variances is v, and the mean of the squared difficulties is 1, so both are
+    identified.
+    An item on which coders disagree gets a difficulty above 1 and less weight elsewhere: its labels
+    are Student-t distributed, with four degrees of freedom or more. A coder with a negative scale
+    has reversed the scale.
 
-    Labels are rounded to the steps of the scale, and a label at an end of the scale stands for
-    anything beyond: that all coders answered 0 says that the truth lies at 0 or as far below as
-    one likes, not that they measured it without any error.
+    Labels are rounded to the steps of the scale, and a label at an end of the scale means
+    this value or anything beyond. If all coders answer 0, the truth may lie at 0 or below; it is
+    not measured without error.
 
     Parameters
     ----------

@@ -184,9 +184,9 @@ class Mace(ConjugateModel):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "Every item has one true class; a coder knows it with a probability of their own, and "
+            "Every item has one true class; each coder knows it with some probability, and "
             "otherwise guesses by a habit that does not depend on the item.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Competences: Beta({self.competence.a:g}, {self.competence.b:g}); guesses: Dirichlet "
-            f"with {self.guess.concentration:g} pseudo-counts a label.",
+            f"with {self.guess.concentration:g} pseudo-counts per label.",
         ]

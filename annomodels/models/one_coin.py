@@ -42,7 +42,7 @@ class OneCoin(ConjugateModel):
         P(y_n = l \mid c_{i_n} = k) = \rho_{j_n} \text{ if } l = k \text{, else }
         \frac{1 - \rho_{j_n}}{K - 1}
 
-    The smallest model that tells coders apart: for few labels a coder, many classes, or classes
+    The smallest model that tells coders apart: for few labels per coder, many classes, or classes
     that are alike. It cannot see that a coder confuses two labels or prefers one.
 
     Parameters
@@ -165,7 +165,7 @@ class OneCoin(ConjugateModel):
 
     def _priors(self) -> list[str]:
         return [
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Accuracies: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
         ]
 
@@ -182,7 +182,7 @@ class ClassConditional(OneCoin):
         \frac{1 - \rho_{j_n,k}}{K - 1}
 
     Between one coin and Dawid-Skene, which it is for two classes. It sees that a class is hard for
-    a coder, not which other label the class is taken for.
+    a coder, not which wrong label the coder prefers.
 
     Parameters
     ----------

@@ -334,14 +334,13 @@ class SingleTruth(PairModel):
         Examples
         --------
         >>> SingleTruth().describe()[1]
-        'Weights of the classes: Dirichlet with 1 pseudo-counts a class.'
+        'Weights of the classes: Dirichlet with 1 pseudo-count per class.'
         """
         other = ', or "none of these",' if self.none else ""
         return [
             f"One of the interpretations of a mention{other} is true; a coder names it with an "
             "accuracy that is their own for each class, and else one of the others.",
-            f"Weights of the classes: Dirichlet with {self.prevalence.concentration:g} "
-            "pseudo-counts a class.",
+            f"Weights of the classes: {self.prevalence.in_words}.",
             f"Mean accuracy of the coders: Beta({self.accuracy.a:g}, {self.accuracy.b:g}).",
             f"Concentration of the coders around it: {self.concentration.in_words}.",
         ]

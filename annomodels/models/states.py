@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import (
@@ -30,7 +31,7 @@ class Kinds:
     of_item: Ints  # kind of each item, shape [item]
     # what the terms of the columns about items are for each kind, shape [kind, term]
     design: Floats
-    # gives log P(state) of an item of some kinds on a draw, before it is labelled, [kind, state]
+    # gives log P(state) of an item of some kinds on a draw, before it is labeled, [kind, state]
     log_share: Callable[[int, Ints], Floats]
 
     def of_items(self, names: Sequence[str]) -> Ints:
@@ -40,8 +41,8 @@ class Kinds:
         place = dict(zip(self.names, self.of_item.tolist(), strict=True))
         if lacking := [name for name in names if name not in place]:
             raise NotApplicable(
-                f"{len(lacking)} item(s) were not in the fit, so that their covariates are not "
-                f"known: {', '.join(lacking[:5])}. Fit the model to all items."
+                f"Not in the fit, so without known covariates: {counted(len(lacking), 'item')}, "
+                f"{', '.join(lacking[:5])}. Fit the model to all items."
             )
         return np.array([place[name] for name in names], dtype=np.int64)
 

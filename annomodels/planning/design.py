@@ -75,16 +75,16 @@ def sentences(
     unclear = [_name(r) for r in cheaper if r["reaches"] == "unclear" and r is not best]
     if unclear:
         notes.append(
-            f"Within the Monte Carlo error also {' or '.join(unclear)} may do: more replications "
-            "would tell."
+            f"Within the Monte Carlo error, {' or '.join(unclear)} may also do: run more "
+            "replications."
         )
     notes.append(
-        f"Each design was carried out {replications} times on "
+        f"Each design was simulated {replications} times on "
         + (
-            "data drawn from the posterior of the pilot. Where the pilot's model does not hold, "
-            "because items differ in difficulty, say, more labels are needed."
+            "data drawn from the posterior of the pilot. If the pilot's model is wrong, "
+            "for example because items differ in difficulty, more labels are needed."
             if from_pilot
-            else "made-up data. The numbers are as good as the assumptions: a pilot tells more."
+            else "simulated data. The numbers rest on the assumptions: a pilot is more reliable."
         )
     )
     return tuple(notes)
@@ -206,7 +206,7 @@ def design(
         takes, ``stack`` in general. ``dawid-skene`` is several times as fast, and about as right
         where coders err independently.
     replications
-        Made-up studies for each design.
+        Number of simulated studies per design.
     seed
         The same seed gives the same numbers. All designs share their random numbers as far as
         possible, so that they can be compared.

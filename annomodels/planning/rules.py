@@ -99,9 +99,9 @@ FIRST = (
     Rule(
         "pooled",
         lambda f: f.usual == "pooled",
-        "Confusion matrices of {coders:,} coders and {labels:,} labels have {rows:,} rows, more "
-        "than {annotations:,} labels tell of: all coders are taken for alike. With fewer labels "
-        "(those that mean nearly the same taken for one) coders can be told apart.",
+        "Confusion matrices of {coders:,} coders and {labels:,} labels have {rows:,} rows, too "
+        "many for {annotations:,} labels: the model treats all coders alike. Merge labels that "
+        "mean nearly the same to estimate single coders.",
     ),
     Rule(
         "hierarchical",
@@ -184,7 +184,7 @@ def supports(data: Annotations) -> tuple[Use, ...]:
     facts = facts_of(data)
     coders = facts.coders
     one = counted(coders, "coder")
-    pairs = "" if facts.shared > 0 else "no item was labelled by two coders"
+    pairs = "" if facts.shared > 0 else "no item was labeled by two coders"
     agreed = "there is only one coder" if coders < 2 else pairs
     if facts.labels < 2:
         agreed = agreed or "all labels are the same"

@@ -57,8 +57,8 @@ def assign(
 Accuracy = float | Beta | Diagonal | Sequence[float]
 
 KINDS = ("honest", "uniform spammer", "constant spammer", "habitual spammer", "adversary")
-"""Kinds of made-up coders. Spammers do not look at the item: they pick a label at random with
-equal chances, always give the same one, or follow a habit of their own."""
+"""Kinds of simulated coders. Spammers ignore the item: they pick a label at random with equal
+chances, always give the same one, or follow a habit."""
 
 
 def draw_coders(
@@ -252,7 +252,7 @@ def simulate(
     gold: int = 0,
     seed: int = 0,
 ) -> Simulation:
-    r"""Make up annotations from what you assume of items and coders.
+    r"""Simulate annotations from assumptions about items and coders.
 
     truth[i] ~ prevalence; coder j sees reading r of item i (the truth, or for an ambiguous item
     one of its two readings, the first with probability share[i]); the label l has probability
@@ -274,7 +274,7 @@ def simulate(
     spammers, adversaries
         Share of coders whose labels do not depend on the item, and who swap labels.
     ambiguous
-        Share of items with two readings; the first is seen with a share between .5 and .8.
+        Share of items with two readings; coders see the first with a probability of 0.5 to 0.8.
     difficulty
         Standard deviation of the items' difficulty, on the scale of log-odds.
     workload

@@ -53,7 +53,7 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     ends = (middle, low, high)
     style.intervals(ax, rows, ends, style.BLUE, "o", "corrected", width=1.1)
     look: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.MUTED}
-    ax.plot(raw[shown], rows, "D", markersize=5.5, label="as labelled", zorder=3, **look)
+    ax.plot(raw[shown], rows, "D", markersize=5.5, label="as labeled", zorder=3, **look)
     style.rows(ax, (labels[k] for k in shown))
     ax.set_xlim(-0.01, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
     ax.set_xlabel("share of the items")

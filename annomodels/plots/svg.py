@@ -30,8 +30,9 @@ def inline(figure: Figure, key: str, title: str, description: str) -> str:
     >>> inline(figure(1.0), "empty", "Nothing", "An empty figure.")[:44]
     '<svg class="plot" viewBox="0 0 352.8 72" rol'
     """
-    root = ElementTree.fromstring(_draw(figure, key))
-    used = set(re.findall(r"#([\w.-]+)", " ".join(_references(root))))
+    drawn = _draw(figure, key)
+    root = ElementTree.fromstring(drawn)
+    used = set(re.findall(r'(?:xlink:href="|url\()#([\w.-]+)', drawn.decode()))
     ids = {old: f"{key}-{n}" for n, old in enumerate(sorted(used))}
     body = "".join(_write(child, ids) for child in root)
     box = _rounded(root.get("viewBox", ""))
@@ -53,15 +54,6 @@ def _draw(figure: Figure, key: str) -> bytes:
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support")
         figure.savefig(target, format="svg", metadata={"Date": None})
     return target.getvalue()
-
-
-def _references(root: ElementTree.Element) -> list[str]:
-    found = []
-    for node in root.iter():
-        found += [v for k, v in node.attrib.items() if k == _HREF or v.startswith("url(#")]
-        if "url(#" in node.get("style", ""):
-            found += re.findall(r"url\(#[^)]*\)", node.attrib["style"])
-    return found
 
 
 def _rounded(text: str) -> str:

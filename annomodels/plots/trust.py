@@ -163,7 +163,7 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
     ends = np.concatenate([accuracy, low[np.isfinite(low)]])
     ax.set_ylim(min(0.9, float(ends.min(initial=0.9))) - 0.02, 1.01)
     ax.set_xlim(-0.02, 1.03)
-    ax.set_xlabel("share of the items that is kept, the surest first")
+    ax.set_xlabel("share of the items kept, highest probability first")
     ax.set_ylabel("expected accuracy of their gold labels")
     style.axes_style(ax, grid="both", frame=True)
     return made

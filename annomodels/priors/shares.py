@@ -55,6 +55,12 @@ class Dirichlet(Html):
             )
         return self.concentration * n_classes * np.array(self.shares)
 
+    @property
+    def in_words(self) -> str:
+        """Text of the prior in reports."""
+        counts = "pseudo-count" if self.concentration == 1 else "pseudo-counts"
+        return f"Dirichlet with {self.concentration:g} {counts} per class"
+
     def __repr__(self) -> str:
         more = f", shares={self.shares!r}" if self.shares else ""
         return f"Dirichlet(concentration={self.concentration!r}{more})"
@@ -112,7 +118,7 @@ class Diagonal(Html):
         accuracy, certainty * (1 - accuracy)); only for the population of a hierarchical model.
     spread
         Standard deviation of the logarithm of the strength. 0 (the default): the strength is as
-        given. Above: each row has a strength of its own that is estimated too, log-normal with
+        given. Above: each row has a separate strength, which is estimated, log-normal with
         median ``strength``; only for the population of a hierarchical model.
 
     Examples

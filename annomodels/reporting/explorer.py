@@ -15,7 +15,7 @@ from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.draws import thinned
-from annomodels.summaries.gold.evidence import contributions
+from annomodels.summaries.gold.evidence import contributions, runs
 
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints
@@ -128,16 +128,10 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
 
 def _contributions(facts: Facts, p: Floats) -> Floats:
     """Log-odds that each label adds for the gold label against the runner-up, [annotation]."""
-    data = facts.data
-    order = np.argsort(-p, axis=1, kind="stable")
-    found = contributions(
-        thinned(facts.tree, data, 200), data, order[:, 0], order[:, min(1, p.shape[1] - 1)]
-    )
-    keys = found.item * data.n_coders + found.coder
-    sort = np.argsort(keys, kind="stable")
-    mine = data.item.astype(np.int64) * data.n_coders + data.coder
-    out: Floats = found.value[sort][np.searchsorted(keys[sort], mine)]
-    return out
+    data, order = facts.data, np.argsort(-p, axis=1, kind="stable")
+    first, second = order[:, 0], order[:, min(1, p.shape[1] - 1)]
+    found = contributions(thinned(facts.tree, data, 200), data, first, second)
+    return found.value[np.cumsum(runs(data)) - 1]
 
 
 def packed(files: Mapping[str, str]) -> str:

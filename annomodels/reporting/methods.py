@@ -11,7 +11,7 @@ from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.data.columns import decimal
 from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts, facts_of
-from annomodels.reporting.outcome import labelled, results
+from annomodels.reporting.outcome import labeled, results
 from annomodels.reporting.prose import (
     Source,
     as_latex,
@@ -93,7 +93,7 @@ def paragraphs(fit: Fit | Facts) -> list[str]:
     facts = facts_of(fit)
     agreed = [_agreement(facts)] if facts.has("agreement") else []
     model = " ".join(_model(facts))
-    return [labelled(facts), *agreed, model, _inference(facts), results(facts)]
+    return [labeled(facts), *agreed, model, _inference(facts), results(facts)]
 
 
 def _agreement(facts: Facts) -> str:

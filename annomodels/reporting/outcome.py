@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from annomodels.types import Floats
 
 
-def labelled(facts: Facts) -> str:
+def labeled(facts: Facts) -> str:
     """State what was labeled by whom."""
     if facts.truth == "link":
         return _judged(facts)
@@ -32,7 +32,7 @@ def labelled(facts: Facts) -> str:
         labels = f" with {counted(data.n_labels, 'label')} ({names})"
     given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
     text = (
-        f"{counted(data.n_items, 'item').capitalize()} were labelled by "
+        f"{counted(data.n_items, 'item').capitalize()} were labeled by "
         f"{counted(data.n_coders, 'coder')}{labels}; {given}, {each} "
         f"(median {per_item.median:g}){repeats}."
     )
@@ -116,7 +116,7 @@ def _results_of_links(facts: Facts) -> str:
 def _caution(facts: Facts) -> str:
     if facts.fit.model.stacks:
         return "they are calibrated on public data sets with known truth"
-    return "they are too sure where items differ in difficulty"
+    return "they are overconfident if items differ in difficulty"
 
 
 def _coders(draws: Floats) -> str:

@@ -85,12 +85,12 @@ def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
     coders = [data.n_coders for data in questions.values()]
     text = (
         f"{counted(len(questions), 'question')} {'was' if len(questions) == 1 else 'were'} "
-        f"analysed, each by itself ({_named(list(questions))}): {_span(items, 'item')} and "
+        f"analyzed, each by itself ({_named(list(questions))}): {_span(items, 'item')} and "
         f"{_span(coders, 'coder')} a question."
     )
     if left_out:
         listed = "; ".join(f"{name(question)} ({why})" for question, why in left_out.items())
-        text += f" Not analysed: {listed}."
+        text += f" Not analyzed: {listed}."
     return text
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from annomodels.data.columns import percent
+from annomodels.summaries.trust.calibration import jeffreys
 
 if TYPE_CHECKING:
     from annomodels.summaries.trust.checks import Check
@@ -50,11 +51,7 @@ def share_interval(k: int, n: int) -> str:
     >>> share_interval(785, 800)
     '97.0 % to 98.9 %'
     """
-    from scipy.special import betaincinv
-
-    low = 0.0 if k == 0 else float(betaincinv(k + 0.5, n - k + 0.5, 0.025))
-    high = 1.0 if k == n else float(betaincinv(k + 0.5, n - k + 0.5, 0.975))
-    return f"{percent(low)} to {percent(high)}"
+    return " to ".join(map(percent, jeffreys(k, n)))
 
 
 def listed(names: list[str], most: int = 3) -> str:

@@ -116,12 +116,12 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
         )
     if census.unlabelled:
         items = counted(census.unlabelled, "item")
-        notes.append(f"Left out because nobody labelled them: {items}.")
+        notes.append(f"Left out because nobody labeled them: {items}.")
     notes += variants(Counter(intake.labels.counts) + Counter(intake.dont_know.counts), "label")
     notes += variants(intake.coders.counts, "coder")  # counts are taken over as they are
     if census.repeats:
         notes.append(
-            f"{counted(census.repeats, 'label')} given by a coder who had labelled the item "
+            f"{counted(census.repeats, 'label')} given by a coder who had labeled the item "
             f"before; {census.conflicts:,} of them differ from the label before; all are kept."
         )
     notes += overlap_notes(census.n_coders, census.shared_items, lambda: census.components)

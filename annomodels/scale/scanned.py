@@ -64,10 +64,10 @@ class Scanned(Html):
     repeated_pairs, repeats_agree
         Pairs of labels that a coder gave to one item, and how many are equal, shape [coder].
     repeats, conflicts
-        Labels given by a coder who had labelled the item before; those that differ from the label
+        Labels given by a coder who had labeled the item before; those that differ from the label
         before.
     shared_items, compared_items
-        Number of items that two coders or more labelled; that have two labels or known truth.
+        Number of items that two coders or more labeled; that have two labels or known truth.
     components
         In how many parts that share no item the coders fall.
     fewest, most

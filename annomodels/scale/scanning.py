@@ -83,7 +83,7 @@ def scan(
     question
         Which question to take where a column of this name holds several; they are never mixed.
     repeats
-        As in :func:`annomodels.read`: "keep" if coders labelled items more than once.
+        As in :func:`annomodels.read`: "keep" if coders labeled items more than once.
     cache
         Folder in which the sorted blocks are kept; a second scan of the same files finds them
         there. Without it they are in a temporary folder and go with the result.

@@ -22,7 +22,7 @@ class Shell(Annotations):
     counts: Ints = field(default_factory=_none)
     # pairs of labels that each coder gave to one item, and how many are equal
     repeated: tuple[Ints, Ints] = field(default_factory=lambda: (_none(), _none()))
-    n_repeats: int = 0  # labels given by a coder who had labelled the item before
+    n_repeats: int = 0  # labels given by a coder who had labeled the item before
 
     @property
     def per_coder(self) -> Ints:

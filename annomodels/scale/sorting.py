@@ -118,12 +118,12 @@ class Census:
 
 
 def used_truths(buckets: Iterable[Bucket], wanted: AnyArray) -> set[int]:
-    """Which of some truths, by their numbers, are known of items that somebody labelled."""
+    """Which of some truths, by their numbers, are known of items that somebody labeled."""
     used: set[int] = set()
     for bucket in buckets:
         names, columns = bucket.read()
-        labelled = _having(names, columns["item"], columns["label"] >= 0)
-        gold = columns["gold"][labelled[columns["item"]]]
+        labeled = _having(names, columns["item"], columns["label"] >= 0)
+        gold = columns["gold"][labeled[columns["item"]]]
         used |= set(np.unique(gold[np.isin(gold, wanted)]).tolist())
     return used
 
@@ -161,17 +161,17 @@ def _sort(
     if "once" in columns:
         columns = _once(columns, census)
     given, silent = columns["label"] >= 0, columns["label"] <= SILENT
-    present, labelled, asked = (
+    present, labeled, asked = (
         _having(names, columns["item"], rows) for rows in (slice(None), given, silent)
     )
-    census.unlabelled += int((present & ~labelled & ~asked).sum())
-    census.silent += int((asked & ~labelled).sum())
-    if not labelled.any():
+    census.unlabelled += int((present & ~labeled & ~asked).sum())
+    census.silent += int((asked & ~labeled).sum())
+    if not labeled.any():
         return
-    names = names.filter(pa.array(labelled))
+    names = names.filter(pa.array(labeled))
     order = pc.sort_indices(keys_of(names)).to_numpy()
-    place = np.full(len(labelled), -1, dtype=np.int64)
-    place[np.flatnonzero(labelled)[order]] = np.arange(len(names))
+    place = np.full(len(labeled), -1, dtype=np.int64)
+    place[np.flatnonzero(labeled)[order]] = np.arange(len(names))
     names = names.take(pa.array(order))
     columns["item"] = place[columns["item"]]
     gold = _gold(names, columns, recoding, places, census)

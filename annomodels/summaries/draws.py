@@ -74,15 +74,6 @@ class Draws:
             some = np.flatnonzero(truth[:, :, k].max(axis=0) > 0)
             yield some, (state[:, :, some] * truth[None, :, some, k]).reshape(len(state), -1)
 
-    def first(self, count: int) -> Draws:
-        """Return the first draws."""
-        states = self.states
-        if states is not None:
-            values = {name: v[:count] for name, v in states.values.items()}
-            parts = states.share[:count], states.emission[:count], states.truth[:count]
-            states = States(*parts, values)
-        return Draws(self.prevalence[:count], self.confusion[:count], states, self.kinds)
-
     def kinds_of(self, data: Annotations) -> Ints | None:
         """Kind of each item of the data, which may be some of those fitted; None without kinds."""
         if self.kinds is None:

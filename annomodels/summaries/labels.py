@@ -102,13 +102,13 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
     if unused:
         notes.append(f"Nobody used {', '.join(unused[:8])}; their rows show the prior.")
     if data.n_labels < 3:
-        notes.append("Two labels cannot be merged: nothing would be left to tell apart.")
+        notes.append("With two labels, merging would leave only one.")
         return tuple(notes)
     if data.scale != "nominal":
         notes.append(f"Alpha is nominal here, although the scale of the labels is {data.scale}.")
     notes.append(
-        "Merging always makes the crowd more accurate, for there is less to tell apart; what it is "
-        "worth is whether alpha rises, and whether the distinction is needed."
+        "Merging always raises crowd accuracy. It pays only if alpha rises and the distinction is "
+        "not needed."
     )
     change: Any = found["alpha_change"].where(found["alpha_change_low"] > 0)
     if change.notna().any():
@@ -116,7 +116,7 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
         best, pair = found.iloc[place], found.index[place]
         first, second = (label_text(data.labels[k]) for k in pair)
         notes.append(
-            f"Counted as one, {first} and {second} would raise alpha by {best['alpha_change']:.3f} "
+            f"If merged, {first} and {second} would raise alpha by {best['alpha_change']:.3f} "
             f"({best['alpha_change_low']:.3f} to {best['alpha_change_high']:.3f})."
         )
     return tuple(notes)

@@ -100,7 +100,7 @@ def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
         for k, (cls, quantity) in enumerate(kinds)
     ]
     columns = ["coder", "class", "quantity", "mean", "low", "high", "judgments"]
-    notes = (f"Intervals hold {percent(prob, 0)} of the draws.",)
+    notes = (f"Intervals contain {percent(prob, 0)} of the draws.",)
     return Summary("Coders", pd.DataFrame(rows, columns=columns), posterior, notes)
 
 

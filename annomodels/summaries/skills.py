@@ -154,18 +154,18 @@ def no_signal(values: Floats) -> str:
     value = float(np.median(values))
     if not values.any():
         return (
-            "The labels hardly depend on any truth: the signal in them cannot be told from chance, "
-            "as coders agree no more than if the labels of each had been shuffled. Do not take "
-            "these labels for gold."
+            "The labels hardly depend on any truth: their signal looks like chance, since coders "
+            "agree no more than if the labels of each had been shuffled. Do not use these labels "
+            "as gold labels."
         )
     scale = "where 0 is chance and 1 perfect"
     if value < NO_SIGNAL:
         return (
             f"The labels hardly depend on any truth: the signal in them is {value:.2f}, "
-            f"{scale}. Do not take these labels for gold."
+            f"{scale}. Do not use these labels as gold labels."
         )
     return (
         f"The labels may hardly depend on any truth: the signal in them is {value:.2f}, "
         f"{scale}, and below {NO_SIGNAL:g} with probability {(values < NO_SIGNAL).mean():.2f}. "
-        "More labels per item, or other coders, would tell."
+        "More labels per item or other coders would show it."
     )

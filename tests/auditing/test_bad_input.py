@@ -13,7 +13,7 @@ from annomodels.errors import AnnotationError, NotApplicable
 
 @pytest.fixture(autouse=True)
 def _no_plan(monkeypatch):
-    """Leave out what is forecast_widths of widths."""
+    """Leave out the forecasts of widths."""
     from annomodels.auditing import sample, tables
 
     monkeypatch.setattr(sample, "forecast_widths", lambda *_: [])
@@ -233,10 +233,12 @@ def test_known_truth_is_not_part_of_the_estimate(make):
     assert found.n_items == 360
     known = [n for n, k in enumerate(world.fit.data.gold) if k >= 0]
     names = [world.fit.data.items[n] for n in known]
-    with pytest.raises(AnnotationError, match="was told the truth of all"):
+    with pytest.raises(AnnotationError, match="already used the true labels of all"):
         told(world.fit, world.answers(names), drawn="random")
     both = world.answers([*names, *audit.table["item"]])
-    assert "40 items whose truth the fit was told before" in said(told(world.fit, both, audit))
+    assert "40 items with a true label that the fit already used" in said(
+        told(world.fit, both, audit)
+    )
 
 
 def test_strata_without_answers_widen_the_interval(world, audit, answers):
@@ -270,7 +272,7 @@ def test_numbers_are_possible_and_contradictions_tested(make, sharp, contradicte
         assert (table.loc[shares, "high"] <= 1).all()
         assert found.draws["still_wrong"].min() >= 0
         assert table.loc[table["quantity"] == "prevalence", "value"].sum() == pytest.approx(1)
-    assert ("contradict the fit about the number of wrong" in said(found)) == contradicted
+    assert ("contradicts the fit about the number of wrong" in said(found)) == contradicted
 
 
 @pytest.mark.parametrize("drawn", [None, "random"])

@@ -23,7 +23,7 @@ def small(make):
 
 @pytest.fixture
 def no_plan(monkeypatch):
-    """Leave out what is forecast_widths of widths, which no draw depends on."""
+    """Leave out the forecasts of widths, which no draw depends on."""
     monkeypatch.setattr(sample, "forecast_widths", lambda *_: [])
 
 

@@ -80,7 +80,7 @@ def test_files_that_are_called_alike_are_told_apart(paths: list[str], call: Call
         s__y__v_dot_csv="item,coder,label\nt9,ana,up\nt1,ana,down\n",
     )
     refused(
-        call("check", *paths), "labelled 1 item in two files", "x/v.csv, row 2", "y/v.csv, row 3"
+        call("check", *paths), "labeled 1 item in two files", "x/v.csv, row 2", "y/v.csv, row 3"
     )
     for folder in "xy":
         put(**{f"s__{folder}__v_dot_csv": "item,tone\nt1,up\nt2,down\n"})

@@ -76,7 +76,7 @@ def test_convert_writes_every_layout_to_a_file_and_to_stdout(
     shown = call("convert", votes, "--to", to, "--format", "csv").out
     assert shown.replace("\r\n", "\n") == out.read_text()
     if to in ("k-alpha", "cleanlab"):
-        assert "numbers stand for labels" in done.err
+        assert "labels as numbers" in done.err
 
 
 @pytest.mark.parametrize("ending", ["parquet", "jsonl", "tsv", "csv.gz", "json"])

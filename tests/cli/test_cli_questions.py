@@ -37,7 +37,7 @@ def test_each_question_gets_a_folder_and_the_index_links_them(call, survey, tmp_
     whole = {"index.html", "agreement.csv", "methods.md"}
     assert {path.name for path in out.iterdir()} == {*whole, "rude-b", "tone"}
     told = (out / "methods.md").read_text()
-    assert "2 questions were analysed, each by itself" in told
+    assert "2 questions were analyzed, each by itself" in told
     assert "| tone | nominal | 8 | 3 | 2 | 24 |" in told
     assert (out / "agreement.csv").read_text().count("\ntone,alpha,") == 1
     for name, labels in (("rude-b", ("no", "yes")), ("tone", ("neg", "pos"))):
@@ -127,7 +127,7 @@ def test_what_cannot_be_analysed_is_named_and_the_rest_is_done(call, survey, tmp
     assert set(json.loads(done.out)["left_out"]) == {"captcha", "why"}
     page = (out / "index.html").read_text()
     assert "<li><bdi>captcha</bdi>: all 24 answers are &#39;ok&#39;.</li>" in page
-    assert "Not analysed: captcha (all 24 answers are" in (out / "methods.md").read_text()
+    assert "Not analyzed: captcha (all 24 answers are" in (out / "methods.md").read_text()
     nothing = call("agree", path, "--question", "c*", "--question", "w*")
     assert nothing.code == 3
     assert "None of 2 questions can be read: 'captcha' (all 24" in nothing.err
@@ -153,7 +153,7 @@ def test_questions_are_chosen_by_names_and_patterns_each_with_its_scale(
     done = call(*words, *scaled, "--methods", paper)
     assert [row["question"] for row in json.loads(done.out)] == ["stage_1", "stage_2", "tone"]
     text = paper.read_text()
-    assert "3 questions were analysed, each by itself (stage\\_1, stage\\_2 and tone)" in text
+    assert "3 questions were analyzed, each by itself (stage\\_1, stage\\_2 and tone)" in text
     assert "| stage\\_2 | ordinal | 9 | 2 | 4 | 18 |" in text
     assert "| stage\\_1 | nominal |" in text
     assert "krippendorff2019" in text

@@ -212,7 +212,7 @@ def test_methods_are_ready_to_paste(crowd) -> None:
     folder, command = crowd
     fit = am.load(folder / "fit.nc")
     text = (folder / "methods.md").read_text()
-    assert "200 items were labelled by 24 coders with 3 labels (neg, neu and pos); 1,600" in text
+    assert "200 items were labeled by 24 coders with 3 labels (neg, neu and pos); 1,600" in text
     row = fit.agreement().table.set_index("coefficient").loc["alpha"]
     assert f"{row['value']:.2f} (95 % interval {row['low']:.2f} to {row['high']:.2f})" in text
     assert f"implies {row['model']:.2f} ({row['model_low']:.2f} to {row['model_high']:.2f})" in text

@@ -87,7 +87,7 @@ def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
     assert about["model"] == "stack"
     page = (tmp_path / "out" / "report.html").read_text()
     assert "the stack is calibrated on public data sets with known truth" in page
-    assert "too sure where items differ" not in page
+    assert "overconfident if items differ" not in page
     methods = (tmp_path / "out" / "methods.md").read_text()
     assert "streamed from disk" in methods
     assert "Yao" in methods

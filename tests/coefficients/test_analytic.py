@@ -182,6 +182,6 @@ def test_gwets_convention_leads_to_gwets_error(rng):
     data = made(rng, coders=2, missing=0.1)
     found = am.agreement(data, "kappa", missing="gwet", draws=0)
     assert found.analytic().method == "gwet"
-    with pytest.raises(NotApplicable, match="both coders labelled"):
+    with pytest.raises(NotApplicable, match="both coders labeled"):
         found.analytic("fce")
     assert am.agreement(data, "kappa", draws=0).analytic().method == "fleiss_cohen_everitt"

@@ -45,10 +45,3 @@ def test_scikit_learn_cohen_kappa(weights, n_labels, rng):
         name = "weighted_kappa" if weights else "kappa"
         found = am.agreement(annotations(matrix, n_labels), name, distance=weights, draws=0)
         assert found.value == pytest.approx(expected, abs=1e-12)
-
-
-def test_scikit_learn_on_each_pair_gives_light_kappa(rng):
-    matrix = random_matrix(rng, n_coders=4, n_labels=3, missing=0.0)
-    pairs = [cohen_kappa_score(matrix[a], matrix[b]) for a in range(4) for b in range(a + 1, 4)]
-    found = am.agreement(annotations(matrix, 3), "light_kappa", draws=0)
-    assert found.value == pytest.approx(np.mean(pairs), abs=1e-12)

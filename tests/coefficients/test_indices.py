@@ -1,12 +1,10 @@
 """Largest kappa, prevalence and bias of two coders (Cohen 1960; Byrt, Bishop & Carlin 1993)."""
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels.errors import NotApplicable
 
 NAMES = ["kappa", "kappa_max", "prevalence_index", "bias_index", "pabak"]
 
@@ -63,17 +61,3 @@ def test_draws_belong_together():
     expected = (panel["s"].draws - p**2 + b**2) / (1 - p**2 + b**2)
     assert panel["kappa"].draws == pytest.approx(expected)
     assert (panel.difference("kappa_max", "kappa") > -1e-12).all()
-
-
-def test_more_coders_or_labels_have_none():
-    rows = [(i, c, (i + c) % 3) for i in range(6) for c in range(3)]
-    data = am.Annotations.from_records(rows)
-    with pytest.raises(NotApplicable, match="there are 3"):
-        am.agreement(data, "kappa_max")
-    two = data.select(coders=[0, 1])
-    with pytest.raises(NotApplicable, match="the label set has 3"):
-        am.agreement(two, "prevalence_index")
-    assert am.agreement(two, "kappa_max", draws=0).value <= 1
-    panel = am.agreement(two, ["prevalence_index", "kappa"], draws=0)
-    assert panel["prevalence"].reason == "two_labels_only"
-    assert np.isnan(panel["prevalence"].value)

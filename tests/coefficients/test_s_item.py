@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.errors import AnnotationError, NotApplicable
+from annomodels.errors import AnnotationError
 
 HEADS = [("m1", 3, (0, 0)), ("m2", 1, (0, 0)), ("m3", 2, (0, 1)), ("m4", 4, (2, 2))]
 ROWS = [
@@ -75,13 +75,6 @@ def test_draws_belong_together_with_those_of_the_panel(rng):
     assert panel.difference("s_item", "s") == pytest.approx(0, abs=1e-9)
     low, high = panel["s_item"].interval()
     assert low < panel["s_item"].value < high
-
-
-def test_without_chance_levels_the_error_says_how():
-    data = am.Annotations.from_records(ROWS)
-    with pytest.raises(NotApplicable, match=r"chance=\{item: probability\}, or an array"):
-        am.agreement(data, "s_item")
-    assert am.agreement(data, "all", draws=0)["s_item"].reason == "needs_chance"
 
 
 def test_all_problems_with_chance_levels_at_once():

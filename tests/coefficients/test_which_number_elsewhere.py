@@ -1,6 +1,8 @@
 """The table "which number is this elsewhere": every claim recomputed on the cases that back it."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 from elsewhere import ELSEWHERE, as_markdown
@@ -9,6 +11,7 @@ from test_agreement_cases import CASES, masi_dkpro, records
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
 
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 # What the cases call the packages.
 VERIFIER = {
     "NLTK": "nltk",
@@ -120,3 +123,10 @@ def test_every_case_with_a_package_is_claimed_by_a_row():
     }
     # The analytic errors of kappa stand with the coefficient, not in this table.
     assert unclaimed <= {("statsmodels", "cohen_kappa.se"), ("statsmodels", "cohen_kappa.var")}
+
+
+def test_the_page_shows_every_row():
+    assert "{include} generated/elsewhere.md" in (DOCS / "elsewhere.md").read_text("utf-8")
+    rows = [row for row in as_markdown().splitlines() if row.startswith("| `")]
+    assert len(rows) == len(ELSEWHERE)
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}

@@ -237,7 +237,7 @@ JSON_CASES = {
         {"sentences": [["a"]], "clusters": [[["x", 0]]]},
         "'x' is not the position of a word.",
     ),
-    "beyond": ({"sentences": [["a"]], "clusters": [[[0, 7]]]}, "beyond the last word"),
+    "beyond": ({"sentences": [["a"]], "clusters": [[[0, 7]]]}, "Beyond the last word"),
     "shape": ({"sentences": [["a"]], "clusters": [[[0, 1, 2, 3]]]}, "is not a mention"),
     "sentence": ({"sentences": ["a b"], "clusters": []}, "'a b' is not a sentence."),
 }

@@ -89,7 +89,7 @@ def test_copies_of_a_mention_stay_in_the_cluster_that_came_first(
     key = [[(0, 0, 1)], [(0, 3, 6), (1, 0, 0)], [(1, 2, 3), (1, 4, 4), (2, 6, 6)]]
     raw = list(clusters.values())
     if name == "TC-A9":  # one cluster holds copies of the mention of another
-        with pytest.warns(am.errors.DataWarning, match="are in two clusters"):
+        with pytest.warns(am.errors.DataWarning, match="In two clusters"):
             found = score(key, raw)
     else:
         found = score(key, raw)

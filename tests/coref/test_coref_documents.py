@@ -102,7 +102,7 @@ def test_a_document_checks_spans_and_coders() -> None:
         Document("t", ("a", "b"), layers={"ben": layer})
     assert [p.what for p in caught.value.problems] == [
         "The layer of 'ana' is filed under 'ben'.",
-        "1 markable(s) are beyond the last word: 'm9' has word 9, but the words are 0 to 1.",
+        "Beyond the last word: 1 markable; 'm9' has word 9, but the words are 0 to 1.",
     ]
 
 
@@ -138,7 +138,7 @@ def test_spans_not_ids_tell_what_coders_share() -> None:
     [
         (["ab", "c"], "'ab' is not a cluster"),
         ([1, 2], "1 is not a cluster"),
-        ([{"a", "b"}, {"b"}], r"1 mention\(s\) are in two clusters: \"?'b'"),
+        ([{"a", "b"}, {"b"}], r"In two clusters: 1 mention \(\"?'b'"),
         ([[{"a": 1}]], "cannot name a mention"),
     ],
 )

@@ -43,9 +43,7 @@ def test_all_formats_say_the_same(tmp_path: Path) -> None:
     (text,) = read(write_chains(tmp_path))
     assert clusters(text) == [["0-1", "6"], ["3", "4"]]  # words between mentions are not known
     assert read(tmp_path / "tiny.conll")[0].genre == "nw"
-    assert read(tmp_path / "brat")[0].notes == (
-        "brat: 1 relation(s) of the type 'Near' were not used.",
-    )
+    assert read(tmp_path / "brat")[0].notes == ("brat: 1 relation of the type 'Near' not used.",)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

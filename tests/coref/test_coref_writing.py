@@ -84,7 +84,7 @@ def test_conll_tells_of_spaces_and_of_brackets_that_cross() -> None:
     made = Document("d", ("in front", "of", "", "it"), (0,), None, {"c": layer})
     written, notes = to_text(made, "conll")
     assert [note.split(":")[0] for note in notes] == [
-        "CoNLL-2012 brackets nest", "CoNLL-2012 has no spaces in words",
+        "CoNLL-2012 brackets nest", "Words of CoNLL-2012 contain no spaces",
     ]  # fmt: skip
     rows = [line.split("\t") for line in written.splitlines() if "\t" in line]
     assert {len(row) for row in rows} == {12}

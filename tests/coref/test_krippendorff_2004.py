@@ -28,7 +28,7 @@ def test_what_cannot_be_measured_is_said() -> None:
     assert [problem.what for problem in caught.value.problems] == [
         "The unit from 8 to 13 lies beyond text 'the text', which goes from 0 to 10.",
         "Two units of coder 'a' with the label 'x' overlap in text 'the text'.",
-        "There are units of 1 coder(s).",
+        "The units are of 1 coder.",
     ]
     full = unitized_alpha([(0, 1, "a", "x"), (0, 1, "b", "x")], 0, 1)
     assert math.isnan(full.value)

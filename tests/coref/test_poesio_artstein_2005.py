@@ -199,7 +199,7 @@ def test_unfinished_judgments_drop_the_markable_for_all_coders() -> None:
     found = agreement(text, "incl-")
     assert (found.n_items, found.notes) == (
         2,
-        ("1 expression(s) with an unfinished judgment were dropped.",),
+        ("Dropped: 1 expression with an unfinished judgment.",),
     )
     text = document_of_judgments("t", {"x": complete, "y": no_category}, order=order)
     assert agreement(text, "incl-").n_items == 2

@@ -19,7 +19,7 @@ FEW = {"chains": 2, "draws": 200, "warmup": 100, "seed": 1}
 
 
 def hostile(known: int, reversed_coders: int = 6) -> tuple[am.Annotations, np.ndarray]:
-    """Give 200 items, each labelled by 9 coders, of whom some are right on a tenth of them."""
+    """Give 200 items, each labeled by 9 coders, of whom some are right on a tenth of them."""
     rng = np.random.default_rng(100)
     truth = rng.integers(2, size=200)
     accuracy = np.where(np.arange(9) < reversed_coders, 0.1, 0.8)
@@ -117,7 +117,7 @@ def test_a_chain_far_below_another_goes_on_from_there(monkeypatch):
     assert json.loads(fit.tree.attrs["restarted"]) == [1]
     assert (p_truth(fit).argmax(axis=1) == truth)[20:].mean() > 0.98
     assert fit.tree.attrs["rhat_max"] < 1.05
-    assert "Chain 2 sat in one of far lower density" in finding(fit, "solutions")["sentence"]
+    assert "Chain 2 stayed in a far less probable one" in finding(fit, "solutions")["sentence"]
     parted = am.fit(data, "hierarchical", partitions=2, executor="threads", **FEW)
     assert json.loads(parted.tree.attrs["restarted"]) == [1]
     np.testing.assert_array_equal(

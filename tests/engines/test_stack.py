@@ -276,7 +276,7 @@ def test_a_fit_can_be_saved_and_says_what_its_numbers_promise(plain, tmp_path):
         assert "95 % interval" in notes
         assert "public data sets with known truth" in notes
         assert any("stack" in note for note in fit.why(0).notes)
-        assert "too sure" not in " ".join([*fit.gold().notes, *fit.next(budget=5).notes])
+        assert "overconfident" not in " ".join([*fit.gold().notes, *fit.next(budget=5).notes])
 
 
 def test_a_run_that_is_ended_stacks_what_it_has(data):

@@ -104,7 +104,7 @@ def test_items_that_were_shown_again_are_read(write: Write) -> None:
     ]  # fmt: skip
     data = read(write("item,coder,label", rows))
     assert data.repeats == 40
-    assert any("already labelled" in note for note in data.notes)
+    assert any("already labeled" in note for note in data.notes)
 
 
 def test_a_few_repeats_are_only_said(write: Write) -> None:

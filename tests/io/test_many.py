@@ -90,7 +90,7 @@ def test_every_file_that_lacks_a_column_is_named(folder: Path) -> None:
 def test_a_coder_in_two_files_is_refused_unless_items_were_shown_again(folder: Path) -> None:
     for name in ("one", "two"):
         sheet("ana").assign(coder="ana").to_csv(folder / f"{name}.csv", index=False)
-    with pytest.raises(AnnotationError, match="'ana' labelled 6 items in two files") as caught:
+    with pytest.raises(AnnotationError, match="'ana' labeled 6 items in two files") as caught:
         read(folder, item="ID", label="tone")
     assert "one.csv" in caught.value.problems[0].where
     assert read(folder, item="ID", label="tone", repeats="keep").repeats == 6

@@ -221,6 +221,7 @@ def test_json_problems(problems: Any) -> None:
     assert "not JSON" in one(problems("[1, 2", "votes.json")).what
     assert "Not a JSON object: 2 rows" in one(problems("[1, 2]", "votes.json")).what
     assert "no record" in problems("[]", "votes.json")[0].what
+    assert "holds a label" in one(problems("[{}, {}]", "votes.json", format="wide")).what
     assert "nested too deeply" in one(problems("[" * 200_000, "votes.json")).what
     nested = json.dumps([{"item": "t", "coder": "a", "label": ["x", "y"]}])
     assert "type 'list'" in one(problems(nested, "votes.json")).what

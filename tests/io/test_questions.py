@@ -135,7 +135,7 @@ def test_metadata_do_not_stand_in_the_way_of_the_only_question(tmp_path: Path) -
     path.write_text("\n".join([*rows, "t2,ben,neg,4"]) + "\n")
     data = am.read(path)
     assert data.labels == ("neg", "pos")
-    assert any("Taken for no questions: 'lead_time'" in note for note in data.notes)
+    assert any("Not read as questions: 'lead_time'" in note for note in data.notes)
 
 
 def test_a_file_is_parsed_once_however_many_questions_it_has(

@@ -46,7 +46,7 @@ def evaluate(model, data, rng, n=3, scale=0.4):
 
 
 def enumerated(data, prevalence, of_item):
-    """Log likelihood as a sum over every labelling of the items.
+    """Log likelihood as a sum over every labeling of the items.
 
     `of_item(i)` is P(labels of item i | its class), integrated over what else there is, [truth].
     """

@@ -19,8 +19,8 @@ from annomodels.priors import Beta, Dirichlet, Scale
 class Neighbours(am.models.DawidSkene):
     """Dawid-Skene with rows that expect errors on the labels beside the right one."""
 
-    name: ClassVar[str] = "neighbours"
-    title: ClassVar[str] = "Dawid-Skene with neighbours"
+    name: ClassVar[str] = "neighbors"
+    title: ClassVar[str] = "Dawid-Skene with neighbors"
 
     decay: Scale = 1.0
 

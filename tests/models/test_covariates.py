@@ -95,7 +95,7 @@ def test_everything_that_is_wrong_is_said_at_once():
         ("The column 'years' is empty for 1 coder.", "coder ana"),
         ("The column 'trained' holds numbers and texts.", "texts for ana, cem, dea"),
         ("The column 'pay' is empty for 3 coders.", "coder ben, cem, dea"),
-        ("The column 'team' says 'blue' of every coder, so nothing can be learnt.", "team"),
+        ("The column 'team' is 'blue' for every coder: it has no effect.", "team"),
         ("The column 'speed' holds numbers without end.", "dea"),
     ]
     assert all(each.remedy for each in problems.values())
@@ -103,10 +103,10 @@ def test_everything_that_is_wrong_is_said_at_once():
 
 def test_terms_that_cannot_be_told_apart_are_refused():
     twice = {name: {"a": row["years"], "b": 2 * row["years"]} for name, row in KNOWN.items()}
-    with pytest.raises(AnnotationError, match="2 terms of covariates cannot be told apart"):
+    with pytest.raises(AnnotationError, match="2 terms of covariates cannot be identified"):
         SD(coder_covariates=twice).with_data(simulated())
     many = {name: {"who": name, "years": row["years"]} for name, row in KNOWN.items()}
-    with pytest.raises(AnnotationError, match="5 terms of covariates cannot be told apart by 5"):
+    with pytest.raises(AnnotationError, match="5 terms of covariates cannot be identified from 5"):
         SD(coder_covariates=many).with_data(simulated())
 
 

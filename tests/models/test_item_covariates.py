@@ -175,7 +175,7 @@ def test_everything_that_is_wrong_is_said_at_once():
         ("Covariates lack a row for 1 item of the data.", "item i5"),
         ("The column 'length' is empty for 1 item.", "item i0"),
         ("The column 'genre' holds numbers and texts.", caught.value.problems[2].where),
-        ("The column 'team' says 'blue' of every item, so nothing can be learnt.", "team"),
+        ("The column 'team' is 'blue' for every item: it has no effect.", "team"),
     ]
     assert all(each.remedy for each in caught.value.problems)
 
@@ -187,7 +187,7 @@ def test_everything_that_is_wrong_is_said_at_once():
         ({"i0": {}, "i1": {}}, "no column beside the items"),
         (
             [{"item": "i0", "x": 1, "said": "a"}, {"item": "i0", "x": 1, "said": "b"}],
-            r"1 item\(s\) have more than one row, and these differ in 'said'",
+            r"1 item with more than one row, which differ in 'said'",
         ),
     ],
 )
@@ -199,12 +199,14 @@ def test_what_is_no_table_of_items_is_refused(table, what):
 def test_terms_that_cannot_be_told_apart_are_refused():
     data, table = known_items()
     twice = {name: {"a": row["length"], "b": 2 * row["length"]} for name, row in table.items()}
-    with pytest.raises(AnnotationError, match="2 terms of covariates cannot be told apart by 12"):
+    with pytest.raises(AnnotationError, match="2 terms of covariates cannot be identified from 12"):
         SD(item_covariates=twice).with_data(data)
     each = {name: {"who": name} for name in table}
     SD(item_covariates={**each, "i0": {"who": "i1"}}).with_data(data)
     more = {name: {"who": name, "length": row["length"]} for name, row in table.items()}
-    with pytest.raises(AnnotationError, match="12 terms of covariates cannot be told apart by 12"):
+    with pytest.raises(
+        AnnotationError, match="12 terms of covariates cannot be identified from 12"
+    ):
         SD(item_covariates=more).with_data(data)
     wrong = {name.upper(): row for name, row in table.items()}
     with pytest.raises(AnnotationError, match="Name items as the data do, such as i0"):

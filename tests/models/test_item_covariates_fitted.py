@@ -179,7 +179,7 @@ def test_the_check_says_which_terms_the_labels_cannot_tell():
     found = fit.check().table.set_index("name").loc["covariates of items"]
     assert not found["ok"]
     for reason in (
-        "seldom: True (3 item(s) have it", "nearly says the class", "coders never disagree on items"
+        "seldom: True (3 items with it", "nearly equals the class", "coders never disagree on items"
     ):  # fmt: skip
         assert reason in found["sentence"]
     assert "fine" not in found["sentence"]

@@ -248,7 +248,7 @@ def test_another_process_loads_a_class_that_it_was_given_or_has(data, wrapped, t
         model = am.models.Ambiguous(coders=model)
         saved = am.fit(data, model, **OPTIONS, extend=False).save(tmp_path / "fit.nc")
     said = loaded(saved, "nothing")
-    assert said.startswith("NotApplicable False The model 'neighbours' (own_models.Neighbours) is")
+    assert said.startswith("NotApplicable False The model 'neighbors' (own_models.Neighbours) is")
     assert "give the class to am.load as model" in said
 
 

@@ -47,7 +47,7 @@ def test_facts_are_counted():
         ({}, "stack", "here there are 8 coders and 4 labels of the median item"),
         ({"scale": "ordinal"}, "stack", "No one model is right on all data"),
         ({"usual": "hierarchical"}, "hierarchical", "A stack of models is not for these data"),
-        ({"usual": "pooled"}, "pooled", "all coders are taken for alike"),
+        ({"usual": "pooled"}, "pooled", "the model treats all coders alike"),
         ({"scale": "interval"}, "interval", "The labels are numbers"),
     ],
     ids=["usual", "ordinal", "too many", "more rows than labels", "numbers"],

@@ -80,7 +80,7 @@ def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     assert found.smallest is not None
     assert found.smallest["labels"] == sure["labels"].min()
     assert found.notes[0].startswith("The smallest design that reaches 95.0 % right gold labels")
-    assert "8 times on made-up data" in found.notes[-2]
+    assert "8 times on simulated data" in found.notes[-2]
     assert "those of dawid-skene; with one label an item, the votes" in found.notes[-1]
     widths = am.design(
         of="alpha", target=5.0, items=30, coders=4, labels_per_item=[1, 3], replications=3

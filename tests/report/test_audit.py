@@ -184,7 +184,7 @@ def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
     assert check.lamps[TESTED] == "amber"
     assert check.verdict != "trust"
     assert "Of 60 audited gold labels, 60 were wrong" in " ".join(check.sentences)
-    assert "too sure" in off(found)
+    assert "overconfident" in off(found)
 
 
 @pytest.mark.calibration

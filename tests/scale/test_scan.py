@@ -61,7 +61,7 @@ def test_a_scan_equals_reading(read: tuple[Path, am.Annotations], name: str) -> 
     found = scan(str(folder / name), gold="gold")
     assert_same(found.to_annotations(), wanted)
     assert found.repeats == wanted.repeats
-    assert any("item" in note and "nobody labelled" in note for note in found.notes)
+    assert any("item" in note and "nobody labeled" in note for note in found.notes)
 
 
 @pytest.mark.slow

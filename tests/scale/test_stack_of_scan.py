@@ -105,7 +105,7 @@ def test_the_page_gives_the_interval_of_wrong_labels(
     low, high = wrong_interval(both[0].tree) or (0, 0)
     assert f"95 % interval {low:,} to {high:,}" in html
     assert "calibrated on public data sets with known truth" in html
-    assert "too sure where items differ" not in html
+    assert "overconfident if items differ" not in html
 
 
 def test_p_truth_means_what_it_says_better_than_the_votes(tmp_path: Path) -> None:

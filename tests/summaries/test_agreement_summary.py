@@ -41,7 +41,7 @@ def test_model_and_classical_value_agree_when_the_model_is_true(make):
 
 
 def test_ordinal_alpha_takes_its_distance_in_the_model_too(make):
-    """Errors fall on neighbours: the ordinal alpha is far above the nominal one, in both."""
+    """Errors fall on neighbors: the ordinal alpha is far above the nominal one, in both."""
     world = make.world(n_items=800, n_coders=5, n_labels=4)
     near = np.exp(-1.5 * np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
     confusion = np.stack([near / near.sum(axis=1, keepdims=True)] * 5)

@@ -176,7 +176,7 @@ def test_hard_items_make_probabilities_too_sure(make):
     data = world.data.replace(label=np.where(hard[world.data.item], guess, world.data.label))
     result = check(make.gibbs(data, chains=4, draws=300), data)
     assert result.verdict == "check"
-    assert any("P(truth) is then too sure" in sentence for sentence in result.sentences)
+    assert any("P(truth) is then overconfident" in sentence for sentence in result.sentences)
 
 
 @pytest.mark.slow
@@ -219,7 +219,7 @@ def test_random_labels_give_no_signal_whatever_the_posterior_says(make):
     assert not signal(tree, data).any()
     found = check(tree, data)
     assert found.verdict == "do not use"
-    assert "cannot be told from chance" in finding(found, "signal")["sentence"]
+    assert "looks like chance" in finding(found, "signal")["sentence"]
     assert set(coders(tree, data).table["kind"]) == {"not enough evidence"}
 
 

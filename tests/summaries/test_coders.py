@@ -156,7 +156,7 @@ def test_pooled_model_says_that_it_cannot_tell_coders_apart(make):
     tree = make.exact(world.data, world.prevalence, world.confusion[0])
     found = coders(tree, world.data)
     np.testing.assert_allclose(found.table["accuracy"], 0.8)
-    assert "cannot tell them apart" in " ".join(found.notes)
+    assert "cannot compare them" in " ".join(found.notes)
 
 
 def test_shift_and_spread_of_ordered_labels_are_columns_with_intervals(crowd):

@@ -49,7 +49,7 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     assert table.loc["votes, chi-square", "verdict"] != "fits"
     assert table.loc["errors on the same items", "p_value"] < 0.01
     assert "are not spread over the items" in found.notes[0]
-    assert "too sure" in found.notes[0]
+    assert "overconfident" in found.notes[0]
     assert (
         table.loc[["items with 2 of 5 labels b"], "verdict"].item() == "more than the model expects"
     )

@@ -16,7 +16,7 @@ ROWS = np.array([[0.05, 0.55, 0.40], [0.075, 0.85, 0.075], [0.075, 0.075, 0.85]]
 OPTIONS = {"chains": 2, "draws": 200, "warmup": 150, "seed": 1}
 
 
-def labelled(rng, truth, rows):
+def labeled(rng, truth, rows):
     """Labels of all coders [coder, truth, label] of items of these classes."""
     below = rows.cumsum(axis=2)[:, truth, :-1]
     given = (rng.random(below.shape[:2])[:, :, None] > below).sum(axis=2)
@@ -27,7 +27,7 @@ def labelled(rng, truth, rows):
 @pytest.mark.slow
 def test_a_class_that_most_coders_take_for_its_neighbour_is_named(rng):
     truth = rng.choice(3, 600, p=[0.25, 0.45, 0.30])
-    data = labelled(rng, truth, np.broadcast_to(ROWS, (5, 3, 3)))
+    data = labeled(rng, truth, np.broadcast_to(ROWS, (5, 3, 3)))
     fit = am.fit(data, **OPTIONS)
     found = prior_finding(fit.tree, data)
     assert found.severity == 1
@@ -71,7 +71,7 @@ def test_coders_of_the_prior_are_no_conflict(rng):
         state = model.sample_parameters(6, 3, rng)
         truth = rng.choice(3, 200, p=np.exp(state.log_prevalence))
         rows = np.exp(state.log_confusion).transpose(0, 2, 1)
-        data = labelled(rng, truth, rows / rows.sum(axis=2, keepdims=True))
+        data = labeled(rng, truth, rows / rows.sum(axis=2, keepdims=True))
         fit = am.fit(data, "hierarchical", chains=2, draws=80, warmup=60, seed=1, extend=False)
         found.append(prior_finding(fit.tree, data).severity)
     assert sum(found) == 0
@@ -79,7 +79,7 @@ def test_coders_of_the_prior_are_no_conflict(rng):
 
 @pytest.mark.slow
 def test_models_that_expect_nothing_of_a_class_are_not_asked(rng):
-    data = labelled(rng, rng.integers(3, size=40), np.broadcast_to(ROWS, (4, 3, 3)))
+    data = labeled(rng, rng.integers(3, size=40), np.broadcast_to(ROWS, (4, 3, 3)))
     for name in ("dawid-skene", "one-coin", "pooled"):
         fit = am.fit(data, name, chains=1, draws=10, warmup=5, seed=1, extend=False)
         assert prior_finding(fit.tree, data) is None

@@ -126,7 +126,7 @@ def test_weighing_agrees_with_fitting_again(small):
 
     fitted = fit(1.0)
     found = fitted.prior_sensitivity()
-    assert "The draws were weighed" in found.notes[0]
+    assert "The draws were reweighted" in found.notes[0]
     table = found.table.set_index(["what", "name"])
     for column, power in POWERS.items():
         again = fit(power)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.data.copying import compared, copied
+from annomodels.data.copying import compared
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.copies import families, families_finding
@@ -42,42 +42,6 @@ def annotations(labels, **options):
 
 def names_of(groups, data):
     return [sorted(data.coders[j] for j in group) for group in groups]
-
-
-@pytest.mark.parametrize("n_labels", [2, 4])
-def test_coders_who_copy_are_named(rng, n_labels):
-    labels, _ = said(rng, 200, [0.7] * 6, n_labels)
-    labels[:, 1] = labels[:, 2] = labels[:, 0]
-    data = annotations(labels)
-    assert names_of(copied(compared(data)).coders, data) == [["c0", "c1", "c2"]]
-
-
-def test_few_copies_differ_now_and_then(rng):
-    labels, _ = said(rng, 400, [0.75] * 8)
-    labels[4:, 1] = labels[4:, 0]
-    data = annotations(labels)
-    assert names_of(copied(compared(data)).coders, data) == [["c0", "c1"]]
-
-
-def test_independent_coders_are_no_copies():
-    found = 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        accuracy = rng.beta(rng.uniform(3, 20), rng.uniform(0.5, 4), rng.integers(3, 20))
-        labels, _ = said(rng, 150, accuracy, int(rng.integers(2, 5)), int(rng.integers(2, 8)))
-        found += bool(copied(compared(annotations(labels))).coders)
-    assert found <= 1
-
-
-def test_two_nearly_perfect_coders_are_no_copies(rng):
-    labels, _ = said(rng, 300, [0.997, 0.997, 0.8, 0.8, 0.8, 0.75])
-    assert copied(compared(annotations(labels))).coders == ()
-
-
-def test_coders_of_one_label_are_no_copies(rng):
-    labels, _ = said(rng, 200, [0.8] * 6)
-    labels[:, :2] = 1
-    assert copied(compared(annotations(labels))).coders == ()
 
 
 def family(rng, n_items=300):
@@ -163,7 +127,7 @@ def test_coders_of_a_single_label_are_alike(rng):
     found = single_labels_finding(single(labels))
     assert found.severity == 1
     assert "100 % of the labels are the only one of their coder (500 of 500" in found.sentence
-    assert "these coders are taken for alike" in found.sentence
+    assert "the model treats these coders alike" in found.sentence
     assert "(coder=)" in found.sentence
     usual = annotations(labels)
     assert single_labels_finding(usual).severity == 0
@@ -180,7 +144,7 @@ def test_labels_that_were_hardly_given_are_counted(rng):
     n = int((np.bincount(data.label) < 20).sum())
     assert f"{n} of {data.n_labels} labels were given fewer than 20 times" in found.sentence
     assert f"{5 * data.n_labels:,} rows" in found.sentence
-    assert "all coders are taken for alike" in seldom_finding(data, alike=True).sentence
+    assert "the model treats all coders alike" in seldom_finding(data, alike=True).sentence
     for few in (said(rng, 6, [0.8] * 3, 4), said(rng, 800, [0.8] * 5, 30)):
         assert seldom_finding(annotations(few[0]), alike=False).severity == 0
 
@@ -192,14 +156,14 @@ def test_a_crowd_of_which_each_coder_gave_one_label_is_checked(rng):
     fit = am.fit(single(labels), "pooled", chains=2, draws=50, warmup=30, seed=1)
     found = fit.check()
     assert found.verdict == "check"
-    assert any("One label says nothing of who gave it" in line for line in found.sentences)
+    assert any("One label says nothing about its coder" in line for line in found.sentences)
 
 
 def test_labels_that_are_all_equal_tell_nothing():
     rows = [(i, j, "yes") for i in range(8) for j in range(3)]
     found = one_label_finding(am.Annotations.from_records(rows, labels=["no", "yes"]))
     assert found.severity == 2
-    assert found.sentence.startswith("All labels are yes: nothing in them tells one item from")
+    assert found.sentence.startswith("All labels are yes: they do not distinguish items")
 
 
 def test_two_coders_cannot_tell_who_is_right(rng):

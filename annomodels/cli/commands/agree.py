@@ -56,7 +56,7 @@ SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_66
 )
 @option(
     "--positive",
-    "With --by document: 1 where no coder used LABEL, 0 where only one did.",
+    "With --by document: value 1 if no coder used LABEL, 0 if only one did.",
     metavar="LABEL",
 )
 @option(
@@ -81,10 +81,10 @@ def command(
     reading: Reading,
     writing: Writing,
 ) -> int:
-    """Compute the agreement coefficients of DATA with 95 % intervals.
+    """Compute agreement coefficients of DATA with intervals.
 
-    An undefined coefficient is listed with the reason. The coefficients that the fitted model
-    implies are in agreement.csv of `annomodels run`.
+    Intervals have 95 % probability. An undefined coefficient is listed with the reason. The
+    coefficients that the fitted model implies are in agreement.csv of `annomodels run`.
     """
     from annomodels.coefficients.agreement import agreement
 

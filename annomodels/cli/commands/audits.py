@@ -116,7 +116,7 @@ def audit(
 )
 @option(
     "--weights",
-    "Column of the judged items with one over the chance that each had to be drawn.",
+    "Column of the judged items with the inverse of each item's probability of being drawn.",
     metavar="COLUMN",
 )
 @option(
@@ -124,7 +124,7 @@ def audit(
     "Column of --items that is the same for repeats of one item, which count as one.",
     metavar="COLUMN",
 )
-@option("--label", "Only label whose prevalence is shown.", metavar="LABEL")
+@option("--label", "Show the prevalence of this label only.", metavar="LABEL")
 @option("--table shown", "Table to show.", TABLES, "overall")
 def estimate(
     fit: str,
@@ -143,7 +143,7 @@ def estimate(
     gates: tuple[str, ...],
     writing: Writing,
 ) -> int:
-    """Estimate label and coder accuracy from items that an expert judged.
+    """Estimate label and coder accuracy from an audit.
 
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
     (model). If the items were drawn at random, the intervals allow for errors of the model.

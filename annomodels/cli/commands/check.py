@@ -25,7 +25,7 @@ QUESTIONS = columns(
 
 # meaning of the rows
 CHECKS = (
-    "overlap groups: items that are linked by coders who labelled several of them. With more than "
+    "overlap groups: items that are linked by coders who labeled several of them. With more than "
     "one, coders of different groups cannot be compared.",
     "scale: nominal takes labels as names; say --scale ordinal, interval or ratio if they have an "
     "order or are numbers.",
@@ -39,12 +39,12 @@ CHECKS = (
     "check coding.xlsx --item article --every-question",
 )
 def command(data: str, every_question: bool, reading: Reading, writing: Writing) -> None:
-    """Describe DATA: counts, oddities, and the analyses that it supports.
+    """Describe DATA: counts, problems, supported analyses.
 
-    The last lines say what can be had from these labels, such as alpha, gold labels or the accuracy
-    of coders, and what not yet, with the reason. Several questions (--every-question, or --question
-    with a pattern such as 'stage_*') stand in one table; columns that are no questions are named
-    with the reason.
+    The last lines list what these labels support, such as alpha, gold labels or coder accuracy,
+    and what they do not support yet, with the reason. Several questions (--every-question, or
+    --question with a pattern such as 'stage_*') share one table. Columns that are not questions
+    are listed with the reason.
     """
     if several(reading, every_question):
         _each(data, load_each(data, reading), writing)

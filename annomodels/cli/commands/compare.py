@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "item",
 )
 def command(fits: tuple[str, ...], by: By, writing: Writing) -> None:
-    """Compare fits of different models to the same data by their predictions of held-out data."""
+    """Compare fits by their predictions of held-out data."""
     from pathlib import Path
 
     from annomodels.fitting.compare import compare

@@ -22,7 +22,7 @@ TO = (
 )
 @option("--to", "Layout to write; `annomodels formats` explains each.", TO, "long")
 def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Writing) -> None:
-    """Write the labels of DATA as a long table, or as another program reads them.
+    """Write the labels of DATA in another layout.
 
     Without -o the result goes to stdout. The ending of FILE decides between csv, tsv, json, jsonl
     and parquet for tables.
@@ -35,4 +35,4 @@ def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Wr
     put(named(to, LAYOUTS), labels, writing, spreadsheet)
     if to == "cleanlab" or (to in ("k-alpha", "recal") and not all_numbers(labels.labels)):
         pairs = enumerate(labels.labels, 0 if to == "cleanlab" else 1)
-        note(f"note: numbers stand for labels: {', '.join(f'{k} = {name}' for k, name in pairs)}")
+        note(f"note: labels as numbers: {', '.join(f'{k} = {name}' for k, name in pairs)}")

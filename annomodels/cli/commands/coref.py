@@ -65,7 +65,7 @@ def output_options(command: Command) -> Command:
     DISTANCES,
 )
 @option("--coefficient", "Coefficient; K treats labels as the same or not.", COEFFICIENTS, "alpha")
-@option("--by", "A part of the table for each of these.", BY)
+@option("--by", "Split the table by document or genre.", BY)
 @option(
     "--model",
     "Model of the silver chains [default: pairs with -o FOLDER, else none].",
@@ -93,10 +93,11 @@ def command(
     writing: Writing,
     **measures: Any,
 ) -> int:
-    """Measure agreement on mentions, coreferent pairs and chains, with 90 % intervals.
+    """Measure agreement on mentions, coreferent pairs and chains.
 
-    FILES are files, folders or zip archives in CoNLL-2012, CorefUD, MMAX2, brat, JSON lines or a
-    long table of chains; NAME=PATH names the coder of a path. A folder (-o) gets report.html,
+    Intervals have 90 % probability. FILES are files, folders or zip archives in CoNLL-2012,
+    CorefUD, MMAX2, brat, JSON lines or a long table of chains; NAME=PATH names the coder of a
+    path. A folder (-o) gets report.html,
     agreement.csv, texts.csv, places.csv, coders.csv, unaligned.csv, and of the silver chains
     links.csv, rates.csv, silver.jsonl and silver.conll.
     """

@@ -18,7 +18,7 @@ SHORT = columns("name items coders labels", COUNT, TITLE)
 @as_command("datasets", "datasets anesthesia -o labels.csv")
 @click.argument("name", required=False)
 def command(name: str | None, writing: Writing) -> None:
-    """List the bundled data sets, or write the labels of NAME as a long table.
+    """List the bundled data sets, or write NAME as a table.
 
     Every command that takes DATA also takes dataset:NAME.
     """

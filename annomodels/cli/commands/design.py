@@ -41,7 +41,7 @@ def command(
     writing: Writing,
     **asked: Any,
 ) -> None:
-    """Find how many coders and labels per item reach a target, from assumptions or a pilot FIT.
+    """Find how many coders and labels reach a target.
 
     --items and --coders take several numbers to try: 10,20.
     """

@@ -7,6 +7,7 @@ import os
 import platform
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -73,7 +74,7 @@ def _packages() -> Iterator[Fact]:
     try:
         requirements = metadata.requires("annomodels") or []
     except metadata.PackageNotFoundError:
-        what = "annomodels runs from a folder and is not installed: pip install annomodels"
+        what = "annomodels runs from a folder and is not installed: pip install ."
         yield Fact("installation", "not installed", what)
         return
     for text in sorted(requirements, key=lambda text: ("extra" in text, text.lower())):
@@ -89,7 +90,7 @@ def _package(name: str, limits: SpecifierSet, extra: str) -> Fact:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
         if extra:
-            return Fact(title, f"not installed; pip install 'annomodels[{extra}]'")
+            return Fact(title, f"not installed; pip install '{name}{limits}'")
         return Fact(title, "not installed", f"pip install '{name}{limits}'", True)
     if not limits.contains(version, prereleases=True):
         remedy = f"needs {limits}: pip install --upgrade '{name}{limits}'"
@@ -109,7 +110,9 @@ def _cache() -> Fact:
     except ImportError as error:
         return Fact(name, "unknown", f"numba cannot be imported: {error}", True)
     if not compiling.CACHED:
-        remedy = "code is compiled in every run: export NUMBA_CACHE_DIR=~/.cache/annomodels"
+        # the home folder was tried before
+        place = f"{tempfile.gettempdir()}/annomodels"
+        remedy = f"code is compiled in every run: export NUMBA_CACHE_DIR={place}"
         return Fact(name, "cannot be written", remedy)
     own = Path(compiling.__file__).parent / "__pycache__"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)

@@ -17,10 +17,11 @@ SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=240), 
 @as_command("formats", "formats export.json --json")
 @click.argument("data", required=False)
 def command(data: str | None, writing: Writing) -> None:
-    """List the formats in the order in which they are looked for, or say which one DATA is in.
+    """List the formats, or detect the format of DATA.
 
-    Read and written are: yes, or spans (marked stretches of text, which need --units); labels
-    (annomodels convert --to) or gold (annomodels gold --to).
+    Formats are tried in the order of the list. The column read has yes, or spans (marked stretches
+    of text, which need --units). The column written has labels (annomodels convert --to) or gold
+    (annomodels gold --to).
     """
     import pandas as pd
 

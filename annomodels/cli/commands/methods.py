@@ -25,9 +25,9 @@ FORMS = ("md", "tex", "bib", "json")
 )
 @option("--json as_json", "The same as --format json.", bool, section="writing")
 def command(fit: str, output: str | None, force: bool, form: str | None, as_json: bool) -> None:
-    """Write the methods section of FIT, ready to paste, with every source that it cites.
+    """Write a methods section for FIT with its sources.
 
-    Data, agreement, model, inference and results with their intervals, and a table of the
+    It covers data, agreement, model, inference and results with intervals, and has a table of the
     agreement coefficients.
     """
     from annomodels.reporting.methods import bibtex, methods, methods_latex

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     callback=split_words,
 )
 @option("--per-item", "Maximum number of further labels per item.", COUNT, 5)
-@option("--per-coder", "Maximum number of labels per coder [default: that of the busiest].", COUNT)
-@option("--stop", "Gain per label below which labels do not pay.", click.FloatRange(min=0), 0.01)
+@option("--per-coder", "Maximum number of labels per coder [default: as the busiest].", COUNT)
+@option("--stop", "Minimum gain per label.", click.FloatRange(min=0), 0.01)
 @option("--whom", "One row per coder instead: whom to ask, whom to train.", bool)
 def command(
     fit: str,
@@ -45,7 +45,7 @@ def command(
     writing: Writing,
     **limits: Any,
 ) -> None:
-    """Choose the items of FIT to label next, and the coders to ask."""
+    """Choose items to label next, and the coders to ask."""
     from annomodels.summaries.next.next_labels import WHOM
 
     found = loaded(fit)

@@ -42,10 +42,10 @@ def command(
     decisions: str | None,
     as_json: bool,
 ) -> None:
-    """Write the report of FIT: one HTML file that needs no network.
+    """Write the report of FIT as one offline HTML file.
 
-    --gold uses what was decided on an earlier page without fitting again: the other labels follow
-    from the fit and the decisions.
+    --gold uses the decisions of an earlier page without another fit: the other labels follow from
+    the fit and the decisions.
     """
     from annomodels.cli.jobs import files_of
     from annomodels.cli.shown import again, kept

@@ -27,10 +27,11 @@ from annomodels.cli.options import Job, option
 @option("--text body", "Column with the text of each item; as --text-column.", metavar="COLUMN")
 @option("--no-report", "Do not draw report.html.", bool, section="writing")
 def command(job: Job) -> int:
-    """Check DATA, compute agreement, fit, and write a folder of outputs.
+    """Analyze DATA and write a folder with report and tables.
 
-    The folder gets report.html, gold.csv, coders.csv, items.csv, agreement.csv, next.csv, fit.nc
-    and methods.md. The command prints the path of the report and the verdict on the inference.
+    The command checks DATA, computes agreement and fits a model. The folder gets report.html,
+    gold.csv, coders.csv, items.csv, agreement.csv, next.csv, fit.nc and methods.md. The path of
+    the report and the verdict on the inference are printed.
     Several questions are never mixed: choose one (--question), or analyze each (--every-question,
     or --question with a pattern such as 'stage_*') in a separate folder, linked from index.html.
     With --audit the folder also gets estimate.csv, gold.csv has the audited labels, and the page

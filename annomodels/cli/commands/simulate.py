@@ -43,7 +43,7 @@ def command(
     assumptions: dict[str, Any],
     writing: Writing,
 ) -> None:
-    """Simulate labels of coders and items with the properties that you assume."""
+    """Simulate labels of items and coders with given properties."""
     from annomodels.planning.simulate import simulate
 
     answers = Writing("", truth, writing.force).check()

@@ -46,7 +46,7 @@ def gold(
     items: tuple[str, ...],
     writing: Writing,
 ) -> None:
-    """List the gold label of each item of FIT with its probability and votes."""
+    """List the gold label of each item with its probability."""
     if items and not why:
         raise click.UsageError("--item goes with --why.")
     if why and (to is not None or soft or threshold is not None):
@@ -72,7 +72,7 @@ def coders(fit: str, target: float | None, writing: Writing) -> None:
 
 @as_command("items fit.nc -o items.csv")
 def items(fit: str, writing: Writing) -> None:
-    """Sort the items of FIT into easy, hard, contested and in need of labels.
+    """Sort items: easy, hard, contested, or needing labels.
 
     A drawn table begins with the most urgent item; files keep the order of the data.
     """
@@ -86,9 +86,9 @@ def items(fit: str, writing: Writing) -> None:
 @as_command("labels fit.nc", "labels fit.nc --pairs -o pairs.csv")
 @option("--pairs", "One row per pair of labels instead of per label.", bool)
 def labels(fit: str, pairs: bool, writing: Writing) -> None:
-    """Show how frequent, how well used and how often confused each label of FIT is.
+    """Show frequency, quality and confusions of each label.
 
-    The last columns show how alpha and the accuracy of the crowd would change if a label and the
-    one that it is most confused with were counted as one.
+    The last columns show how alpha and crowd accuracy would change if each label were merged with
+    the label that it is most confused with.
     """
     show(loaded(fit).labels(pairs=pairs), writing)

@@ -74,7 +74,7 @@ MOST_CELLS = 50_000_000
 
 
 def linearised_table(basis: Basis, value: float, prob: float) -> Spread:
-    """Error of two coders who both labelled every item, with n in the place of n - 1."""
+    """Error of two coders who both labeled every item, with n in the place of n - 1."""
     if basis.rows.n_coders != 2 or not basis.data.is_complete:
         raise NotApplicable(
             "Gwet's formulas for tables are for two coders without missing labels. "
@@ -193,12 +193,12 @@ MOST_LABELS = 2_000
 
 
 def fleiss_cohen_everitt(basis: Basis, value: float, prob: float) -> Spread:
-    """Errors of (weighted) kappa on the items that both coders labelled."""
+    """Errors of (weighted) kappa on the items that both coders labeled."""
     request, rows = basis.request, basis.sample.rows
     k = rows.n_labels
     if request.convention == "gwet" and not basis.data.is_complete:
         raise NotApplicable(
-            "Fleiss, Cohen & Everitt take the items that both coders labelled. "
+            "Fleiss, Cohen & Everitt take the items that both coders labeled. "
             'Use method="gwet", or missing="listwise".'
         )
     if k > MOST_LABELS:

@@ -21,7 +21,7 @@ from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.grouped import Grouped, coder_pairs
-from annomodels.coefficients.intervals import share_above
+from annomodels.coefficients.intervals import interval, share_above
 from annomodels.coefficients.parts.grouped import (
     coder_parts,
     item_parts,
@@ -31,12 +31,13 @@ from annomodels.coefficients.parts.grouped import (
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned, spans
+from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
 from annomodels.coefficients.rows import Duplicates, Rows, label_counts, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
 from annomodels.types import Floats, Ints
 
@@ -67,7 +68,7 @@ def breakdown(
     Parameters
     ----------
     data
-        Who labelled which item how.
+        Labels to compare.
     by
         "label": each label against the rest, so nominal; specific agreement, and the coefficient
         after the other labels are merged (with K the kappa of a category, with alpha the category
@@ -75,7 +76,7 @@ def breakdown(
         "item": agreement of the item's labels, its share of the observed disagreement, what it
         adds to the coefficient, and the chance that two further coders agree on it. "coder": the
         coefficient of the coder's pairs with all others, and of the data without the coder, with
-        the difference. "pair": each two coders on the items both labelled; pairs that share none
+        the difference. "pair": each two coders on the items both labeled; pairs that share none
         are left out. "group": each document, genre or batch, their mean, the pooled value, and
         the standard deviation between them.
     name
@@ -209,8 +210,9 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     n_items = int(used.sum())
     given: Ints = np.bincount(rows.label[used[rows.item]], minlength=k)
     each = Evaluated(*np.broadcast_arrays(*point["value"]))
-    columns, values = measured(setup, each, np.full(k, n_items), found.get("value"))
-    low, high = spans(found.get("specific") if n_items > 1 else None, point["specific"])
+    columns, values = measured(setup, each, np.full(k, n_items), found["value"])
+    specific = found["specific"] if n_items > 1 else found["specific"][:0]
+    low, high = interval(specific, value=point["specific"])
     before = {
         "n": given,
         "share": given / max(int(given.sum()), 1),
@@ -224,8 +226,8 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         "each label against the rest",
         {"label": list(setup.data.labels)},
         {**before, **columns, "note": why},
-        {"value": values, "specific": found.get("specific"), "whole": found.get("whole")},
-        [("all labels", float(point["whole"]), found.get("whole"), n_items)],
+        {"value": values, "specific": found["specific"], "whole": found["whole"]},
+        [("all labels", float(point["whole"]), found["whole"], n_items)],
         notes,
     )
 
@@ -235,7 +237,7 @@ def _rare(note: str, n: int) -> str:
     if n == 0:
         return "Nobody gave it to an item with two labels or more."
     if not note and n < RARE:
-        return f"It occurs {n} time(s); below about {RARE} the interval is too short."
+        return f"It occurs {counted(n, 'time')}; below about {RARE} the interval is too short."
     return note
 
 
@@ -250,11 +252,11 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     if not before(request.coefficient, rows, request.convention):
         whole = float(Statistics(rows, [request]).evaluate(ones)[0].value)
     made = planned(draws, rows.n_items, 8 * len(rows.item))
-    further = None
+    further = np.empty((0, rows.n_items))
     if made and len(rows.item) <= MOST_CELLS:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
-    mean = np.full(len(d), np.nan) if further is None else further.mean(0)
-    low, high = spans(further, mean)
+    mean = further.mean(0) if len(further) else np.full(len(d), np.nan)
+    low, high = interval(further, value=mean)
     left = without_each_item(setup, Counts(rows, setup.convention))
     columns = {
         "n": rows.per_item,
@@ -271,7 +273,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     notes.append(
         f"value is the {word} of the item's labels, influence what the item adds to {setup.title}."
     )
-    if further is not None:
+    if len(further):
         notes.append(
             f"further: {word} of two further coders on the item, with its interval, if its labels "
             "are a sample from its own distribution of labels."
@@ -282,7 +284,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         {"item": list(setup.data.items)},
         columns,
         {"further": further},
-        [("all items", whole, None, int((rows.per_item >= 2).sum()))],
+        [("all items", whole, np.empty(0), int((rows.per_item >= 2).sum()))],
         notes + draws_note(draws, made),
         "further",
     )
@@ -346,14 +348,15 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     point, found, notes = drawn(setup, measure, draws, seed, 2 * rows.n_coders, work, width)
     used = used_items(rows, setup.request.convention)
     n = np.bincount(rows.coder[used[rows.item]], minlength=rows.n_coders)
-    columns, values = measured(setup, point["value"], n, found.get("value"))
+    columns, values = measured(setup, point["value"], n, found["value"])
     nan = np.full(rows.n_coders, np.nan)
     left_out = nan if without is None else without.evaluate(setup.sample.point)
     all_value = float(point.get("whole", np.nan))
-    difference, change = point.get("difference", nan), found.get("difference")
-    if change is not None:
-        change = np.where(np.isnan(left_out), np.nan, change)
-    low, high = spans(change, difference)
+    difference, change = point.get("difference", nan), np.empty((0, rows.n_coders))
+    if "difference" in found:
+        change = np.where(np.isnan(left_out), np.nan, found["difference"])
+    low, high = interval(change, value=difference)
+    draws_of_all = found.get("whole", np.empty(0))
     if without is None:
         notes.append(_why_not_without(setup))
     after = {
@@ -361,7 +364,7 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         "difference": difference,
         "difference_low": low,
         "difference_high": high,
-        "p_better_without": nan if change is None else share_above(change, 0.0),
+        "p_better_without": share_above(change, 0.0),
         "note": _coder_notes(setup, columns.pop("note"), n),
     }
     return finish(
@@ -369,8 +372,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         "each coder against the others, and the data without the coder",
         {"coder": list(setup.data.coders)},
         {"n": n, **columns, **after},
-        {"value": values, "difference": change, "whole": found.get("whole")},
-        [("all coders", all_value, found.get("whole"), int(used.sum()))],
+        {"value": values, "difference": change, "whole": draws_of_all},
+        [("all coders", all_value, draws_of_all, int(used.sum()))],
         notes,
     )
 
@@ -394,7 +397,7 @@ def _coder_notes(setup: Setup, notes: list[str], n: Ints) -> list[str]:
             note = "Shares no item with another coder."
         elif not note and label >= 0:
             note = f"Used {quoted(setup.data.labels[label])} only."
-        found.append(note or (f"Shares {count} item(s) only." if count < FEW else ""))
+        found.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     return found
 
 
@@ -415,7 +418,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     n = (pairs.total @ setup.sample.point).round().astype(np.int64)
     sharing = int((n > 0).sum())
     if not sharing:
-        raise NotApplicable("No two coders labelled the same item, so there is no pair to show.")
+        raise NotApplicable("No two coders labeled the same item, so there is no pair to show.")
     order = np.lexsort((known, -n))[: min(sharing, MOST_PAIRS)]
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -424,22 +427,22 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     _, found, notes = drawn(
         setup, lambda w: {"value": top.evaluate(w)}, draws, seed, top.n_parts, top.work, top.width
     )
-    values = found.get("value")
-    if values is not None:  # pairs that share few items have no draws
-        values = np.pad(values, ((0, 0), (0, size - top.n_parts)), constant_values=np.nan)
+    # pairs that share few items have no draws
+    shape = (len(found["value"]), size - top.n_parts)
+    values = np.concatenate([found["value"], np.full(shape, np.nan)], axis=1)
     point = every.evaluate(setup.sample.point)
     columns, values = measured(setup, point, n, values)
     if sharing > size:
         notes.append(
             f"{sharing:,} pairs of coders share items; the {size:,} that share most are shown."
         )
-    if found and top.n_parts < size:
+    if len(values) and top.n_parts < size:
         notes.append(f"The {top.n_parts:,} pairs that share most have intervals.")
     alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - sharing
     if alone:
         notes.append(f"{alone:,} pairs of coders have no item in common and are left out.")
-    whole = None
-    if values is not None and top.n_parts == size:
+    whole = np.empty(0)
+    if top.n_parts == size:
         whole = over(np.nansum(values, axis=1), (~np.isnan(values)).sum(1))
     mean = over(np.nansum(point.value), (~np.isnan(point.value)).sum())
     one, other = np.divmod(known[order], rows.n_coders)
@@ -448,7 +451,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
         "each pair of coders",
         {"coder_a": [names[j] for j in one], "coder_b": [names[j] for j in other]},
         {"n": n, **columns},
-        {"value": None if values is None else values[:, : top.n_parts], "whole": whole},
+        {"value": values[:, : top.n_parts], "whole": whole},
         [("mean over the pairs", float(mean), whole, size)],
         notes,
     )

@@ -11,6 +11,7 @@ import xarray as xr
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
+from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
 from annomodels.coefficients.parts.grouped import coder_parts, group_parts
@@ -24,7 +25,7 @@ from annomodels.coefficients.parts.shares import (
     overlap,
     share_columns,
 )
-from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned, spans
+from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates
 from annomodels.data.annotations import Annotations
@@ -33,6 +34,7 @@ from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
 MANY_LABELS = 200
+EVERY = ["part", "name", "n", *SHARES]
 
 
 def diagnose(
@@ -55,7 +57,7 @@ def diagnose(
     Parameters
     ----------
     data
-        Who labelled which item how.
+        Labels to compare.
     name
         Name or alias of the coefficient that is to be explained.
     distance, missing, duplicates, resample, labels
@@ -140,11 +142,11 @@ def _diagnosis(
     drawn = collect(setup, measure, made, seed, width)
     columns = {}
     for name, part in parts.items():
-        both = (drawn[f"{name}_share"], drawn[f"{name}_expected"]) if drawn else None
+        both = drawn[f"{name}_share"], drawn[f"{name}_expected"]
         columns[name] = share_columns(part.shares(setup.sample.point), both)
     first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
     pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
-    coders = _coders(setup, links, by.table, columns["coder"], more, drawn.get("over"))
+    coders = _coders(setup, links, by.table, columns["coder"], more, drawn["over"])
     groups = None
     if "group" in columns:
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
@@ -168,7 +170,7 @@ def _diagnosis(
         f"Where disagreement comes from: {setup.title} · {data!r}",
         _every(pairs, coders, groups, items),
         dataset({"coder": data.coders}, kept),
-        tuple(notes_of(setup, bool(drawn), draws, made)),
+        tuple(notes_of(setup, draws, made)),
         sentences=tuple(sentences),
         agreement=panel,
         label_pairs=pairs,
@@ -184,7 +186,6 @@ def _every(
     pairs: pd.DataFrame, coders: pd.DataFrame, groups: pd.DataFrame | None, items: pd.DataFrame
 ) -> pd.DataFrame:
     """Table of label pairs, coders, groups and items one below the other, with their shares."""
-    columns = ["part", "name", "n", *SHARES]
     pieces = []
     if len(pairs):
         both = zip(pairs["first"], pairs["second"], strict=True)
@@ -193,9 +194,7 @@ def _every(
     for part, table in (("coder", coders), ("group", groups), ("item", items)):
         if table is not None and len(table):
             pieces.append(table.assign(part=part, name=table[part].map(label_text)))
-    if not pieces:
-        return pd.DataFrame(columns=columns)
-    return pd.concat([piece.reindex(columns=columns) for piece in pieces], ignore_index=True)
+    return pd.concat([piece.reindex(columns=EVERY) for piece in pieces], ignore_index=True)
 
 
 def _coders(
@@ -204,11 +203,11 @@ def _coders(
     table: pd.DataFrame,
     columns: dict[str, Floats],
     more: Bias,
-    over: Floats | None,
+    over: Floats,
 ) -> pd.DataFrame:
     """Table of the coders, those behind most disagreement first."""
     by = more.by(setup.sample.point)
-    low, high = spans(over, by)
+    low, high = interval(over, value=by)
     only = constant_labels(setup.rows)
     names = setup.data.labels
     known = ~np.isnan(more.distance)
@@ -232,18 +231,12 @@ def _coders(
 def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
     """Diagnose data in which no two coders share an item."""
     row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
-    none = pd.DataFrame()
     about = say.about_overlap(links, setup.data.coders, setup.data.n_items)
     return Diagnosis(
         f"Where disagreement comes from: {setup.title} · {setup.data!r}",
-        _every(none, none, None, none),
+        pd.DataFrame(columns=EVERY),
         xr.Dataset(),
         sentences=(*say.about_agreement(row), *about),
         agreement=pd.DataFrame([row]),
-        label_pairs=none,
-        labels=None,
-        items=none,
-        coders=none,
-        groups=None,
         components=links.components,
     )

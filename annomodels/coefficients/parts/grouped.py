@@ -113,7 +113,7 @@ def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
     return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
 
 
-# Taking coder j out changes only the items that j labelled. If the coefficient is a function of
+# Taking coder j out changes only the items that j labeled. If the coefficient is a function of
 # pooled counts, the counts without j are those of the data less a sparse matrix [coder, item]
 # times the weights of the items; otherwise the data are counted for each coder.
 
@@ -220,7 +220,7 @@ class Less:
         batch = weights.shape[:-1]
 
         def less(matrix: sparse.csc_array, whole: Floats) -> Floats:
-            lost = (matrix @ weights.T).T.reshape(*batch, self.size, -1)
+            lost = (matrix @ weights.T).T.reshape(*batch, self.size, whole.shape[-1])
             return _less(whole[..., None, :], lost)
 
         pairs = np.zeros((*batch, self.size, 0))

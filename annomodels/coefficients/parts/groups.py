@@ -73,19 +73,17 @@ def by_group_of_items(
     rows = [_one(setup, g, made, seed, undefined, marked) for g in range(len(data.groups))]
     n, coders, why, points, each_drawn = (list(column) for column in zip(*rows, strict=True))
     point = Evaluated(*(np.array(x) for x in zip(*points, strict=True)))
-    each = np.stack(each_drawn, axis=1) if draws else None
-    columns, drawn = measured(setup, point, np.array(n), each)
+    columns, drawn = measured(setup, point, np.array(n), np.stack(each_drawn, axis=1))
     columns["note"] = why
     value = point.value
     ruled = np.array([note.endswith("by rule.") for note in why])
-    made = made if draws else 0
     mean, mean_draws = _mean(value, made, seed)
     overall: list[Row | dict[str, Any]] = [
         ("mean over groups", mean, mean_draws, int(np.isfinite(value).sum())),
         *_pooled(setup, made, seed),
     ]
-    whole = None
-    if drawn is not None:
+    whole = np.empty(0)
+    if len(drawn):
         free = np.where(ruled, np.nan, value)
         value_of, low, high = between_groups(free, _errors(drawn))
         spread = {"value": value_of, "low": low, "high": high}
@@ -101,7 +99,7 @@ def by_group_of_items(
         {"n": n, "coders": coders, **columns},
         {"value": drawn, "whole": whole},
         overall,
-        _notes(setup, value, ruled, undefined, drawn is not None),
+        _notes(setup, value, ruled, undefined, len(drawn) > 0),
     )
 
 
@@ -164,13 +162,13 @@ def _rule(rows: Rows, used: Bools, marked: int) -> float | None:
     return {0: 1.0, 1: 0.0}.get(len(gave))
 
 
-def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats | None]:
+def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats]:
     """Plain mean over the groups with a value; its draws are a Bayesian bootstrap over them."""
     known = value[np.isfinite(value)]
     if not len(known):
-        return float("nan"), None
+        return float("nan"), np.empty(0)
     if not draws or len(known) < 2:
-        return float(known.mean()), None
+        return float(known.mean()), np.empty(0)
     weights = np.random.default_rng([seed, len(value)]).standard_exponential((draws, len(known)))
     return float(known.mean()), weights @ known / weights.sum(1)
 
@@ -183,7 +181,7 @@ def _pooled(setup: Setup, draws: int, seed: int) -> list[Row]:
     rows = prepare(setup.data, setup.duplicates, groups=True)
     sample = make_sample(rows)
     value = float(point_values(sample, [request])[0].value)
-    drawn = draw_values(sample, [request], draws, seed)[0] if draws and sample.n_units > 1 else None
+    drawn = draw_values(sample, [request], draws if sample.n_units > 1 else 0, seed)[0]
     used = int(used_items(setup.rows, request.convention).sum())
     return [("pooled", value, drawn, used)]
 

@@ -198,7 +198,7 @@ class Diagnosis(_Shown):
         As of every summary. The table holds label pairs, coders, groups and items one below the
         other, with their shares; the draws are those of the shares.
     sentences
-        What the tables say, where they say it with a probability of .95 or more.
+        Statements that the tables support with a probability of 0.95 or more.
     agreement
         The coefficient asked for, with observed agreement, S and AC1 where labels are nominal.
     label_pairs
@@ -214,16 +214,16 @@ class Diagnosis(_Shown):
     groups
         Documents or batches; None where there are none or items are drawn one by one.
     components
-        Coders, items and labels of each component of the graph of who labelled what.
+        Coders, items and labels of each component of the graph of who labeled what.
     """
 
     sentences: tuple[str, ...] = field(kw_only=True)
     agreement: pd.DataFrame = field(kw_only=True)
-    label_pairs: pd.DataFrame = field(kw_only=True)
-    labels: pd.DataFrame | None = field(kw_only=True)
-    items: pd.DataFrame = field(kw_only=True)
-    coders: pd.DataFrame = field(kw_only=True)
-    groups: pd.DataFrame | None = field(kw_only=True)
+    label_pairs: pd.DataFrame = field(kw_only=True, default_factory=pd.DataFrame)
+    labels: pd.DataFrame | None = field(kw_only=True, default=None)
+    items: pd.DataFrame = field(kw_only=True, default_factory=pd.DataFrame)
+    coders: pd.DataFrame = field(kw_only=True, default_factory=pd.DataFrame)
+    groups: pd.DataFrame | None = field(kw_only=True, default=None)
     components: pd.DataFrame = field(kw_only=True)
     first = 5
 

@@ -299,7 +299,7 @@ def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) 
     low = "less" if value < 0 else "little more" if value < 0.3 else "more"
     sentences = [
         f"Why {percent(found.agreement, 1)} agreement gives {name} {number(value)}: "
-        f"{percent(found.share, 1)} of the labels are {label}, so coders who labelled without "
+        f"{percent(found.share, 1)} of the labels are {label}, so coders who labeled without "
         f"looking, as often {label} as these do, would agree on {percent(by_chance, 1)} of the "
         f"pairs. The coders agree {low} than that.",
         f"All turns on the {found.others:,} of {counted(found.items, 'item')} where anyone gave "

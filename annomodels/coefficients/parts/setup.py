@@ -40,7 +40,7 @@ class Setup:
     rows: Rows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
     request: Request  # coefficient, distance and convention
-    duplicates: Duplicates  # what was done where a coder labelled an item twice
+    duplicates: Duplicates  # what was done where a coder labeled an item twice
 
     @property
     def nominal(self) -> bool:

@@ -107,18 +107,12 @@ class LabelPairs:
         return over(apart[..., self.listed], whole), over(by_chance, all_chance[..., None])
 
 
-def share_columns(
-    point: tuple[Floats, Floats], draws: tuple[Floats, Floats] | None
-) -> dict[str, Floats]:
+def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats]) -> dict[str, Floats]:
     """Columns of observed and expected shares, [part] each; their draws are [draw, part]."""
-    low = high = ratio_low = ratio_high = p_more = np.full(point[0].shape, np.nan)
-    if draws is not None:
-        ratio = over(*draws)
-        low, high = interval(draws[0], value=point[0])
-        ratio_low, ratio_high = interval(ratio, value=over(*point))
-        p_more = share_above(ratio, 1.0 + ROUNDING)
-    values = (point[0], low, high, point[1], over(*point), ratio_low, ratio_high, p_more)
-    return dict(zip(SHARES, values, strict=True))
+    ratio = over(*draws)
+    spans = *interval(draws[0], value=point[0]), point[1]
+    ratios = over(*point), *interval(ratio, value=over(*point)), share_above(ratio, 1.0 + ROUNDING)
+    return dict(zip(SHARES, (point[0], *spans, *ratios), strict=True))
 
 
 def item_table(setup: Setup) -> pd.DataFrame:

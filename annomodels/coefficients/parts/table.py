@@ -18,7 +18,7 @@ from annomodels.data.names import label_text
 from annomodels.types import Floats, Ints
 
 Measure = Callable[[Floats], Mapping[str, Any]]
-Row = tuple[str, float, Floats | None, int]
+Row = tuple[str, float, Floats, int]
 """Row of the overall table: what it shows, its value, draws, and number of items."""
 
 FEWEST = 200
@@ -34,17 +34,16 @@ def planned(asked: int, numbers: int, work: int) -> int:
 
 
 def collect(setup: Setup, measure: Measure, draws: int, seed: int, width: int) -> dict[str, Floats]:
-    """Measures of every draw, [draw, ...] each, none without draws; a coefficient's value."""
+    """Measures of every draw, [draw, ...] each; a coefficient's value."""
 
     def one(weights: Floats) -> dict[str, Floats]:
         found = measure(weights)
         return {k: x.value if isinstance(x, Evaluated) else x for k, x in found.items()}
 
     sample = setup.sample
-    blocks = [one(some) for some in sample.draw(draws, seed, width // TIGHT)] if draws else []
-    return {
-        k: np.concatenate([block[k] for block in blocks]) for k in (blocks[0] if blocks else ())
-    }
+    blocks = [one(some) for some in sample.draw(draws, seed, width // TIGHT)]
+    blocks = blocks or [one(np.empty((0, len(sample.point))))]
+    return {k: np.concatenate([block[k] for block in blocks]) for k in blocks[0]}
 
 
 def drawn(
@@ -53,35 +52,22 @@ def drawn(
     """Measures under the classical weights and of every draw, and notes on the draws."""
     made = planned(asked, numbers, work)
     found = collect(setup, measure, made, seed, width)
-    return dict(measure(setup.sample.point)), found, notes_of(setup, bool(found), asked, made)
+    return dict(measure(setup.sample.point)), found, notes_of(setup, asked, made)
 
 
 def measured(
-    setup: Setup, point: Evaluated, n: Ints, draws: Floats | None
-) -> tuple[dict[str, Any], Floats | None]:
+    setup: Setup, point: Evaluated, n: Ints, draws: Floats
+) -> tuple[dict[str, Any], Floats]:
     """Return the columns of a coefficient of each part, and its draws."""
     # A part without a value or with fewer than two items gets no interval, and NaN for draws.
     value, *sides = (np.asarray(x, dtype=float) for x in point)
-    if draws is not None:
-        draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
+    draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
     observed, expected = (1 - side if setup.nominal else side for side in sides)
-    low, high = spans(draws, value)
-    above = {
-        f"p_above_{1000 * limit:.0f}": np.full(value.shape, np.nan)
-        if draws is None
-        else share_above(draws, limit)
-        for limit in THRESHOLDS
-    }
+    low, high = interval(draws, value=value)
+    above = {f"p_above_{1000 * limit:.0f}": share_above(draws, limit) for limit in THRESHOLDS}
     notes = [_note(*part) for part in zip(value, sides[0], n, strict=True)]
     columns = {"value": value, "low": low, "high": high, "observed": observed}
     return columns | {"expected": expected, **above, "note": notes}, draws
-
-
-def spans(draws: Floats | None, value: Any) -> tuple[Floats, Floats]:
-    """Intervals of the parts, which contain the values; NaN without draws."""
-    if draws is None:
-        return np.full(np.shape(value), np.nan), np.full(np.shape(value), np.nan)
-    return interval(draws, value=value)
 
 
 def _note(value: float, apart: float, n: int) -> str:
@@ -98,7 +84,7 @@ def finish(
     what: str,
     parts: Mapping[str, Sequence[object]],
     columns: Mapping[str, object],
-    draws: Mapping[str, Floats | None],
+    draws: Mapping[str, Floats],
     overall: Sequence[Row | Mapping[str, object]],
     notes: Sequence[str],
     measure: str = "value",
@@ -116,19 +102,19 @@ def finish(
     )
 
 
-def overall_row(what: str, value: float, draws: Floats | None, n: int) -> dict[str, Any]:
+def overall_row(what: str, value: float, draws: Floats, n: int) -> dict[str, Any]:
     """Row of the overall table; one item or none gets no interval."""
-    low, high = spans(draws if n > 1 else None, value)
+    low, high = interval(draws if n > 1 else draws[:0], value=value)
     return {"what": what, "value": value, "low": float(low), "high": float(high), "n": n}
 
 
 def dataset(
     parts: Mapping[str, Sequence[object]],
-    variables: Mapping[str, Floats | None],
+    variables: Mapping[str, Floats],
     whole: float = float("nan"),
 ) -> xr.Dataset:
     """Draws with the dimension named after the parts, "pair" for two columns of names."""
-    held = {name: draws for name, draws in variables.items() if draws is not None}
+    held = {name: draws for name, draws in variables.items() if len(draws)}
     if not set(held) - {"whole"}:
         return xr.Dataset()
     dimension = next(iter(parts)) if len(parts) == 1 else "pair"
@@ -146,11 +132,11 @@ def dataset(
     return xr.Dataset(found, coords=names)
 
 
-def notes_of(setup: Setup, drawn: bool, asked: int = 0, made: int = 0) -> list[str]:
+def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
     """Sentences about the data and the draws that concern every part."""
     notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
     notes += [setup.request.note] if setup.request.note else []
-    if drawn:
+    if made:
         notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
     return notes + draws_note(asked, made)
 

@@ -59,14 +59,14 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
     p_open = mean.copy()
     each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in sums]
     p_open[gold >= 0] = np.mean(each, axis=0)
-    labelled = [len(part.labelled) / part.label_sum for part in sums]
+    labeled = [len(part.labeled) / part.label_sum for part in sums]
     return StateMeans(
         mean, mcse, entropy, gaps,
         values=np.array(values),
         p_state=np.sum([part.p_state for part in sums], axis=0) / total,
         p_open=p_open,
         n_known=len(sums[0].open_sum),
-        label_density=np.asarray(np.log(np.mean(labelled, axis=0))),
+        label_density=np.asarray(np.log(np.mean(labeled, axis=0))),
     )  # fmt: skip
 
 

@@ -93,7 +93,7 @@ class StateSums(ItemSums):
         self.drawn: Ints = np.zeros(0, dtype=np.int64)
         # sums of 1 / P(label | all other labels), and of which draws
         self.label_sum = np.zeros(0)
-        self.labelled: list[int] = []
+        self.labeled: list[int] = []
 
     @property
     def places(self) -> tuple[AnyArray, ...]:
@@ -266,7 +266,7 @@ def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
         sums = sums_held(block, chain, keeping.stage)
         if sums is None:
             continue  # its draws were lost, as will be seen when they are collected
-        if keeping.draw in sums.labelled or len(sums.drawn) != len(arrays[2]):
+        if keeping.draw in sums.labeled or len(sums.drawn) != len(arrays[2]):
             continue
         if not len(sums.label_sum):
             sums.label_sum = np.zeros(len(arrays[1]))
@@ -274,7 +274,7 @@ def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
             *arrays, sums.drawn, writable(known.share), writable(known.truth), SMALLEST,
             writable(known.given), writable(known.without), sums.label_sum,
         )  # fmt: skip
-        sums.labelled.append(keeping.draw)
+        sums.labeled.append(keeping.draw)
 
 
 def put_into_states(

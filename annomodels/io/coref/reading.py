@@ -125,7 +125,7 @@ def read(
         Identity and Equiv. Of an INCEpTION project, the layer of the chains, if there are several.
     chain_from
         What makes chains in brat: "relations", or the "label" of each mention, such as Anne-8.
-        Where labels end in numbers, those without (PROP_PER) are taken for marks of another kind.
+        Where labels end in numbers, those without (PROP_PER) are read as marks of another kind.
     attributes
         Attributes of MMAX2 markables: "set" (coref_class), "pointer" (antecedent), "category",
         "head" (id of a word), "near" (near-identity pointers) and "dominating".

@@ -70,7 +70,7 @@ class _Brat(Reading):
         sentences = tuple(sorted(start for start in starts if start < len(self.tokens)))
         notes = self._said() if self.by_label else []
         for kind, times in sorted(self.unused.items()):
-            text = f"{self.coder}: {times:,} relation(s) of the type {kind!r} were not used."
+            text = f"{self.coder}: {counted(times, 'relation')} of the type {kind!r} not used."
             notes.append(Note(text, f"unused {self.coder} {kind}"))
         layers = {self.coder: layer}
         document = Document(unnamed, tuple(self.tokens), sentences, None, layers, tuple(notes))

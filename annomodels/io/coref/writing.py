@@ -55,7 +55,7 @@ def write(
     Returns
     -------
     tuple of str
-        What could not be written: CoNLL-2012 has no mentions with gaps and no spaces in words.
+        What could not be written: CoNLL-2012 has neither mentions with gaps nor words with spaces.
 
     Raises
     ------
@@ -206,6 +206,6 @@ def _conll(
         notes.append(f"CoNLL-2012 brackets nest: {what} across others may be read differently.")
     if spaces:
         notes.append(
-            f"CoNLL-2012 has no spaces in words: {counted(spaces, 'word')} written with _."
+            f"Words of CoNLL-2012 contain no spaces: {counted(spaces, 'word')} written with _."
         )
     return "\n".join(lines) + "\n", tuple(notes)

@@ -277,7 +277,7 @@ def finished(
     for word, values in named:
         problems += check_names(dict.fromkeys(values), word, source)
     lost = {name for name in set(columns.unlabelled) - set(columns.items) if not is_blank(name)}
-    left_out = f"Left out because nobody labelled them: {counted(len(lost), 'item')}."
+    left_out = f"Left out because nobody labeled them: {counted(len(lost), 'item')}."
     notes = [
         *columns.notes,
         *([left_out] if lost else []),

@@ -129,10 +129,10 @@ def proposal(
     base += [cells[names["coder"]]] if "coder" in names else []
     used = {*parts_of(names["item"]), *names.values()} - {names.get("group"), names.get("text")}
     used |= set() if "coder" in names else coders
-    labelled = np.array([n for n in range(size) if _has_label(cells, names, n)], dtype=int)
-    if not len(labelled) or not base:
+    labeled = np.array([n for n in range(size) if _has_label(cells, names, n)], dtype=int)
+    if not len(labeled) or not base:
         return None
-    parts = [_codes(column[:size])[labelled] for column in base]
+    parts = [_codes(column[:size])[labeled] for column in base]
     start, item, coder = _together(parts), _together(parts[:-1] or parts), parts[-1]
     steady: dict[str, Codes] = {}
     tried: dict[str, Codes] = {}
@@ -143,10 +143,10 @@ def proposal(
         plain = name.strip().casefold()
         if plain in ALIASES["label"] or _SAID.fullmatch(plain):
             continue
-        codes = _codes(column[:size])[labelled]
+        codes = _codes(column[:size])[labeled]
         distinct = len(np.unique(codes))
         if distinct < 2 or ("coder" in names and distinct > 0.9 * len(codes)):
-            continue  # like a number of the row: no item would be labelled twice
+            continue  # like a number of the row: no item would be labeled twice
         few = list(map(str, column[:200]))
         is_name = sum(map(len, few)) <= _SHORT * len(few) and not set(few) <= labels
         (tried if is_name else texts)[name] = codes
@@ -169,7 +169,7 @@ def proposal(
 
 
 def _is_steady(item: Codes, coder: Codes, column: Codes) -> bool:
-    """Whether a column cuts items so that the same coders labelled each part, unlike labels."""
+    """Whether a column cuts items so that the same coders labeled each part, unlike labels."""
     part = _together([item, column])
     pairs, of_part = len(np.unique(_together([item, coder]))), len(np.unique(part))
     coders_of_part = len(np.unique(_together([part, coder]))) / of_part
@@ -258,7 +258,7 @@ def _coders_apart(data: Annotations) -> list[Problem]:
         said.append(f"{some(coders)} gave {some([data.labels[k] for k in labels])}")
     what = (
         f"Coders use label sets that have nothing in common: {'; '.join(said)}. On "
-        f"{counted(shared, 'item')} labelled by both they can never agree."
+        f"{counted(shared, 'item')} labeled by both they can never agree."
     )
     first, other = ([label_text(data.labels[k]) for k in labels] for _, labels in groups[:2])
     remedy = (
@@ -298,7 +298,7 @@ def _items_apart(data: Annotations) -> list[Problem]:
         f"that no other item has ({'; '.join(which)})."
     )
     remedy = (
-        "If these are different questions, as in a survey, they are not items of one: analyse "
+        "If these are different questions, as in a survey, they are not items of one: analyze "
         f"each by itself ({Option('question')}, or the column that holds it). If all are labels of "
         f"one set, declare it with {Option('labels', [...])}."
     )

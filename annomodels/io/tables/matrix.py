@@ -131,12 +131,10 @@ MOST = 20_000_000  # judgements
 
 def is_grouped(source: Source, options: Options) -> bool:
     """Whether the last column is ``n`` with whole numbers, and the others share their labels."""
-    if source.header[-1:] != ("n",) or options.coder_columns:
+    if source.header[-1:] != ("n",) or any((*options.roles.values(), options.coder_columns)):
         return False
     header = source.table.header
     if len(header) < 3 or header[-1] != "n" or matched(header)["item"]:
-        return False
-    if options.item or options.coder or options.label:
         return False
     *coders, counts = source.table.columns.values()
     if any(isinstance(cell, (list, dict)) for cells in (*coders, counts) for cell in cells):
@@ -158,7 +156,7 @@ def read_grouped(found: Records) -> None:
         found.problem("The column n holds cells that are not counts.", "Give whole numbers.")
         return
     if sum(map(int, counts)) * len(coders) > MOST:
-        found.problem(f"It means more than {MOST:,} judgements.", "Give a part of it.")
+        found.problem(f"It amounts to more than {MOST:,} labels.", "Give a part of it.")
         return
     for row, cells in table.records():
         for number in range(1, int(str(cells["n"])) + 1):

@@ -65,7 +65,14 @@ def read_long(found: Records) -> None:
         wrong += named_column(table.header, name, role, table.source)
         names[role] = name
     if table.problems or wrong:
-        found.problems += [*(wrong if table.header else []), *_no_header(table)]
+        found.problems += wrong if table.header else []
+        if no_header(table):
+            found.problem(
+                "The first row looks like data, not like names of columns.",
+                f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])};"
+                " or put such a row above it.",
+                f"{table.source}, row 1",
+            )
         return
 
     def read(own: Table, label: str) -> Columns:
@@ -247,18 +254,6 @@ def _fits(name: str, cells: Collection[str]) -> bool:
     """Return True if a name has the length of most cells, and digits as they do."""
     alike = [cell for cell in cells if len(cell) == len(name) and any(map(str.isdigit, cell))]
     return any(map(str.isdigit, name)) and 2 * len(alike) > len(cells)
-
-
-def _no_header(table: Table) -> list[Problem]:
-    """Report that a file has no header, when the first row looks like the others."""
-    if not no_header(table):
-        return []
-    what = "The first row looks like data, not like names of columns."
-    remedy = (
-        f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; "
-        "or put such a row above it."
-    )
-    return [Problem(what, f"{table.source}, row 1", remedy)]
 
 
 # -- wide tables -----------------------------------------------------------------------------------

@@ -202,7 +202,7 @@ def choose_question(
         what = f"The table holds {counted(len(names), 'question')}: {which}."
         remedy = (
             f"Choose one with {Option('question', names[0])}; annomodels run and "
-            "agree analyse each separately with --every-question."
+            "agree analyze each separately with --every-question."
         )
         return None, [Problem(what, where, remedy, tuple(map(str, names)))]
     if asked in counts:

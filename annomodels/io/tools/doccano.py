@@ -30,13 +30,13 @@ def is_doccano(source: Source, options: Options) -> bool:
     try:
         part = source.member(names[0])
         if part.kind == "delimited":
-            return labelled(part.header) or part.text.startswith(_LABEL)
-        return any(labelled(record) for record in part.sample)
+            return labeled(part.header) or part.text.startswith(_LABEL)
+        return any(labeled(record) for record in part.sample)
     except AnnotationError:
         return False
 
 
-def labelled(names: Any) -> bool:
+def labeled(names: Any) -> bool:
     """Whether names of columns or keys are those of doccano."""
     has_text = "text" in names or "filename" in names or "data" in names
     return "id" in names and has_text and ("label" in names or "entities" in names)
@@ -65,7 +65,7 @@ def _rows(found: Records) -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 
 def read_doccano(found: Records) -> None:
-    """Labels, or marks of sequence labelling, of each coder; an empty list is a skip."""
+    """Labels, or marks of sequence labeling, of each coder; an empty list is a skip."""
     options = found.options
     for coder, row, record in _rows(found):
         item = at(record, options.item or "id")

@@ -143,8 +143,8 @@ def _folder(found: Records) -> Iterator[_Answer]:
             for schema, pairs in schemas.items():
                 if len(pairs) > 1:
                     found.note(
-                        "Potato may keep an earlier choice beside the later one: look at the "
-                        "judgements with several labels if the question allows one only."
+                        "Potato may keep an earlier choice next to the later one: check the "
+                        "answers with several labels if the question allows one only."
                     )
                 yield _Answer(item, coder, schema, 1, pairs)
             if not schemas:

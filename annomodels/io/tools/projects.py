@@ -449,6 +449,6 @@ def read_inception(found: Records) -> None:
     incomplete = flags["INCOMPLETE_POSITION"] + flags["INCOMPLETE_LABEL"]
     if incomplete:
         found.note(
-            f"{incomplete:,} units were not marked or labelled by all coders; what they lack "
+            f"{incomplete:,} units were not marked or labeled by all coders; what they lack "
             "counts as skipped, and not as disagreement."
         )

@@ -143,11 +143,11 @@ def _refuse_kinds(found: Records, given: Mapping[str, Sequence[str]]) -> None:
             stems = Counter(re.sub(r"_?\d+$", "", name) for name in sets)
             stem = stems.most_common(1)[0][0]
             found.problem(
-                f"This looks like a survey, whose {counted(len(given), 'question')} have answers "
-                f"of their own, and not like items that share their labels: {a!r} has "
+                f"This looks like a survey, whose {counted(len(given), 'question')} have separate "
+                f"answers, and not like items that share their labels: {a!r} has "
                 f"{some(sorted(one))}, {b!r} {some(sorted(other))}.",
                 "A survey of opinions has no agreement of coders. If some of its questions are "
-                f"items to be labelled, choose these: {Option('question', stem)} takes "
+                f"items to be labeled, choose these: {Option('question', stem)} takes "
                 f"the columns {stem}, {stem}_1, {stem}_2 and so on, and a pattern such as "
                 f"{Option('question', f'{stem[:1]}*')} all whose names fit.",
             )

@@ -43,9 +43,9 @@ def _doccano(source: Source, options: Options) -> Said:
     """Find one file of doccano, which says nothing of coders."""
     if not source.is_json or options.coder is not None:
         return None
-    from annomodels.io.tools.doccano import NO_CODERS, labelled
+    from annomodels.io.tools.doccano import NO_CODERS, labeled
 
-    own = [record for record in source.sample if labelled(record)]
+    own = [record for record in source.sample if labeled(record)]
     lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
     if not lists or any(matched(list(record))["coder"] for record in lists):
         return None
@@ -150,9 +150,9 @@ def _lighttag(source: Source, options: Options) -> Said:
     if not any("annotated_by" in mark or "tagged_token_id" in mark for mark in marks):
         return None
     return (
-        "This is LightTag: stretches of text with their annotators, and no labels of items.",
-        "It is not read. Give a table with item (the document and the place), coder (annotator) "
-        "and label (tag), a row for each mark and annotator.",
+        "This is LightTag: marked stretches of text, and no labels of items.",
+        "It is not read. Give a table with item (the document and the place), coder and "
+        "label (tag), and a row for each mark of each coder.",
     )
 
 

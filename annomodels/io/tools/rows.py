@@ -226,8 +226,8 @@ def read_rows(form: Rows, found: Records) -> None:
                 found.add(name, cells[form.coder], question, label, row, number)
     if tests:
         found.note(
-            f"{tests:,} judgements of test questions are kept, and the answers to them are known "
-            "truth; such items are often left out when agreement is reported."
+            f"{tests:,} answers to test questions are kept, with their true labels as known "
+            "gold; such items are often left out when agreement is reported."
         )
     if form.note:
         found.note(form.note)

@@ -102,7 +102,7 @@ def write(
     NotApplicable
         When there is no such layout.
     AnnotationError
-        When a matrix was asked for and a coder labelled an item twice.
+        When a matrix was asked for and a coder labeled an item twice.
     OutputError
         When the file is there already or cannot be written.
 

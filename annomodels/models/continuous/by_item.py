@@ -205,9 +205,9 @@ class BetaBinomialByItem(Model):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "Every item has one true class and a probability of being labelled the second label "
-            "of its own; coders are alike.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            "Every item has one true class and its own probability of the second label; coders "
+            "are alike.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Mean of the items of a class: Dirichlet with {self.population.strength:g} "
             f"pseudo-counts, {100 * self.population.accuracy:.0f} % of them on the right label.",
             f"Concentration of the items around it: {self.concentration.in_words}.",

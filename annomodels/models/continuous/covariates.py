@@ -153,7 +153,7 @@ def covariates_of(table: object, key: str = "coder") -> Covariates | None:
         differing = {each for those in twice.values() for each in those}
         problems.append(
             Problem(
-                f"{len(twice)} {key}(s) have more than one row, and these differ in "
+                f"{counted(len(twice), key)} with more than one row, which differ in "
                 f"{_named([repr(each) for each in columns if each in differing])}.",
                 _named(sorted(twice)),
                 f"Keep one row for each {key}, or columns that say the same in all of its rows.",
@@ -232,7 +232,7 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
     if not few or np.linalg.matrix_rank(design) < n_terms:
         raise AnnotationError(
             Problem(
-                f"{n_terms} terms of covariates cannot be told apart by {len(names)} {key}s: "
+                f"{n_terms} terms of covariates cannot be identified from {len(names)} {key}s: "
                 "some follow from others.",
                 _named(list(terms)) or ", ".join(given.columns),
                 f"Leave columns out, or join values that few {key}s have.",
@@ -260,7 +260,7 @@ def _wrong_with(column: str, values: list[Any], names: list[str], key: str) -> l
         what = f"The column {column!r} holds numbers without end."
         return [Problem(what, _named(where), "Give finite numbers.")]
     if len(set(values)) == 1:
-        what = f"The column {column!r} says {values[0]!r} of every {key}, so nothing can be learnt."
+        what = f"The column {column!r} is {values[0]!r} for every {key}: it has no effect."
         return [Problem(what, column, "Leave it out.")]
     return []
 

@@ -38,7 +38,7 @@ class GradedResponse(Model):
     (:class:`~annomodels.models.continuous.cutpoints.CoderScale`); the unit of
     shift and spread is the standard deviation of the items.
 
-    The place is summed out over an equally spaced grid whose points stand for the normal
+    The place is summed out over an equally spaced grid whose points represent the normal
     distribution in their bins. A bin that holds a cut-point belongs to two classes, in proportion
     to its parts.
 
@@ -190,7 +190,6 @@ class GradedResponse(Model):
             "Every item has a place on a scale, standard normal; its true class is the stretch "
             "between two cut-points that the place lies in. Every coder sees the place shifted "
             "and blurred (logistic) and cuts the scale at cut-points that all share.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class; "
-            "the cut-points follow from it.",
+            f"Prevalence: {self.prevalence.in_words}; the cut-points follow from it.",
             *self.coders.describe(),
         ]

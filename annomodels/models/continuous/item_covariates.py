@@ -113,7 +113,7 @@ class HardnessRegressed(Regressed):
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item of the data, where they differ before they are labelled."""
+        """Kind of each item of the data, where they differ before they are labeled."""
         return None if self.item_covariates is None else self._kinds[0]
 
     @property

@@ -176,9 +176,9 @@ class ItemDifficulty(Model):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "Every item has one true class and logits of its own, normal around those of its "
+            "Every item has one true class and its own logits, normal around those of its "
             "class, relative to the last label; coders are alike.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Location of a class: normal with spread {self.location_spread:g} logits.",
             f"Spread of the items of a class: half-normal with scale {self.item_scale:g} logits.",
         ]

@@ -222,7 +222,7 @@ class LogisticRandomEffects(Regressed):
             "Every item has one true class and an effect on the logits of all coders; every coder "
             "has logits for each class around a population that is estimated too. All logits are "
             "relative to the last label.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Population location: normal with spread {self.location_spread:g} logits.",
             f"Spread of the coders: half-normal with scale {self.coder_scale:g} logits.",
             f"Spread of the items of a class: half-normal with scale {self.item_scale:g} logits.",

@@ -29,16 +29,16 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
     :math:`N_0` is the normal distribution on vectors that sum to zero, so the logits are
     identified and no label plays a special part; :math:`b_k` puts the diagonal above the rest.
-    Paun et al. (2018) fix the last logit to zero instead and centre all of them at zero.
+    Paun et al. (2018) fix the last logit to zero instead and put the means of all of them at zero.
 
     Parameters
     ----------
     prevalence
         Prior of the prevalence of the classes.
     centre
-        Where the population is centred; only its accuracy is used.
+        Mean of the population; only its accuracy is used.
     location_spread
-        Standard deviation t of the population location around the centre.
+        Standard deviation t of the population location around its mean.
     scale_spread
         Scale s of the half-normal prior of the spread of the coders.
     coder_covariates
@@ -184,7 +184,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         return [
             "Every item has one true class; every coder has a confusion matrix whose rows are "
             "softmax of normal logits around a population that is estimated too.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Population location: normal around {100 * self.centre.accuracy:.0f} % on the right "
             "label, "
             f"with spread {self.location_spread:g} logits.",

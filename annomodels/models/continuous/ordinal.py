@@ -140,7 +140,7 @@ class Ordinal(ConfusionModel):
             "Every item has one true class; the classes lie one step apart on a scale. Every "
             "coder sees the place of the item shifted and blurred (logistic) and cuts the scale "
             "into labels at cut-points that all share.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Cut-points: normal around the middle between two classes with spread "
             f"{self.cut_spread:g} steps, in order.",
             *self.coders.describe(),

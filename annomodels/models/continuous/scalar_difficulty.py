@@ -378,7 +378,7 @@ class ScalarDifficulty(HardnessRegressed):
             "Every item has one true class and a difficulty; every coder has an ability for each "
             "class, drawn from a population that is estimated too. The log-odds of the right "
             "label are ability minus difficulty.",
-            f"Prevalence: Dirichlet with {self.prevalence.concentration:g} pseudo-counts a class.",
+            f"Prevalence: {self.prevalence.in_words}.",
             f"Population of abilities: normal around {100 * self.accuracy:.0f} % on the right "
             "label, with "
             f"spread {self.level_spread:g} logits together and {self.contrast_spread:g} between "

@@ -29,7 +29,7 @@ class Ambiguous(StateModel):
         y_n \sim u_i Cat(\theta_{j_n, k}) + (1 - u_i) Cat(\theta_{j_n, k'})
 
     Careless coders disagree with the others on all items, ambiguous items divide good coders too;
-    the model sees both at once, so that P(ambiguous) is told apart from a lack of care.
+    the model sees both at once, so it separates ambiguity from carelessness.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Easy and hard items: easy ones are labelled correctly by all, hard ones as in Dawid-Skene."""
+"""Easy and hard items: easy ones are labeled correctly by all, hard ones as in Dawid-Skene."""
 
 from __future__ import annotations
 

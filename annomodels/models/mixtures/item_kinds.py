@@ -33,7 +33,7 @@ class KindsOfItems(KindPriors, StateModel):
         y_n \sim Cat(\theta_{j_n, k_{i_n}, m_{i_n}})
 
     Coders who err on the same items are not independent given the class; given the kind they are.
-    Rows are drawn towards those of the other coders of a community, so that few labels a coder
+    Rows are drawn towards those of the other coders of a community, so that few labels per coder
     suffice. Chains begin with items put at random into kinds, and whole kinds move between
     classes: where the labels do not say which class a kind belongs to, P(truth) does not either.
 

@@ -191,7 +191,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
             *super().describe(),
             "A coder may be a spammer instead, who answers by a habit whatever the item; share of "
             f"spammers: Beta({self.share.a:g}, {self.share.b:g}), habits: Dirichlet with "
-            f"{self.habit.concentration:g} pseudo-counts a label.",
+            f"{self.habit.concentration:g} pseudo-counts per label.",
         ]
 
 

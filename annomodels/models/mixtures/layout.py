@@ -78,7 +78,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.truths is not None and self.judgement is not None:
-            raise ValueError("A layout has truths or a judgement, not both.")
+            raise ValueError("A layout has truths or a judgment, not both.")
         parts = (*self.factors, *self.rows, self.truths, self.judgement)
         names = [part.name for part in parts if part is not None]
         if len(set(names)) < len(names):

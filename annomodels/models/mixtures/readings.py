@@ -65,7 +65,7 @@ class Readings(StateModel):
     guess
         Prior of the distribution of guesses, the same for all coders.
     sharpness
-        Powers :math:`b` of the readings that the truth may follow; 0 stands for any class.
+        Powers :math:`b` of the readings that the truth may follow; 0 means any class.
     pseudo_items
         Prior of their weights w: what it is worth in items of known truth.
 

@@ -94,7 +94,7 @@ class StateModel(Model):
         one, other = self.coders.new_rows(draws_of, rng), self.coders.new_rows(draws_of, rng)
         if one is None or other is None:
             return None
-        # the same items, labelled by coders whose own rows are new too
+        # the same items, labeled by coders whose own rows are new too
         n_labels = one.shape[-1]
         alphas = self.alphas(2, n_labels)
         values = {

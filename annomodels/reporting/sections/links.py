@@ -47,9 +47,9 @@ GLOSSARY = (
      "after weighting the coders."),
 )  # fmt: skip
 UNKNOWN = (
-    "The interval of a text is about this text, coded anew. It does not say how other texts would "
-    "do, least of all where chains are few and long, or a coder gets a whole chain wrong; for that "
-    "there is the mean over texts like these."
+    "The interval of a text is about this text, coded again. It does not cover other texts, least "
+    "of all if chains are few and long, or a coder gets a whole chain wrong. For other texts, use "
+    "the mean over texts like these."
 )
 
 

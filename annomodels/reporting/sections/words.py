@@ -26,7 +26,7 @@ def section(facts: Facts) -> list[Part]:
 
 
 GLOSSARY: tuple[tuple[str, str], ...] = (
-    ("Item", "What is labelled: a sentence, an image, a pair of words."),
+    ("Item", "What is labeled: a sentence, an image, a pair of words."),
     ("Coder", "Who labels: a person or a program."),
     ("Truth", "The label an item really has; it is not seen but inferred from all labels."),
     ("Gold label", "The most probable truth of an item, with its probability."),

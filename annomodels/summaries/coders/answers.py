@@ -45,5 +45,5 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
     )
     if len(mean) < 2:
         return (f"{said}.",)
-    tells = "it tells of the truth" if above > TELLING else "it hardly tells of the truth"
+    tells = f"it carries {'' if above > TELLING else 'little '}information about the truth"
     return (f"{said}: {tells} (P = {above:.2f} that the first is more).",)

@@ -143,10 +143,10 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
     )
     notes = [f"Of {len(kind):,} coders: {counted}."]
     if data.by_chance:
-        notes.append("Nothing tells one from another: the labels cannot be told from chance.")
+        notes.append("Coders cannot be compared: the labels look like chance.")
     if tree["posterior"]["confusion"].ndim == 4:
         notes.append(
-            "The pooled model gives all coders one confusion matrix: it cannot tell them apart."
+            "The pooled model gives all coders one confusion matrix, so it cannot compare them."
         )
     if tree.attrs.get("engine") == "em":
         notes.append(

@@ -9,6 +9,7 @@ import xarray as xr
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.summaries.draws import flat, interval, model_of
 from annomodels.types import Floats
@@ -43,7 +44,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
             f"are standardised over the {each.of}s, texts are compared with the most frequent one."
         )
         goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
-        notes.append(f"A column that goes with the {goes_with} need not be its cause.")
+        notes.append(f"A column correlated with the {goes_with} need not be its cause.")
     table = pd.DataFrame(rows)
     return Summary("Effects of covariates", table, xr.Dataset(kept), tuple(notes))
 
@@ -62,7 +63,7 @@ def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str
         for row in clear.itertuples()
     ]
     rest = len(table) - len(clear)
-    more = [f"Of {rest} other term(s) of covariates the sign is open."] if rest else []
+    more = [f"The sign of {counted(rest, 'other term')} of covariates is open."] if rest else []
     return (*said, *more, "All coefficients are in fit.effects().")
 
 

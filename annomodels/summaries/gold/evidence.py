@@ -38,7 +38,7 @@ def mean_log(draws: Draws, block: int = 64) -> tuple[Floats, Floats]:
 def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) -> Evidence:
     """Compute posterior-mean log-odds of one label against another, coder by coder."""
     # Where items have states, it is by how much the log-odds would fall without the coder.
-    begins = _runs(data)
+    begins = runs(data)
     at = np.flatnonzero(begins)
     item, coder = data.item[at].astype(np.int64), data.coder[at].astype(np.int64)
     if draws.states is not None:
@@ -51,7 +51,7 @@ def contributions(draws: Draws, data: Annotations, first: Ints, second: Ints) ->
     return Evidence(item, coder, np.add.reduceat(value, at), prior)
 
 
-def _runs(data: Annotations) -> Bools:
+def runs(data: Annotations) -> Bools:
     """Mark where the labels of an item by a coder begin."""
     begins = np.ones(len(data), dtype=bool)
     begins[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # R-hat of a member of a stack from which its chains are said to be apart
 APART = 1.1
-TOO_SURE = "Such probabilities are too sure where items differ in difficulty."
+OVERCONFIDENT = "Such probabilities are overconfident if items differ in difficulty."
 
 COLUMNS = columns("item label probability runner_up votes overturned settled known")
 
@@ -95,7 +95,7 @@ def _notes(
     notes = [
         f"Of {w.n:,} labels, {w.gold:,.0f} are expected to be wrong{' by the audit' * w.by_audit}"
         f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.0f}."
-        f"{'' if stack else f' {TOO_SURE}'}",
+        f"{'' if stack else f' {OVERCONFIDENT}'}",
         f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
     if w.n < data.n_items:

@@ -129,7 +129,7 @@ def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
         return ()
     return (
         "The log-odds are those of the hierarchical model, given truths of the stack; the "
-        "probability is that of the stack, which takes labels of an item for less than "
+        "probability is that of the stack, which counts labels of an item as less than "
         "independent evidence.",
     )
 
@@ -146,7 +146,7 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
         notes.append(f"The gold is known and was used, whatever coders say: {names}.")
     notes.append(
         "Natural logarithms: +1 multiplies the odds of the gold label by 2.7, +2.3 by ten. Coders "
-        "of one item count as independent of each other, so sums are too large where they err "
+        "of one item count as independent of each other, so sums are too large if they err "
         "together."
     )
     return tuple(notes)

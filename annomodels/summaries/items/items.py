@@ -87,8 +87,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         notes += effect_sentences(tree, data, "item")
     if tree.attrs.get("engine") == "em":
         notes.append(
-            "The engine em takes its estimate for certain: the reducible part is zero and the "
-            "probabilities are too sure."
+            "The engine em treats its estimate as certain: the reducible part is zero and the "
+            "probabilities are overconfident."
         )
     return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
 
@@ -237,7 +237,7 @@ def _contested(row: Any, dissent: str, right: str, two: bool) -> str:
 def _needs_more(row: Any, dissent: int, bits: float) -> str:
     label, p = label_text(row.label), row.probability
     if p >= SETTLED:
-        return "The labels may depend on no truth, so that no probability settles it."
+        return "The labels may not depend on any truth, so no probability settles it."
     if row.n == 0:
         return "It has no label."
     weak = f"{counted(row.n, 'label')} of {bits:.2f} bits each on average"

@@ -71,8 +71,8 @@ def allocate(portions: Steps, budget: int, stop: float) -> Ints:
     return np.array(taken, dtype=np.int64)
 
 
-def has_labelled(data: Annotations, items: Ints, coders: Ints) -> Bools:
-    """Return True if a coder has labelled an item already, shape [item, coder] of those given."""
+def has_labeled(data: Annotations, items: Ints, coders: Ints) -> Bools:
+    """Return True if a coder has labeled an item already, shape [item, coder] of those given."""
     row = np.full(data.n_items, -1)
     row[items] = np.arange(len(items))
     column = np.full(data.n_coders, -1)

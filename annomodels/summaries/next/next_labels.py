@@ -23,14 +23,14 @@ from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
 from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
 from annomodels.summaries.gold.coverage import expected_errors
-from annomodels.summaries.gold.gold import TOO_SURE
+from annomodels.summaries.gold.gold import OVERCONFIDENT
 from annomodels.summaries.items.items import settled, state_columns, to_decide
 from annomodels.summaries.next.allocation import (
     Pool,
     Steps,
     allocate,
     choose_coders,
-    has_labelled,
+    has_labeled,
     make_pool,
     steps,
 )
@@ -108,7 +108,7 @@ def next_labels(
     to be and over the posterior of the parameters.
     Labels go where the gain per label is largest, counting what is planned for an item already.
     Each label is then given to the coder whose label tells most about this item, who has not
-    labelled it and still has time.
+    labeled it and still has time.
 
     Contested items get none, and settled ones only with ``stop=0``, see
     :func:`annomodels.Fit.items`.
@@ -173,7 +173,7 @@ def next_labels(
     if stack is None or (len(table) and by == "gold"):
         # benchmarks/next_labels.py measures it; an error that a crowd shares is in no forecast
         optimistic = "On public data sets such forecasts were too optimistic."
-        notes[0] += f" {TOO_SURE if stack is None else optimistic}"
+        notes[0] += f" {OVERCONFIDENT if stack is None else optimistic}"
     if len(table) and tree.attrs.get("engine") == "em":
         notes.append(
             "The engine em gives one estimate: the gains take the coders for known exactly. Use "
@@ -236,7 +236,7 @@ def _requests(
         most = max(1, int(NEXT_SHARE * wanted.sum()))
         limit = np.minimum(limit, most) if pool.new else limit
     chosen = choose_coders(
-        wanted.astype(np.int64), told, has_labelled(data, here, pool.coders), limit, most
+        wanted.astype(np.int64), told, has_labeled(data, here, pool.coders), limit, most
     )
     row = {int(item): number for number, item in enumerate(order)}
     waiting = [iter(columns) for columns in chosen]
@@ -337,7 +337,7 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     ]
     least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
     notes.append(
-        f"Stop after these labels, and fit again: no other{open_item} {least}."
+        f"After these labels, fit again: no other label{open_item} {least}."
         if found.finished
         else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
         "would pay."
@@ -351,7 +351,7 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     if lost:
         notes.append(
             f"{lost:,} labels were left out because no coder was left who has time and has not "
-            "labelled the item."
+            "labeled the item."
         )
     if undecided:
         many = counted(undecided, "contested item is", "contested items are")

@@ -83,7 +83,7 @@ def p_next(
         f"{parts}."
     ]
     if by == "item":
-        notes.append("A coder at random is each coder as often as they label in these data.")
+        notes.append("A random coder is drawn in proportion to the labels given.")
     kept = xr.Dataset({"p_next": (("row", "label"), p)}, coords={"label": data.coords["label"]})
     return Summary("Next labels", table, kept, tuple(notes))
 

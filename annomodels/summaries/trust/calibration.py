@@ -1,4 +1,4 @@
-"""Whether the probabilities of gold labels mean what they say, on truth that was held back."""
+"""Calibration of the probabilities of gold labels, on truth that was held back."""
 
 from __future__ import annotations
 
@@ -60,19 +60,20 @@ def calibration(
     return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes, COLUMNS)
 
 
-def _row(name: str, sure: Floats, right: Bools) -> dict[str, object]:
-    from scipy.stats import beta
+def jeffreys(k: int, n: int) -> tuple[float, float]:
+    """95 % interval of a share seen k times in n, by Jeffreys' prior."""
+    from scipy.special import betaincinv
 
+    low, high = (float(betaincinv(k + 0.5, n - k + 0.5, end)) for end in (0.025, 0.975))
+    return 0.0 if k == 0 else low, 1.0 if k == n else high
+
+
+def _row(name: str, sure: Floats, right: Bools) -> dict[str, object]:
     n, k = len(right), int(right.sum())
-    return {
-        "bin": name,
-        "n": n,
-        "right": k,
-        "probability": float(sure.mean()),
-        "share": k / n,
-        "share_low": 0.0 if k == 0 else float(beta.ppf(0.025, k + 0.5, n - k + 0.5)),
-        "share_high": 1.0 if k == n else float(beta.ppf(0.975, k + 0.5, n - k + 0.5)),
-    }
+    low, high = jeffreys(k, n)
+    mean = float(sure.mean())
+    row = {"bin": name, "n": n, "right": k, "probability": mean, "share": k / n}
+    return {**row, "share_low": low, "share_high": high}
 
 
 def _shares(data: Annotations) -> Floats:

@@ -29,7 +29,7 @@ from annomodels.summaries.trust.item_terms import item_terms_finding
 from annomodels.summaries.trust.known_truth import held_back_finding, known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.patterns import patterns
-from annomodels.summaries.trust.predictive import REJECTED, TOO_SURE, Aspect, aspects
+from annomodels.summaries.trust.predictive import OVERCONFIDENT, REJECTED, Aspect, aspects
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
@@ -147,7 +147,7 @@ def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) ->
         if not aspect.fits:
             text = aspect.sentence
             if model_of(tree).stacks:
-                text = text.replace(f" {TOO_SURE}", "")
+                text = text.replace(f" {OVERCONFIDENT}", "")
         severity = FINE if aspect.fits else CHECK
         found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity, symptom=True))
     rejected = [finding.name for finding in found if finding.severity]

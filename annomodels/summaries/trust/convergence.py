@@ -65,7 +65,7 @@ def _engine() -> list[Finding]:
 def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:
     names, rhat, ess = convergence(tree, data)
     if not names:
-        sentence = f"There are too few draws to see whether the chains agree. {LONGER}"
+        sentence = f"Too few draws to see whether the chains agree. {LONGER}"
         nan = float("nan")
         return [
             Finding("R-hat", nan, RHAT, sentence, FORBIDS),
@@ -113,7 +113,7 @@ def _swapped(tree: xr.DataTree) -> Finding:
     where = f"in chain {', '.join(str(int(n) + 1) for n in chains)}" if chains else "now and then"
     text = (
         f"The classes were swapped {where} ({percent(share, 0)} of the draws) and were put back in "
-        "order. The data hardly tell which class is which: a few items of known gold would."
+        "order. The data hardly identify the classes: known labels of a few items would."
     )
     return Finding("swapped classes", share, RELABELLED, text, CHECK)
 
@@ -143,7 +143,7 @@ def _starts(tree: xr.DataTree) -> list[Finding]:
     moved = _list(tree, "restarted")
     if moved:
         where = ", ".join(str(int(n) + 1) for n in moved)
-        text += f" Chain {where} sat in one of far lower density and went on from the best one."
+        text += f" Chain {where} stayed in a far less probable one and was restarted."
     clear = len(held) == 1 and ("votes" in modes[0]["starts"] or len(modes) == 1)
     return [Finding("solutions", len(held), 1, text, FINE if clear else CHECK)]
 
@@ -157,8 +157,8 @@ def _solutions(modes: list[Any]) -> str:
         gap = best - held[-1]["evidence"]
         return (
             f"{len(held)} solutions are about as probable as each other ({gap:.1f} nats apart; "
-            f"found {begun}): the data do not tell which is right, and chains began in each. A few "
-            "items of known gold would tell."
+            f"found {begun}): the data do not identify the right one, and chains began in each. "
+            "Known labels of a few items would."
         )
     lower = [mode for mode in modes[1:] if "votes" in mode["starts"]] or modes[1:]
     gap = best - lower[0]["evidence"]
@@ -181,7 +181,7 @@ def _listed(names: list[str]) -> str:
 def _stopped(tree: xr.DataTree) -> Finding:
     why = str(tree.attrs.get("stopped", ""))
     if not why:
-        return Finding("stopped early", 0, 0, "The run went to its end.")
+        return Finding("stopped early", 0, 0, "The run is complete.")
     words = {"interrupted": "it was interrupted", "time limit": "of its time limit"}
     text = f"The run stopped early because {words.get(why, why)}; what was sampled is used."
     return Finding("stopped early", 1, 0, text, CHECK)

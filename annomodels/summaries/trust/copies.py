@@ -145,10 +145,10 @@ def families_finding(found: Families, data: Annotations, n_copies: int) -> Findi
         told.append(f"{names} (correlation {found.inside[n]:.2f})")
     more = f"; and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     text = (
-        f"Families of coders: errors agree inside {'; '.join(told)}{more}, where they correlate "
-        f"by {found.typical:.2f} between coders in general. Such coders are fewer opinions than "
-        "the model counts, and P(truth) is then too sure. The effective number of coders is "
-        f"{effective:,.1f}, not {data.n_coders:,}."
+        f"Families of coders: errors agree inside {'; '.join(told)}{more}, and correlate by "
+        f"{found.typical:.2f} between coders in general. The model counts such coders as more "
+        "independent opinions than they are, and P(truth) is overconfident. The effective number "
+        f"of coders is {effective:,.1f}, not {data.n_coders:,}."
     )
     groups = [[str(data.coders[j]) for j in group] for group in found.groups]
     values = {"coders": groups, "correlation": list(found.inside), "effective": effective}

@@ -18,6 +18,7 @@ from annomodels.summaries.draws import (
     per_item,
     state_probabilities,
 )
+from annomodels.summaries.gold.evidence import runs
 from annomodels.types import Floats, Ints
 
 MOST_VOTES = 10  # votes up to which every number of votes is a cell of its own
@@ -27,7 +28,7 @@ FEWEST_SHARED = 10
 
 
 class Design:
-    """Who labelled what; fixed, while the labels themselves are replicated."""
+    """Who labeled what; fixed, while the labels themselves are replicated."""
 
     def __init__(self, data: Annotations) -> None:
         self.data = data
@@ -90,9 +91,7 @@ class Design:
 
     @cached_property
     def _order(self) -> Ints:
-        busy = np.bincount(self.data.coder, minlength=self.data.n_coders)
-        order: Ints = np.argsort(-busy, kind="stable")
-        return order
+        return np.argsort(-self.data.per_coder, kind="stable")
 
     @cached_property
     def busiest(self) -> Ints:
@@ -114,9 +113,7 @@ class Design:
         place = np.full(data.n_coders, -1)
         chosen = self._order[:MOST_PAIRED]
         place[chosen] = np.arange(len(chosen))
-        first = np.ones(len(data), dtype=bool)
-        first[1:] = (data.item[1:] != data.item[:-1]) | (data.coder[1:] != data.coder[:-1])
-        rows = np.flatnonzero((place[data.coder] >= 0) & first)
+        rows = np.flatnonzero((place[data.coder] >= 0) & runs(data))
         _, item = np.unique(data.item[rows], return_inverse=True)
         return rows, item, place[data.coder[rows]]
 

@@ -127,8 +127,8 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     who = f"; {names} {verb} against the gold" if len(against) else ""
     text = (
         f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either the "
-        "known gold is coded the wrong way round, or these coders are. The model believes the "
-        "gold: look at a few of these items before you do."
+        "known gold is coded the wrong way round, or these coders are. The model trusts the gold: "
+        "check a few of these items first."
     )
     return Finding("gold against the crowd", share, AGAINST, text, CHECK)
 
@@ -147,12 +147,12 @@ def overlap_finding(share: float) -> Finding:
         )
     if share == 0:
         text = (
-            "No item has two labels and no gold is known: nothing in these data tells good coders "
+            "No item has two labels and no gold is known: these data cannot separate good coders "
             "from bad ones. Let several coders label the same items."
         )
         return Finding("overlap", share, OVERLAP, text, FORBIDS)
     text = (
-        f"Only {percent(share, 1)} of the items have two labels or more: coders are hardly "
+        f"Only {percent(share, 1)} of the items have two labels or more, so coders are hardly "
         "compared."
     )
     return Finding("overlap", share, OVERLAP, text, CHECK)
@@ -163,8 +163,8 @@ def group_finding(count: int) -> Finding:
     if count == 1:
         return Finding("groups of coders", 1, 1, "All coders are linked by common items.")
     text = (
-        f"The coders fall into {count:,} groups without common items: across groups they are "
-        "compared only through what the model assumes of all."
+        f"The coders fall into {count:,} groups without common items: only the assumptions of the "
+        "model make coders of different groups comparable."
     )
     return Finding("groups of coders", count, 1, text, CHECK)
 
@@ -176,7 +176,7 @@ def volume_finding(n: Ints) -> Finding:
         text = f"Half of the coders gave {median:,.0f} labels or more."
         return Finding("labels per coder", median, CODER_MATRIX, text)
     text = (
-        f"Half of the coders gave {median:,.0f} labels or fewer, too few to learn a confusion "
-        "matrix for each alone: use the model hierarchical, in which coders inform each other."
+        f"Half of the coders gave {median:,.0f} labels or fewer, too few to estimate each "
+        "confusion matrix separately: use the model hierarchical, which pools coders."
     )
     return Finding("labels per coder", median, CODER_MATRIX, text, CHECK)

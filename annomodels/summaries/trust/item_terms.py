@@ -6,6 +6,7 @@ import numpy as np
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
+from annomodels.data.validation import counted
 from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats
@@ -39,7 +40,8 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
             has = x > 0
             if min(has.sum(), (~has).sum()) < FEW:
                 few = int(min(has.sum(), (~has).sum()))
-                reasons.append(f"{few} item(s) {'have' if has.sum() == few else 'lack'} it")
+                side = "with" if has.sum() == few else "without"
+                reasons.append(f"{counted(few, 'item')} {side} it")
             for part, where in ((has, "with it"), (~has, "without it")):
                 if (part & several).any() and not (part & split).any() and split.any():
                     reasons.append(f"coders never disagree on items {where}")
@@ -47,16 +49,16 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
             far = f"{np.ptp(x):.0f} of its standard deviations"
             reasons.append(f"it reaches over {far}, so take its logarithm")
         if max(_explained(x, truth), _explained(x, votes)) > EXPLAINED:
-            reasons.append("it nearly says the class, so that it stands for what coders make of it")
+            reasons.append("it nearly equals the class, so it describes what coders make of it")
         if reasons:
             said.append(f"{term} ({'; '.join(reasons)})")
     value = float(len(said))
     if not said:
-        text = f"The labels can tell what {len(terms)} term(s) of items are worth."
+        text = f"The labels identify the effects of {counted(len(terms), 'item term')}."
         return Finding("covariates of items", value, 0.0, text)
     more = f" and {len(said) - NAMED} more" if len(said) > NAMED else ""
     text = (
-        "What these terms of items are worth is hardly told by the labels but by the prior, or by "
+        "The labels hardly identify the effects of these item terms, which rest on the prior or on "
         f"a few items: {', '.join(said[:NAMED])}{more}. Join values, or leave columns out."
     )
     return Finding("covariates of items", value, 0.0, text, CHECK)

@@ -99,6 +99,6 @@ def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
         text = f"Of {n:,} audited gold labels, {wrong:,} {verb} wrong; {said} were to be expected."
     fine = low <= wrong <= high
     if not fine:
-        text += " P(truth) of these data is not to be taken at its word"
-        text += "; the numbers of the audit hold all the same." if how == "audit" else "."
+        text += " P(truth) is not reliable on these data"
+        text += "; the numbers of the audit remain valid." if how == "audit" else "."
     return Finding(TESTED, wrong / n, high / n, text, FINE if fine else CHECK, TESTED)

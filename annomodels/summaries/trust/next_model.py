@@ -41,7 +41,7 @@ class Rule:
 RULES = (
     Rule(ALIKE, USE | PAIRS, ("hierarchical",), "gives every coder a confusion matrix"),
     Rule(ALIKE, OF_ITEMS, ("scalar-difficulty",), "lets coders differ and items be hard"),
-    Rule(NARROW, USE, ("hierarchical",), "lets every coder prefer labels of their own"),
+    Rule(NARROW, USE, ("hierarchical",), "lets every coder prefer some labels"),
     Rule(
         BY_CLASS,
         OF_ITEMS | PAIRS,

@@ -162,17 +162,17 @@ def swapped_finding(found: Consensus) -> Finding:
         swaps += [(float(both[j]), int(j), k, other, int(n[0][j]), int(n[1][j])) for j in sure]
     swaps.sort()
     if not swaps:
-        return Finding(name, 0, 0, "No coder takes two classes for each other.")
+        return Finding(name, 0, 0, "No coder swaps two classes.")
     names = [label_text(label) for label in data.labels]
     told = [
-        f"{data.coders[j]} takes {names[k]} and {names[other]} for each other ({n:,} of {n + m:,} "
+        f"{data.coders[j]} swaps {names[k]} and {names[other]} ({n:,} of {n + m:,} "
         "labels on items that the others settle)"
         for _, j, k, other, n, m in swaps[:NAMED]
     ]
     more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
     text = (
-        f"Swapped classes: {'; '.join(told)}{more}. See whether these labels were coded the other "
-        "way round, and correct them if so."
+        f"Swapped classes: {'; '.join(told)}{more}. Check whether these labels were coded in "
+        "reverse, and correct them if so."
     )
     values = {
         "coders": [str(data.coders[each[1]]) for each in swaps],
@@ -212,8 +212,8 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     text = (
         f"Known labels against the coders: {n:,} of {len(known):,} known labels contradict their "
         f"coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The coders "
-        "err evenly over the items, so these known labels are wrong, or nearly all coders misread "
-        "the items: look at them."
+        "err evenly over the items, so these known labels are wrong or nearly all coders misread "
+        "the items. Check them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
     return Finding(name, n, expected, text, CHECK, values=values)
@@ -253,7 +253,7 @@ def twice_finding(found: Consensus) -> Finding:
         if p < p_least:
             p_least, beyond = p, float(seen - expected)
     if p_least >= ALARM / 10 or beyond < TWICE:
-        text = "No more items than by chance have the same labels by the same coders."
+        text = "Items with the same labels by the same coders are no more frequent than by chance."
         return Finding(name, 0, TWICE, text)
     pairs = []
     for at in np.argsort(mean, kind="stable").tolist():
@@ -289,7 +289,7 @@ def drift_finding(found: Consensus) -> Finding:
 
     name, data = "falling accuracy", found.data
     if _sorted_by_labels(data):
-        text = "Items are in the order of their labels, so no accuracy over time can be seen."
+        text = "Items are sorted by label, so the order shows nothing about accuracy over time."
         return Finding(name, 0, 0, text)
     order = np.argsort(data.coder, kind="stable")
     place = np.empty(len(data), dtype=np.int64)

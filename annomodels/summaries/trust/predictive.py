@@ -19,11 +19,12 @@ from annomodels.types import Floats, Ints
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
-TOO_SURE = "P(truth) is then too sure."
+OVERCONFIDENT = "P(truth) is then overconfident."
 UNEVEN = (
-    f"Errors gather on some items ({{:.2f}} times the variance that the model expects). {TOO_SURE}"
+    "Errors gather on some items ({:.2f} times the variance that the model expects). "
+    + OVERCONFIDENT
 )
-SPREAD = f"The votes are not spread over the items as the model expects. {TOO_SURE}"
+SPREAD = f"The votes are not spread over the items as the model expects. {OVERCONFIDENT}"
 REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own
 SMALLEST_SD = 0.01
@@ -139,7 +140,7 @@ def _replicate(
 
 
 def _shares(draws: Draws, data: Annotations, step: int) -> Floats:
-    """Probability of each state of every item before it is labelled, shape [item, state]."""
+    """Probability of each state of every item before it is labeled, shape [item, state]."""
     kinds = draws.kinds_of(data)
     out = np.tile(draws.share[step], (data.n_items, 1))
     if kinds is not None:

@@ -76,15 +76,15 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     mistaken = (told.argmax(axis=1) != np.arange(len(told))) & (given >= FEWEST_TOLD)
     value = float(np.where(mistaken, far, 0.0).max())
     if value < FAR:
-        text = "No class is mostly taken for another one against what the prior of coders expects."
+        text = "No class is mostly mistaken for another one, against the prior of coders."
         return Finding(NAME, value, FAR, text)
     classes = np.flatnonzero(mistaken & (far >= FAR))
     said = "; ".join(_said(int(k), told, found, data) for k in classes[:NAMED])
     more = f"; and {len(classes) - NAMED:,} more" if len(classes) > NAMED else ""
     text = (
         f"Prior against data: {said}{more}. The prior expects most coders to know each class when "
-        "they see it, and pulls coders, prevalence and P(truth) of such a class there. Give the "
-        "known truth of some items of it; look whether coders understand it as you do; and "
+        "they see it, and pulls coders, prevalence and P(truth) of such a class that way. Give "
+        "known labels of some of its items, check whether coders understand it as you do, and "
         "compare am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), "
         "whose prior is weaker."
     )
@@ -140,7 +140,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     draws = thinned(tree, data, most)
     if len(draws) < FEWEST_DRAWS:  # few were made, or few matrices of so many coders fit in memory
         n = len(draws)
-        note = f"Too few draws to tell how much the priors matter: {n:,}, not {FEWEST_DRAWS:,}."
+        note = f"Too few draws to measure the influence of the priors: {n:,}, not {FEWEST_DRAWS:,}."
         return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
     chosen = evenly(n_samples(tree), len(draws))
     values = {str(name): flat(tree, str(name), chosen) for name in tree["posterior"].data_vars}
@@ -215,12 +215,12 @@ def _scaled(priors: Sequence[str], weights: _Weights) -> str:
     told = [name.replace("_", " ") for name in priors]
     of = " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
     how = (
-        "The draws were weighed, nothing was fitted again."
+        "The draws were reweighted; nothing was fitted again."
         if weights.reliable
         else "To first order: too few draws would carry the weight of priors that differ so much."
     )
     return (
-        f"What is assumed beforehand of {of} counts a fifth less (its density to the power of "
+        f"The prior of {of} counts a fifth less (its density to the power of "
         f"{WEAKER}) or a quarter more ({STRONGER}). {how}"
     )
 
@@ -234,7 +234,7 @@ def _moved(table: pd.DataFrame) -> str:
         worst = int(away[own].argmax())
         name = short(table.loc[own, "name"].iloc[worst], WIDEST)
         most = away[own].max()
-        by = f"{most:.3f} at the most ({name})" if most >= LEAST else f"less than {LEAST}"
+        by = f"{most:.3f} at most ({name})" if most >= LEAST else f"less than {LEAST}"
         parts.append(f"{one} moves by {by}")
     much = table[table["sensitive"]]
     end = "None of it is sensitive to the priors."

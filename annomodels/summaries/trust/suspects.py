@@ -16,7 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN, some
 from annomodels.errors import Option, Verb
 from annomodels.summaries.draws import Draws, model_of, thinned
-from annomodels.summaries.gold.evidence import contributions, majority
+from annomodels.summaries.gold.evidence import contributions, majority, runs
 from annomodels.summaries.skills import skill
 from annomodels.summaries.trust.copies import (
     NAMED,
@@ -72,21 +72,20 @@ def repeats_finding(data: Annotations) -> Finding:
     share = n / max(len(data), 1)
     if share < REPEATED:
         return Finding("repeats", share, REPEATED, f"{n:,} labels repeat a coder on an item.")
-    again = np.zeros(len(data), dtype=bool)
-    again[1:] = (data.item[1:] == data.item[:-1]) & (data.coder[1:] == data.coder[:-1])
-    same = float((data.label[1:] == data.label[:-1])[again[1:]].mean())
+    again = ~runs(data)[1:]
+    same = float((data.label[1:] == data.label[:-1])[again].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
     once = Verb("data.without_repeats()", "drop the other rows from the file")
     text = (
         f"Repeats: {where}, {percent(same, 0)} of them the same label. The model counts each as "
         "one more independent opinion, so P(truth) is too high. Keep only the first of each; "
-        "repeats tell how steady a coder is, not what the truth is."
+        "repeats show the consistency of a coder, not the truth."
     )
     if same >= TWICE:
         text = (
-            f"Duplicated rows: {where}, nearly all with the same label, as where a file holds its "
-            "rows twice. The model counts each as one more independent opinion, so P(truth) is too "
-            "high. Keep only the first of each."
+            f"Duplicated rows: {where}, nearly all with the same label, as if the file had its "
+            "rows twice. The model counts each as one more independent opinion, so P(truth) is "
+            "too high. Keep only the first of each."
         )
     return Finding("repeats", share, REPEATED, text, CHECK, remedy=once)
 
@@ -96,9 +95,9 @@ def one_label_finding(data: Annotations) -> Finding:
     given = np.unique(data.label)
     if len(given) == 1 < data.n_labels:
         text = (
-            f"All labels are {label_text(data.labels[given[0]])}: nothing in them tells one item "
-            "from another, and prevalence, coders and P(truth) are those of the prior. Add items "
-            "with other labels."
+            f"All labels are {label_text(data.labels[given[0]])}: they do not distinguish items, "
+            "so prevalence, coders and P(truth) are those of the prior. Add items with other "
+            "labels."
         )
         return Finding("coders of one label", 1.0, SOME, text, FORBIDS)
     cells, times = np.unique(
@@ -115,7 +114,7 @@ def one_label_finding(data: Annotations) -> Finding:
     plain, label = np.divmod(cells[often], data.n_labels)
     share = float(n[plain].sum()) / max(len(data), 1)
     if share < SOME or data.n_labels < 2:
-        text = f"{len(plain):,} coders gave one and the same label always."
+        text = f"{len(plain):,} coders always gave the same label."
         return Finding("coders of one label", share, SOME, text)
     named = zip(plain, label, strict=True)
     names = some(
@@ -126,14 +125,14 @@ def one_label_finding(data: Annotations) -> Finding:
         "all labels."
     )
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
-        text = f"{who} Their labels tell of an item only by being there."
+        text = f"{who} Such a label is informative only by its presence."
         return Finding("coders of one label", share, SOME, text, CHECK)
     abstention = Option("dont_know", ["abstain"])
     text = (
-        f"{who} They look like labelling functions whose abstentions were left out: whether such a "
-        "coder speaks is all that they tell, and without the items on which they abstained the "
-        "model takes their label for a constant and may turn the classes around. Give the "
-        f"abstentions too, as rows, and name them with {abstention}."
+        f"{who} They look like labeling functions whose abstentions were left out: the information "
+        "is whether the coder answers. Without the abstentions the model treats the label as a "
+        "constant and may swap the classes. Add the abstentions as rows, and name them with "
+        f"{abstention}."
     )
     return Finding("coders of one label", share, SOME, text, FORBIDS, remedy=abstention)
 
@@ -146,9 +145,9 @@ def two_coders_finding(data: Annotations) -> Finding:
     if n != 2 or known >= enough:
         return Finding("two coders", n, 3, f"{n:,} coders gave labels.")
     text = (
-        "Two coders: where they differ, nothing in the labels tells which of them is right; the "
-        f"confusion matrices of {data.n_labels} classes and P(truth) rest on the priors there. A "
-        f"third coder would tell, or the known truth of {enough} items."
+        "Two coders: if they differ, the labels do not show who is right, and the confusion "
+        "matrices of {data.n_labels} classes and P(truth) rest on the priors there. Add a third "
+        "coder, or the known labels of {enough} items."
     )
     return Finding("two coders", n, 3, text, CHECK)
 
@@ -163,9 +162,9 @@ def one_class_finding(gold: Ints, data: Annotations) -> Finding:
         return Finding("classes of the known truth", n, 2, text)
     name = label_text(data.labels[classes[0]])
     text = (
-        f"Gold of one class: all {len(known):,} known items are {name}. They tell nothing of how "
-        "coders label the other classes, and count for the prevalence as if they had been chosen "
-        "at random. Give known items of every class, or of items chosen at random."
+        f"Gold of one class: all {len(known):,} known items are {name}. They say nothing about the "
+        "other classes, and count for the prevalence as if drawn at random. Give known items of "
+        "every class, or of items chosen at random."
     )
     return Finding("classes of the known truth", n, 2, text, CHECK)
 
@@ -183,9 +182,9 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
     names = some(named, str, NAMED, 200)
     items = "item has a gold label" if len(found) == 1 else "items have a gold label"
     text = (
-        f"Labels that nobody gave: {len(found):,} {items} that no coder chose: {names}. The "
-        "model concludes it from how often coders take classes for each other; on public data few "
-        "of these were right. Look at them."
+        f"Labels that nobody gave: {len(found):,} {items} that no coder chose: {names}. The model "
+        "infers it from the confusions of the coders; on public data few of these were right. "
+        "Check them."
     )
     return Finding("labels that nobody gave", len(found), 0, text, CHECK)
 
@@ -206,7 +205,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
     known = data.known >= 0
     overturned = (vote >= 0) & (vote != best) & ~known
     if not len(flagged) or not overturned.any():
-        text = f"No majority of {int(overturned.sum()):,} is overturned by coders to be wary of."
+        text = f"No majority of {int(overturned.sum()):,} is overturned by suspicious coders."
         return Finding(name, 0, 0, text)
     against = np.where(overturned, vote, best)
     parts = contributions(draws, data, best, against)
@@ -215,7 +214,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
     of_others = np.bincount(parts.item[~mine], parts.value[~mine], data.n_items) + parts.prior
     found = np.flatnonzero(overturned & (of_all > 0) & (of_others < 0))
     if not len(found):
-        return Finding(name, 0, 0, "No majority is overturned by coders to be wary of.")
+        return Finding(name, 0, 0, "No majority is overturned by suspicious coders.")
     items = ", ".join(label_text(data.items[i]) for i in found[:NAMED])
     who = ", ".join(label_text(data.coders[j]) for j in flagged[:NAMED])
     text = (
@@ -238,9 +237,10 @@ def single_labels_finding(data: Annotations) -> Finding:
     text = (
         f"Single labels: {percent(share, 0)} of the labels are the only one of their coder "
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
-        "nothing of who gave it: these coders are taken for alike, P(truth) rests on what coders "
-        "do on average, and numbers of one of them are those of all. See that the coder column "
-        f"({column}) names people, not rows or sessions; or let the same coders label more items."
+        "nothing about its coder: the model treats these coders alike, P(truth) rests on what "
+        "coders do on average, and each of them gets the numbers of all. Check that the coder "
+        f"column ({column}) names people, not rows or sessions; or let the same coders label more "
+        "items."
     )
     return Finding(name, share, MOSTLY, text, CHECK, remedy=column)
 
@@ -255,14 +255,14 @@ def seldom_finding(data: Annotations, alike: bool) -> Finding:
         return Finding(name, share, MOST_LABELS, text)
     rows = data.n_coders * data.n_labels
     coders = (
-        "all coders are taken for alike, so that nobody's skill counts"
+        "the model treats all coders alike, so skill does not count"
         if alike
         else f"{rows:,} rows of the coders' confusion matrices rest on {len(data):,} labels"
     )
     text = (
-        f"Labels given seldom: {seldom:,} of {data.n_labels:,} labels were given fewer than "
-        f"{SELDOM} times (the median one {np.median(times):.0f} times). What coders take these "
-        f"classes for cannot be learnt: P(truth) of their items rests on the votes and the prior; "
+        f"Rare labels: {seldom:,} of {data.n_labels:,} labels were given fewer than "
+        f"{SELDOM} times (the median one {np.median(times):.0f} times). Confusions of "
+        f"these classes cannot be estimated: P(truth) of their items rests on votes and prior; "
         f"{coders}. Recode labels that mean nearly the same into one, or collect more labels of "
         "each class."
     )
