@@ -1,4 +1,4 @@
-"""Which coders the labels compare: who hangs together through shared items, who gave one label."""
+"""Connected components of coders through shared items, and coders of one label."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ MOSTLY = 0.5
 
 
 def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
-    """Return the part that each coder belongs to; coders of different parts share no item.
-
-    Shapes: `item`, `coder` [annotation]; result [coder].
-
-    >>> components(np.array([0, 0, 1, 2, 2]), np.array([0, 3, 1, 3, 2]))
-    array([0, 1, 0, 0])
-    """
+    """Return the part of each coder [coder]; coders of different parts share no item."""
     # SciPy has this for any graph, but loading its graphs takes a tenth of a second, and every
     # command that reads labels asks
     part = np.arange(int(coder.max()) + 1)
@@ -49,35 +43,19 @@ class Counted(Protocol):
 
 
 def single_labels(data: Counted) -> float:
-    """Share of the labels that come from coders who gave no other label.
-
-    >>> from annomodels.data.annotations import Annotations
-    >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
-    >>> single_labels(Annotations.from_records(rows))
-    0.5
-    """
+    """Share of the labels that come from coders who gave no other label."""
     return float((data.per_coder == 1).sum()) / max(int(data.per_coder.sum()), 1)
 
 
 def n_distinct(data: Counted) -> int:
-    """Count the coders that are told apart, those who are not as one.
-
-    >>> from annomodels.data.annotations import Annotations
-    >>> rows = [("t1", "a", 0), ("t1", "b", 1), ("t2", "a", 1), ("t2", "c", 1)]
-    >>> n_distinct(Annotations.from_records(rows))
-    2
-    """
+    """Count the coders that are told apart, the others as one."""
     return int(taken_together(data).max()) + 1
 
 
 def taken_together(data: Counted) -> NDArray[np.int64]:
-    """Take coders who gave one label for one coder, where most labels are theirs.
-
-    A label that is all that is known of its coder is a draw from the population of coders, and
-    nothing is lost: given the truth such labels are independent and alike.
-
-    Shapes: result [coder].
-    """
+    """Merge coders who gave one label into one coder [coder], if most labels are theirs."""
+    # a label that is all that is known of its coder is a draw from the population of coders, and
+    # nothing is lost: given the truth such labels are independent and alike
     place = np.arange(len(data.per_coder))
     if single_labels(data) < MOSTLY:
         return place

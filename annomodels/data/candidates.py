@@ -80,7 +80,7 @@ class Candidates(Html):
 
     @property
     def votes(self) -> Ints:
-        """How many coders accepted each candidate."""
+        """Number of coders who accepted each candidate."""
         return np.bincount(self.candidate, self.accepted, len(self.labels)).astype(np.int64)
 
     def judged(self) -> Ints:

@@ -1,8 +1,6 @@
-"""Whether labels depend on anything but who gave them: a test against chance, without a model."""
+"""Test of labels against chance, without a model: do they depend on the items at all."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,28 +20,15 @@ PAIRS, CELLS, AT_ONCE = 5_000_000, 50_000_000, 2_000_000
 def chance_p_value(
     coder: AnyArray, label: AnyArray, starts: AnyArray, n_coders: int, n_labels: int
 ) -> float:
-    r"""Test whether coders label independently of each other; small where they do not.
-
-    With :math:`x_{ij}` the label of coder j as an indicator less the shares of the coder's labels,
-    two coders give the table :math:`C_{ab} = \sum_i x_{ia} x_{ib}^T` over their common items. If
-    labels depend on nothing but the coder, a permutation of the labels of each coder changes
-    nothing. Against it stand :math:`\sum_{ab} \lVert C_{ab} \rVert^2`, which sees every dependence,
-    also that of coders who answer the other way round, and :math:`\sum_{ab} tr(C_{ab})`, which
-    sees agreement where each pair has few items. Both are compared with their moments under such
-    permutations, one by a gamma and one by a normal distribution; the smaller p is doubled.
-
-    The first label of a coder on an item counts. Of very many labels every so many-th item is used,
-    and pairs of coders with most items in common.
-
-    Shapes: `coder`, `label` [annotation]; `starts` [item + 1].
-
-    >>> truth, rng = np.arange(60) % 2, np.random.default_rng(1)
-    >>> starts, coder = np.arange(0, 181, 3), np.tile(np.arange(3), 60)
-    >>> chance_p_value(coder, np.repeat(truth, 3), starts, 3, 2) < 1e-9
-    True
-    >>> chance_p_value(coder, rng.integers(0, 2, 180), starts, 3, 2) > 0.01
-    True
-    """
+    """Test whether coders label independently of each other; small if they do not."""
+    # With x_ij the label of coder j as an indicator less the shares of the coder's labels, two
+    # coders give the table C_ab = sum_i x_ia x_ib^T over their common items. If labels depend only
+    # on the coder, a permutation of the labels of each coder changes nothing. The statistics are
+    # sum_ab |C_ab|^2, which sees every dependence, also that of coders who answer the other way
+    # round, and sum_ab tr(C_ab), which sees agreement if each pair has few items. Both are compared
+    # with their moments under such permutations, one by a gamma and one by a normal distribution;
+    # the smaller p is doubled. The first label of a coder on an item counts. Of very many labels
+    # every n-th item is used, and pairs of coders with most items in common.
     from scipy.special import gammaincc, ndtr
 
     one, two = _row_pairs(np.asarray(coder, np.int64), np.asarray(starts, np.int64))
@@ -126,18 +111,20 @@ def _varied(p: Floats) -> Floats:
     return 4.0 * ((p**3).sum(axis=1) - (p**2).sum(axis=1) ** 2)
 
 
-def alpha_high(label: Any, starts: Any, n_labels: int) -> float:
+def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
     """Upper end of the 95 % interval of Krippendorff's alpha of nominal labels, over items.
 
     >>> alpha_high(np.array([0, 0, 1, 1]), np.array([0, 2, 4]), 2)
     1.0
     """
-    n = np.diff(np.asarray(starts, np.int64))
+    ends = np.asarray(starts, np.int64)
+    n = ends[1:] - ends[:-1]
     cell = np.repeat(np.arange(len(n)), n) * n_labels + np.asarray(label, np.int64)
     votes = np.bincount(cell, minlength=len(n) * n_labels).reshape(-1, n_labels)[n > 1]
     n = n[n > 1].astype(np.float64)
     total, of_label = n.sum(), votes.sum(axis=0)
-    expected = (total**2 - (of_label.astype(np.float64) ** 2).sum()) / max(total * (total - 1), 1)
+    pairs = max(float(total * (total - 1)), 1.0)
+    expected = (total**2 - (of_label.astype(np.float64) ** 2).sum()) / pairs
     if expected <= 0:
         return 1.0
     apart = (n**2 - (votes.astype(np.float64) ** 2).sum(axis=1)) / (n - 1)

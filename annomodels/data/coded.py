@@ -99,13 +99,13 @@ class Coded:
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """Where each item's rows begin, shape [item + 1]."""
+        """First row of each item, shape [item + 1]."""
         counts = np.bincount(self.item, minlength=self.n_items)
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
     @cached_property
     def repeats(self) -> int:
-        """How many labels are a further label of the same coder on the same item."""
+        """Number of labels that repeat the same coder on the same item."""
         same = (self.item[1:] == self.item[:-1]) & (self.coder[1:] == self.coder[:-1])
         return int(same.sum())
 

@@ -36,11 +36,7 @@ Ints = NDArray[np.int32]
 
 
 def natural_key(name: object) -> tuple[Any, ...]:
-    """Sorting key by which t2 stands before t10, and numbers are sorted by value.
-
-    >>> sorted(["t10", "t2", "a"], key=natural_key)
-    ['a', 't2', 't10']
-    """
+    """Sorting key by which t2 comes before t10, and numbers are sorted by value."""
     text = str(name)
     if text[:1] in _NUMBER_STARTS or not text.isascii():  # else float() cannot succeed
         try:
@@ -84,9 +80,9 @@ def code(
     *,
     labels: Sequence[Hashable] | None,
     scale: str,
-    gold: Mapping[Any, Any] | None,
-    group: Mapping[Any, Any] | None,
-    texts: Mapping[Any, str] | None,
+    gold: Mapping[Hashable, object] | None,
+    group: Mapping[Hashable, object] | None,
+    texts: Mapping[Hashable, str] | None,
     source: str,
     rows: Sequence[int] | AnyArray | None,
 ) -> dict[str, Any]:
@@ -151,7 +147,7 @@ def code(
     }
 
 
-def code_gold(gold: Mapping[Any, Any], items: Names, labels: Names) -> Ints:
+def code_gold(gold: Mapping[Hashable, object], items: Names, labels: Names) -> Ints:
     """Known truth as codes, -1 where unknown, shape [item]."""
     lookup = {name: k for k, name in enumerate(labels)}
     out = np.full(len(items), -1, dtype=np.int32)
@@ -213,8 +209,8 @@ def _declared_codes(
 
 
 def _only_in_gold(
-    gold: Mapping[Any, Any] | None, items: Names, labels: Names, scale: str
-) -> list[Any]:
+    gold: Mapping[Hashable, object] | None, items: Names, labels: Names, scale: str
+) -> list[Hashable]:
     """Truths nobody gave, if their place among the labels is clear."""
     known = set(items)
     truths = dict.fromkeys(

@@ -1,8 +1,7 @@
-"""Columns of tables, declared once: name in files, heading, meaning, and how a cell looks.
+"""Columns of tables, declared once: name in files, heading, meaning, and format of a cell."""
 
-Terminal, page and notebook read them. What depends on the table, such as which columns come first,
-is a tuple of columns next to the function that computes the table.
-"""
+# Terminal, page and notebook read them. A choice that depends on the table, such as which columns
+# come first, is a tuple of columns next to the function that computes the table.
 
 from __future__ import annotations
 
@@ -24,13 +23,12 @@ _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """One column of a table."""
 
-    `kind` says what the cells are: a name that stays whole, a text that may be wrapped, a tag out
-    of a few words, a count, a number of the size of one, a probability, or a quantity of any size.
-    `interval` names the columns with the ends; `of` computes the cell, or the value and its ends,
-    from a row that has no such column.
-    """
+    # kind of the cells: a name that stays whole, a text that may be wrapped, a tag out of a few
+    # words, a count, a number of the size of one, a probability, or a quantity of any size;
+    # interval names the columns with the ends; of computes the cell, or the value and its ends,
+    # from a row that has no such column
 
     name: str
     title: str = ""

@@ -1,18 +1,18 @@
-"""Coders who copy: pairs that agree beyond what the truth makes independent coders agree.
+"""Coders who copy: pairs that agree beyond what the truth makes independent coders agree."""
 
-Everything is about pairs of coders, of the busiest ones where there are many, and needs no fit.
-"""
+# Everything is about pairs of coders, of the busiest ones if there are many, and needs no fit.
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.coded import Coded
+from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -102,26 +102,13 @@ class Copies:
 
 
 def copied(pairs: Pairs) -> Copies:
-    r"""Find coders who give each other's labels, all or most of them.
-
-    Coders who label independently given the truth agree by chance and by what they know: with
-    :math:`r_{ab}` the agreement beyond chance of a pair, :math:`r_{ab} = \lambda_a \lambda_b`. The
-    :math:`\lambda` are fitted to all pairs, robustly, so that a few pairs of copies do not count. A
-    coder who copies a share :math:`c` of their labels differs :math:`1 - c` times as often. A pair
-    is one of copies where the estimated share is at least .72 and chance does not explain more than
-    .4. Below .9 most other pairs of these coders must be far from it: experts, or coders with a
-    common misreading, are alike by degrees.
-
-    >>> from annomodels import Annotations
-    >>> rng = np.random.default_rng(1)
-    >>> truth = rng.integers(0, 3, 200)
-    >>> said = np.where(rng.random((200, 6)) < 0.7, truth[:, None], rng.integers(0, 3, (200, 6)))
-    >>> said[:, 1] = np.where(rng.random(200) < 0.9, said[:, 0], said[:, 1])
-    >>> rows = [(i, j, int(said[i, j])) for i in range(200) for j in range(6)]
-    >>> found = copied(compared(Annotations.from_records(rows)))
-    >>> [group.tolist() for group in found.coders], round(found.rate[0], 1)
-    ([[0, 1]], 0.9)
-    """
+    """Find coders who give each other's labels, all or most of them."""
+    # Coders who label independently given the truth agree by chance and by knowledge: the agreement
+    # beyond chance of a pair is r_ab = l_a l_b. The l are fitted to all pairs, robustly, so that a
+    # few pairs of copies do not count. A coder who copies a share c of their labels differs 1 - c
+    # times as often. A pair is one of copies if the estimated share is at least .72 and chance does
+    # not explain more than .4. Below .9 most other pairs of these coders must be far from it:
+    # experts, or coders with a common misreading, are alike by degrees.
     from scipy.special import betainc
 
     shared, differ = pairs.shared, pairs.differ
@@ -196,7 +183,7 @@ def _groups(joined: Bools) -> list[Ints]:
     return [some[part == n] for n in range(part.max() + 1)]
 
 
-def kept_of_copies(item: Any, coder: Any, copies: Sequence[Ints], n_coders: int) -> Bools:
+def kept_of_copies(item: AnyArray, coder: AnyArray, copies: Sequence[Ints], n_coders: int) -> Bools:
     """Keep, of the labels that coders of a group of copies gave an item, those of the first.
 
     >>> item, coder = np.array([0, 0, 0, 1]), np.array([0, 1, 2, 1])

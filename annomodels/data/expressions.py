@@ -1,4 +1,4 @@
-"""Where an expression stands: words of a document, with or without gaps."""
+"""Positions of an expression: words of a document, with or without gaps."""
 
 from __future__ import annotations
 

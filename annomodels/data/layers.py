@@ -1,4 +1,4 @@
-"""What one coder did on one document: markables, judgments, clusters and links."""
+"""Work of one coder on one document: markables, judgments, clusters and links."""
 
 from __future__ import annotations
 

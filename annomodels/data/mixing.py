@@ -1,4 +1,4 @@
-"""Whether chains have mixed: R-hat and effective sample sizes, for engines and tables alike."""
+"""Mixing of chains: R-hat and effective sample sizes, for engines and tables alike."""
 
 from __future__ import annotations
 
@@ -14,35 +14,19 @@ CONSTANT = 1e-12
 
 
 def rhat(draws: Floats) -> Floats:
-    r"""Rank-normalised split R-hat of each column; NaN with one chain or fewer than four draws.
-
-    The larger one of :math:`\sqrt{((n-1)/n\,W + B/n)/W}` of the draws and of their distances from
-    the median, both as normal scores of their ranks.
-
-    Shapes: `draws` [chain, draw, parameter].
-
-    References
-    ----------
-    A. Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat for
-    assessing convergence of MCMC. Bayesian Analysis 16(2). doi:10.1214/20-BA1221
-    """
+    """Rank-normalized split R-hat of each column; NaN with one chain or fewer than four draws."""
+    # the larger one of sqrt(((n-1)/n W + B/n) / W) of the draws and of their distances from the
+    # median, both as normal scores of their ranks (Vehtari et al. 2021, doi:10.1214/20-BA1221);
+    # draws [chain, draw, parameter]
     if len(draws) < 2:
         return np.full(draws.shape[2], np.nan)
     return _by_column(draws, _largest_rhat)
 
 
 def ess(draws: Floats) -> Floats:
-    r"""Bulk effective sample size of each column; NaN with fewer than four draws.
-
-    The number of draws over :math:`1 + 2 \sum_t \rho_t`, with the autocorrelations of the normal
-    scores of the ranks, cut off and made monotone after Geyer.
-
-    Shapes: `draws` [chain, draw, parameter].
-
-    References
-    ----------
-    A. Vehtari et al. (2021), doi:10.1214/20-BA1221.
-    """
+    """Bulk effective sample size of each column; NaN with fewer than four draws."""
+    # the number of draws over 1 + 2 sum_t rho_t, with the autocorrelations of the normal scores of
+    # the ranks, cut off and made monotone after Geyer (Vehtari et al. 2021)
     return _by_column(draws, lambda split: _effective(_normal_scores(split)))
 
 
@@ -138,10 +122,7 @@ def _effective(z: Floats) -> Floats:
 
 
 def mixing(draws: Floats) -> tuple[Floats, Floats]:
-    """R-hat and effective sample size of each column; one chain is cut in two, NaN for constants.
-
-    Shapes: `draws` [chain, draw, parameter].
-    """
+    """R-hat and ESS of each column of draws [chain, draw, parameter]; one chain is cut in two."""
     if len(draws) == 1:
         half = draws.shape[1] // 2
         draws = np.concatenate([draws[:, :half], draws[:, half : 2 * half]])

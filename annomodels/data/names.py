@@ -20,14 +20,9 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def label_text(name: object) -> str:
-    """Return a name as text; a set as its members in sorted order.
-
-    Python writes the members of a set in an order that changes from one process to the next, so
-    a set must never become text by ``str``.
-
-    >>> label_text("no"), label_text(frozenset({"b", "a"})), label_text(frozenset({10, 2}))
-    ('no', '{a, b}', '{2, 10}')
-    """
+    """Return a name as text; a set as its members in sorted order."""
+    # Python writes the members of a set in an order that changes from one process to the next, so a
+    # set must never become text by str
     if isinstance(name, (frozenset, set)):
         return "{" + ", ".join(label_text(member) for member in sorted(name, key=_place)) + "}"
     return str(name)
@@ -47,22 +42,9 @@ def _place(member: Any) -> tuple[int, float, str]:
     return (0, float(member), "") if number else (1, 0.0, label_text(member))
 
 
-def plain_name(name: object) -> Any:
-    """Turn a name into a text, a number, True, False or a frozenset of these.
-
-    Texts, numbers and truth values of NumPy become those of Python. A Decimal or Fraction is an
-    integer where it is whole, else the nearest float. Dates, times and Timestamps are texts as ISO
-    8601 writes them, durations are seconds, bytes are the UTF-8 text in them. A member of an Enum
-    that is a text or a number (StrEnum, IntEnum) is that, any other is its name. Tuples, paths,
-    UUIDs, and periods and intervals of pandas are the text that they print. Sets are sets of such
-    names. What is missing stays as it is.
-
-    >>> import datetime, decimal
-    >>> plain_name(np.int64(3)), plain_name(decimal.Decimal("2.50")), plain_name(b"no")
-    (3, 2.5, 'no')
-    >>> plain_name(datetime.date(2024, 2, 1)), plain_name(frozenset({np.str_("a")}))
-    ('2024-02-01', frozenset({'a'}))
-    """
+def plain_name(name: object) -> Hashable:
+    """Turn a name into a text, a number, True, False or a frozenset of these."""
+    # the rules are in :class:`annomodels.Annotations`; what is missing stays as it is
     kind = type(name)
     if kind in _PLAIN or kind.__name__ in ("NAType", "NaTType"):
         return name
@@ -88,7 +70,7 @@ def plain_name(name: object) -> Any:
     raise TypeError(f"{kind.__name__!r}")
 
 
-def _text_or_number(name: Any) -> Any:
+def _text_or_number(name: Any) -> str | float:
     if isinstance(name, str):
         return str(name.value) if isinstance(name, Enum) else str(name)
     if isinstance(name, (bool, np.bool_)):
@@ -100,7 +82,7 @@ def _text_or_number(name: Any) -> Any:
     return int(name) if name == int(name) else float(name)
 
 
-def _whole(name: object) -> Any:
+def _whole(name: object) -> object:
     return int(name) if type(name) is float and name.is_integer() else name
 
 
@@ -122,7 +104,7 @@ class _Seen:
         self.numbers: dict[Any, set[type]] = {}
         self.wrong: dict[str, Any] = {}
 
-    def take(self, name: object) -> Any:
+    def take(self, name: object) -> Hashable:
         """Turn a name, and remember numbers and truth values, which Python takes for equal."""
         try:
             plain = plain_name(name)
@@ -137,7 +119,7 @@ class _Seen:
         return plain
 
     def problems(self, source: str) -> list[Problem]:
-        """Say what cannot be a name, and which names Python cannot tell apart."""
+        """List cells that cannot be names, and names that Python cannot tell apart."""
         out = []
         if self.wrong:
             kinds, shown = ", ".join(self.wrong), next(iter(self.wrong.values()))
@@ -158,13 +140,7 @@ class _Seen:
 
 
 def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Problem]]:
-    """Turn a column of names into plain ones, with what is wrong with them.
-
-    Equal numbers are one name: 1 and 1.0 in one column are 1.
-
-    >>> plain_cells([np.int64(2), 1.0, "a"], "item")
-    ([2, 1, 'a'], [])
-    """
+    """Turn a column of names into plain ones, with their problems; equal numbers are one name."""
     if isinstance(cells, np.ndarray):
         if cells.dtype.kind in "iufU" and cells.dtype.char != "g":
             return cells, []
@@ -188,12 +164,12 @@ def plain_cells(cells: Any, word: str, source: str = "") -> tuple[Any, list[Prob
     return out, seen.problems(source)
 
 
-def _kinds(cell: object) -> Any:
+def _kinds(cell: object) -> frozenset[type] | None:
     """Types within a set: Python takes {True} and {1} for equal."""
     return frozenset(map(type, cell)) if isinstance(cell, frozenset) else None
 
 
-def plain_names(names: object, word: str) -> list[Any]:
+def plain_names(names: object, word: str) -> list[Hashable]:
     """Turn names that a user gave, to look them up or to declare them, into plain ones."""
     if not isinstance(names, Iterable):
         what = f"Names of {word}s were expected, but this is {type(names).__name__!r}."
@@ -204,7 +180,7 @@ def plain_names(names: object, word: str) -> list[Any]:
     return list(cells)
 
 
-def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Any, Any]:
+def plain_mapping(given: Mapping[Any, Any], key: str, value: str = "") -> dict[Hashable, Any]:
     """Turn the keys of a mapping into plain names, and its values where they are names too."""
     values: Sequence[Any] = list(given.values())
     values = plain_names(values, value) if value else values

@@ -50,7 +50,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 
@@ -104,7 +104,7 @@ SPANS = {
 
 
 class Declared(Protocol):
-    """What a model says of the variables of its results."""
+    """Variables of results, as a model declares them."""
 
     def dims(self, n_labels: int) -> dict[str, tuple[str, ...]]:
         """Dimensions of every variable of the posterior, beyond chain and draw."""
@@ -112,7 +112,7 @@ class Declared(Protocol):
     def coords(self, labels: list[str]) -> dict[str, list[str]]:
         """Names along the dimensions that only this model has."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
 
 
@@ -150,6 +150,19 @@ class RawResult:
     on_disk: Any = None
 
 
+class ItemFields(TypedDict, total=False):
+    """Fields of a :class:`RawResult` that concern items."""
+
+    p_truth: AnyArray
+    p_truth_mcse: AnyArray
+    conditional_entropy: AnyArray
+    item_values: dict[str, AnyArray]
+    p_state: AnyArray | None
+    label_density: AnyArray | None
+    p_open: AnyArray | None
+    on_disk: Any
+
+
 def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     """Build the result tree."""
     import xarray as xr
@@ -165,7 +178,7 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     chains, draws = result.lp.shape
     base = {"chain": np.arange(chains), "draw": np.arange(draws)}
 
-    def dataset(arrays: dict[str, Any]) -> xr.Dataset:
+    def dataset(arrays: Mapping[str, tuple[tuple[str, ...], AnyArray]]) -> xr.Dataset:
         used = {dim for dims, _ in arrays.values() for dim in dims}
         known = {**base, **known_coords}
         return xr.Dataset(arrays, coords={dim: known[dim] for dim in known if dim in used})
@@ -221,22 +234,26 @@ def observed_data(data: Data) -> xr.Dataset:
     return xr.Dataset(kept, attrs={"data": about})
 
 
-def _plain(value: object) -> dict[str, list[Any]]:
+def _plain(value: object) -> dict[str, list[object]]:
     """Write a set-valued label as plain data; :func:`_label` reads it back."""
     if isinstance(value, frozenset):
         return {"set": sorted(value, key=label_text)}
     raise TypeError(f"{value!r} cannot be written as JSON.")
 
 
-def _label(value: object) -> Any:
+def _label(value: object) -> object:
     return frozenset(map(_label, value["set"])) if isinstance(value, dict) else value
 
 
-def plain_attrs(attrs: dict[str, Any], model: dict[str, Any]) -> dict[str, Any]:
+def plain_attrs(attrs: Mapping[str, object], model: Mapping[str, object]) -> dict[str, object]:
     """Return attributes as a netCDF file can hold them: numbers and texts, all else as JSON."""
     from annomodels import __version__
 
-    plain = {"schema": SCHEMA_VERSION, "annomodels": __version__, "model": json.dumps(model)}
+    plain: dict[str, object] = {
+        "schema": SCHEMA_VERSION,
+        "annomodels": __version__,
+        "model": json.dumps(model),
+    }
     for key, value in attrs.items():
         simple = isinstance(value, (str, int, float)) and not isinstance(value, bool)
         plain[key] = value if simple else json.dumps(value)

@@ -14,14 +14,7 @@ from annomodels.types import AnyArray
 
 
 class SetAside:
-    """Rows whose label is not a class.
-
-    >>> aside = SetAside(["dk"])
-    >>> aside.split(["t1", "t1"], ["ana", "ben"], ["yes", "dk"], None)
-    (['t1'], ['ana'], ['yes'], [1])
-    >>> aside.coded(("t1",), ("ana", "ben"))["unanswered"].tolist()
-    [[0, 1, 0]]
-    """
+    """Rows whose label is not a class."""
 
     def __init__(self, dont_know: Sequence[Hashable]) -> None:
         if isinstance(dont_know, str):
@@ -32,7 +25,7 @@ class SetAside:
         self.notes: tuple[str, ...] = ()
 
     def kind(self, value: object) -> int:
-        """Which of the labels that are not classes a label is; -1 for none."""
+        """Return which of the labels that are not classes a label is; -1 for none."""
         return self.place.get(label_text(value), -1)
 
     def split(
@@ -41,7 +34,7 @@ class SetAside:
         coders: Sequence[object] | AnyArray,
         values: Sequence[object] | AnyArray,
         rows: Sequence[int] | AnyArray | None,
-    ) -> tuple[Any, Any, Any, Any]:
+    ) -> tuple[list[object], list[object], list[object], list[int]]:
         """Return the columns without those rows, and the numbers of the rows that are left."""
         kinds = [self.kind(value) for value in values]
         kept = [n for n, kind in enumerate(kinds) if kind < 0]
@@ -56,10 +49,7 @@ class SetAside:
         return left[0], left[1], left[2], numbers
 
     def coded(self, items: tuple[Hashable, ...], coders: tuple[Hashable, ...]) -> dict[str, Any]:
-        """Return the fields of the annotations that hold those rows, items and coders coded.
-
-        Items nobody answered and coders who never answered are left out, with a note.
-        """
+        """Return the fields of the annotations for those rows; notes name those left out."""
         item_of = {name: n for n, name in enumerate(items)}
         coder_of = {name: n for n, name in enumerate(coders)}
         known = [

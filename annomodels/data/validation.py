@@ -1,4 +1,4 @@
-"""What is wrong with items, coders and labels, or worth saying about them, and how to say it."""
+"""Problems of items, coders and labels, notes about them, and parts of messages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Names = tuple[Any, ...]
 
 
 def is_missing(value: object) -> bool:
-    """Whether a cell holds nothing: None, NaN, NaT or NA. The texts "None" and "NA" are labels.
+    """Return True if a cell is None, NaN, NaT or NA. The texts "None" and "NA" are labels.
 
     >>> is_missing(None), is_missing(float("nan")), is_missing("NA"), is_missing("")
     (True, True, False, False)
@@ -78,8 +78,8 @@ def all_numbers(names: Iterable[Any]) -> bool:
     return True
 
 
-def some(
-    names: Iterable[object], show: Callable[[Any], str] = repr, most: int = SHOWN, width: int = 40
+def some[T](
+    names: Iterable[T], show: Callable[[T], str] = repr, most: int = SHOWN, width: int = 40
 ) -> str:
     """First few names, shortened, and how many more there are.
 
@@ -93,7 +93,7 @@ def some(
 
 
 def at_rows(source: str, rows: Sequence[int], column: str = "") -> str:
-    """Where in the data: file, rows, column.
+    """Write a place in the data: file, rows, column.
 
     >>> at_rows("votes.csv", [3, 7], "label")
     "votes.csv, rows 3, 7, column 'label'"
@@ -123,11 +123,10 @@ def _short(text: str, width: int = 40) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def from_rows(rows: object, source: str) -> tuple[list[Any], list[Any], list[Any], list[int], int]:
-    """Split (item, coder, label) rows into columns.
-
-    Gives items, coders, labels, their row numbers and the number of skipped labels.
-    """
+def from_rows(
+    rows: object, source: str
+) -> tuple[list[object], list[object], list[object], list[int], int]:
+    """Split rows into items, coders, labels, their row numbers and the number of skipped labels."""
     items: list[Any] = []
     coders: list[Any] = []
     values: list[Any] = []
@@ -172,7 +171,7 @@ def from_rows(rows: object, source: str) -> tuple[list[Any], list[Any], list[Any
 def check_hashable(
     cells: Cells, word: str, source: str, rows: Sequence[int] | AnyArray | None = None
 ) -> list[Problem]:
-    """Say which cells cannot be names, because they are lists, tables or the like."""
+    """List cells that cannot be names, because they are lists, tables or the like."""
     if isinstance(cells, np.ndarray) and cells.dtype != object:
         return []
     try:
@@ -196,7 +195,7 @@ def is_hashable(cell: object) -> bool:
 
 
 def check_types(names: Names, word: str, source: str) -> list[Problem]:
-    """Say which names stand there as text and as something else."""
+    """List names that occur both as text and as another type."""
     seen: dict[str, Any] = {}
     twins = [name for name in names if seen.setdefault(str(name), name) is not name]
     if not twins or isinstance(twins[0], frozenset):
@@ -206,7 +205,7 @@ def check_types(names: Names, word: str, source: str) -> list[Problem]:
 
 
 def check_order(labels: Names, scale: str) -> list[Problem]:
-    """Say when words have no order on an ordinal scale."""
+    """Refuse words without an order on an ordinal scale."""
     if scale != "ordinal" or all_numbers(labels):
         return []
     return [
@@ -219,7 +218,7 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
 
 
 def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
-    """Say which labels are no numbers on a numeric scale."""
+    """List labels that are no numbers on a numeric scale."""
     words = (
         [] if scale not in ("interval", "ratio") else [n for n in labels if not all_numbers([n])]
     )
@@ -232,7 +231,7 @@ def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
 def check_labels(
     values: Sequence[object], rows: Sequence[int], *, declared: bool, scale: str, source: str
 ) -> list[Problem]:
-    """Say when a column of labels looks like something else: texts, or measurements."""
+    """Refuse a column of labels that looks like something else: texts, or measurements."""
     if declared or not len(values):
         return []
     texts = [value for value in set(values) if isinstance(value, str)]
@@ -275,7 +274,7 @@ def rare_texts(values: Sequence[object]) -> list[int]:
 
 
 def check_names(names: Iterable[object], word: str, source: str) -> list[Problem]:
-    """Say which names cannot be written to a file."""
+    """List names that cannot be written to a file."""
     broken = []
     for name in names:
         try:
@@ -319,7 +318,7 @@ def _visible(name: str) -> str:
     return "".join(c for c in name if unicodedata.category(c) != "Cf" or c == "\u200d")
 
 
-def _difference(twins: Sequence[str]) -> tuple[str, Callable[[Any], str]]:
+def _difference(twins: Sequence[str]) -> tuple[str, Callable[[object], str]]:
     """Return the difference between similar names, and a way to print them that shows it."""
     if len({_visible(name) for name in twins}) == 1:
         return "invisible characters", ascii
@@ -349,7 +348,7 @@ def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
 
 
 def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int]) -> list[str]:
-    """Say what stands in the way of comparing coders; parts of the crowd are asked for last."""
+    """List obstacles to comparing coders; parts of the crowd are computed last."""
     if n_coders == 1:
         return ["There is only one coder, so agreement cannot be measured."]
     if not shared_items:
@@ -363,7 +362,7 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
 
 
 def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:
-    """Say what is worth knowing about coded annotations, sorted by item and coder."""
+    """List notes on coded annotations, which are sorted by item and coder."""
     notes = []
     n_items, n_coders = int(item.max()) + 1, int(coder.max()) + 1
     same = (item[1:] == item[:-1]) & (coder[1:] == coder[:-1])
@@ -381,7 +380,7 @@ def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:
 
 
 def gold_remarks(item: AnyArray, label: AnyArray, gold: AnyArray, labels: Names) -> list[str]:
-    """Say where most labels of items of known truth are against it, and where that is one class."""
+    """Note known truths that contradict most labels, or that are all one class."""
     known = np.flatnonzero(gold >= 0)
     if len(known) < FEWEST_KNOWN:
         return []
@@ -403,7 +402,7 @@ def gold_remarks(item: AnyArray, label: AnyArray, gold: AnyArray, labels: Names)
 
 
 def rated(labels: Sequence[object], scale: str) -> str:
-    """Say that labels look like ratings in an order, where the scale is nominal; else "".
+    """Note labels that look like ordered ratings although the scale is nominal; else "".
 
     >>> rated(["1.0", "2.0", "3.0", "4.0", "5.0"], "nominal")[:34]
     'The labels are the numbers 1 to 5,'

@@ -1,5 +1,5 @@
-"""How inference is done: a model and annotations in, a ``RawResult`` of arrays out.
+"""Inference: a model and annotations in, a ``RawResult`` of arrays out.
 
-Engines know the contract of the models, never their names. Imports models and schema; the kernels
-and the samplers are loaded inside functions.
+Engines know the contract of the models, never their names. Imports models and schema; kernels and
+samplers load inside functions.
 """

@@ -1,26 +1,16 @@
-r"""EM with leaps: two steps say where a slow climb leads, and a leap goes there if it is higher.
+"""EM with leaps: two steps show where a slow climb leads, and a leap is taken if it goes up."""
 
-With the parameters as log-ratios x and one EM step M, SQUAREM leaps to
-
-.. math:: x - 2 \alpha r + \alpha^2 v, \quad r = M(x) - x, \quad v = M(M(x)) - M(x) - r, \quad
-    \alpha = -\lVert r \rVert / \lVert v \rVert
-
-A leap that does not go up is not taken, so the objective never falls, and the modes are those of
-plain EM.
-
-References
-----------
-R. Varadhan and C. Roland (2008). Simple and globally convergent methods for accelerating the
-convergence of any EM algorithm. Scandinavian Journal of Statistics 35(2), 335-353.
-doi:10.1111/j.1467-9469.2007.00585.x
-"""
+# With the parameters as log-ratios x and one EM step M, SQUAREM leaps to x - 2 a r + a^2 v with r =
+# M(x) - x, v = M(M(x)) - M(x) - r and a = -|r| / |v|. A leap that does not go up is not taken, so
+# the objective never falls, and the modes are those of plain EM (Varadhan and Roland 2008,
+# doi:10.1111/j.1467-9469.2007.00585.x).
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -42,7 +32,7 @@ FIRST_LIMIT, GROWTH = 4.0, 4.0
 
 @dataclass
 class Ascent:
-    """Where a climb ended."""
+    """End of a climb."""
 
     state: State  # the parameters there
     objective: float  # log likelihood plus the log prior on the scale of log-ratios
@@ -61,6 +51,22 @@ class _Point:
     sizes: Any
     log_likelihood: float
     objective: float
+
+
+class ClimbOptions(TypedDict, total=False):
+    """Options of :func:`ascend` that its callers pass on."""
+
+    tolerance: float
+    max_passes: int
+    clock: Clock | None
+    accelerate: bool
+
+
+class RoundOptions(ClimbOptions, total=False):
+    """Options of :func:`climb_rounds` that its callers pass on."""
+
+    turn: int
+    each: Callable[[State, int], None] | None
 
 
 def ascend(
@@ -123,13 +129,10 @@ def climb_rounds(
     *,
     turn: int = 0,
     each: Callable[[State, int], None] | None = None,
-    **options: Any,
+    **options: Unpack[ClimbOptions],
 ) -> Ascent:
-    """Climb, and where the model has a population, set it anew and climb again.
-
-    The population is held while EM climbs and set from the expected counts between rounds
-    (empirical Bayes).
-    """
+    """Climb, and if the model has a population, set it from the expected counts and climb again."""
+    # the population is held while EM climbs (empirical Bayes)
     passes = 0
     found: Ascent | None = None
     for number in range(turn, ROUNDS if state.population else 1):

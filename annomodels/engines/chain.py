@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from threading import Event
-from typing import Any
 
 import numpy as np
 
@@ -12,17 +11,14 @@ from annomodels.engines.kept import Kept, Trace, canonical_order
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Places
 
 # labels * classes that go through one call, about a tenth of a second
 CALL = 20_000_000
 
 
 class Chain:
-    """A Gibbs chain: it draws parameters from counts that it is given, or from items of its own.
-
-    Shapes: `volume` [row].
-    """
+    """Gibbs chain that draws parameters from counts it is given, or from its own items."""
 
     def __init__(
         self,
@@ -80,10 +76,7 @@ class Chain:
     def take(
         self, kept: Kept | None, counts: AnyArray, sizes: AnyArray, log_likelihood: float
     ) -> None:
-        """Complete an iteration after its pass: keep the parameters, and draw new ones.
-
-        Shapes: `counts` [row, label, truth]; `sizes` [truth].
-        """
+        """Complete an iteration after its pass: keep the parameters, then draw new ones."""
         if kept is not None:
             order = self.order()
             self._store(order, kept)
@@ -158,8 +151,8 @@ class Chain:
         )  # fmt: skip
         self.take(kept, self.counts, self.sizes, float(found))
 
-    def _places(self, kept: Kept) -> tuple[Any, Any]:
-        """Where an iteration writes draws: of all models, and of what the rows come from."""
+    def _places(self, kept: Kept) -> tuple[tuple[AnyArray, ...], Places]:
+        """Return where an iteration writes draws: of all models, and of the source of the rows."""
         held = kept.arrays
         confusion = held["confusion"]
         if confusion.ndim == 3:  # one matrix for all coders

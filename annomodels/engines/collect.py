@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -15,10 +15,15 @@ from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
+if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
+
 SWAPPED_FROM = 0.5
 
 
-def collect(model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str, Any]) -> RawResult:
+def collect(
+    model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str, object]
+) -> RawResult:
     """Put the chains together."""
     for part in kept:
         part.finish()
@@ -52,13 +57,10 @@ def collect_parameters(
     kept: Sequence[Kept],
     volume: AnyArray,
     gaps: AnyArray,
-    attrs: dict[str, Any],
-    **of_items: Any,
+    attrs: dict[str, object],
+    **of_items: Unpack[ItemFields],
 ) -> RawResult:
-    """Put the parameters of the chains together with what is known of the items.
-
-    Shapes: `volume` [row]; `gaps` [chain, chain].
-    """
+    """Combine the parameters of the chains, their distances `gaps` and the fields about items."""
     attrs = dict(attrs)
     draws = min(part.n for part in kept)
     posterior = {
@@ -110,7 +112,7 @@ def _with_spread(names: Sequence[str], mean: AnyArray, square: AnyArray) -> dict
 
 def fields_of_states(
     parts: Sequence[StateMeans], names: Sequence[str], has_gold: bool
-) -> dict[str, Any]:
+) -> ItemFields:
     """Fields of a result that concern items in states, from what came back of each partition."""
 
     def whole(name: str, axis: int = 0) -> AnyArray:
@@ -118,9 +120,10 @@ def fields_of_states(
 
     values = _with_spread(names, *whole("values", axis=2))
     p_state, density = whole("p_state"), whole("label_density")
-    fields = ("p_truth", "p_truth_mcse", "conditional_entropy")
     return {
-        **{name: whole(name) for name in fields},
+        "p_truth": whole("p_truth"),
+        "p_truth_mcse": whole("p_truth_mcse"),
+        "conditional_entropy": whole("conditional_entropy"),
         "item_values": values,
         "p_state": p_state if len(p_state) else None,
         "label_density": density if len(density) else None,
@@ -130,18 +133,14 @@ def fields_of_states(
 
 def chain_modes(
     gaps: AnyArray, log_likelihood: AnyArray, prevalence: AnyArray, distance: float = 0.05
-) -> list[dict[str, Any]]:
-    """Group chains by what they say of the items; more than one group means several modes.
-
-    Shapes: `gaps` [chain, chain]; `log_likelihood` [chain, draw]; `prevalence` [chain, draw,
-    truth].
-    """
-    found = [
+) -> list[dict[str, object]]:
+    """Group chains by their class probabilities; more than one group means several modes."""
+    groups = alike(gaps, range(len(gaps)), distance)
+    return [
         {
             "lp": float(log_likelihood[group].mean()),
             "share": len(group) / len(gaps),
             "prevalence": prevalence[group].mean(axis=(0, 1)).round(6).tolist(),
         }
-        for group in alike(gaps, range(len(gaps)), distance)
+        for group in sorted(groups, key=lambda group: -float(log_likelihood[group].mean()))
     ]
-    return sorted(found, key=lambda mode: -mode["lp"])

@@ -1,14 +1,13 @@
-"""EM from many starts with a census of modes: a first look, and a start for NUTS.
+"""EM from many starts with a census of modes: a first look, and a start for NUTS."""
 
-Parameters go out to where the items lie, in one part or many, and expected counts come back.
-"""
+# Parameters go out to where the items lie, in one part or many, and expected counts come back.
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -28,6 +27,9 @@ from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    from annomodels.engines.acceleration import RoundOptions
 
 # labels of a part of a pass in memory, and most parts
 PART, MOST_PARTS = 100_000, 8
@@ -139,7 +141,9 @@ class _Census:
         self.interrupts.check()
 
 
-def climb_source(model: ConjugateModel, spread: Spread, state: State, **options: Any) -> Ascent:
+def climb_source(
+    model: ConjugateModel, spread: Spread, state: State, **options: Unpack[RoundOptions]
+) -> Ascent:
     """Climb to a local maximum, the items where they lie."""
     return climb_rounds(model, items_of(spread).expected, state, **options)
 
@@ -147,18 +151,8 @@ def climb_source(model: ConjugateModel, spread: Spread, state: State, **options:
 def class_probabilities(
     spread: Spread, state: State, finish: Callable[..., Any] | None = None
 ) -> list[Any]:
-    """Class probabilities of each partition's items [item, truth], or what `finish` makes of them.
-
-    Parameters
-    ----------
-    spread
-        The data, spread over a team.
-    state
-        The parameters.
-    finish
-        Called with partition and class probabilities where the partition lies; its result is what
-        comes back.
-    """
+    """Class probabilities of each partition [item, truth], or the results of `finish` on them."""
+    # `finish` is called where the partition lies, and only its result travels
     return spread.each(weighed, parameters_of(state, spread.team.here), finish)
 
 
@@ -168,12 +162,9 @@ def climb(
     state: State,
     *,
     threads: int | None = None,
-    **options: Any,
+    **options: Unpack[RoundOptions],
 ) -> Mode:
-    """Climb to a local maximum of data in memory.
-
-    Passes over many labels use `threads` threads, without it as many as there are cores.
-    """
+    """Climb to a local maximum of data in memory; passes over many labels use threads."""
     parts = _parts(codes)
     crew = team("threads" if parts > 1 else None, threads)
     try:
@@ -186,10 +177,8 @@ def climb(
 
 
 def _parts(codes: Encoded) -> int:
-    """Return the number of parts of data in memory.
-
-    It depends on the data alone, so that the same sums are added on every machine.
-    """
+    """Return the number of parts of data in memory."""
+    # it depends on the data alone, so that the same sums are added on every machine
     return max(1, min(MOST_PARTS, len(codes.row) // PART))
 
 
@@ -201,13 +190,8 @@ def expect(codes: Encoded, state: State) -> tuple[Floats, Floats, Floats, float]
     return soft(codes.arrays, codes.weight, codes.n_rows, given)
 
 
-def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, Any]]:
-    """Modes that differ in what they say of the items, best first, with the share of the starts.
-
-    Two modes are one when their class probabilities differ by less than half a percent on average.
-
-    Shapes: `gaps` [mode, mode].
-    """
+def census(modes: Sequence[Ascent], gaps: Floats) -> list[dict[str, object]]:
+    """List modes with different class probabilities, best first, with their share of the starts."""
     order = sorted(range(len(modes)), key=lambda n: -modes[n].objective)
     return [
         {

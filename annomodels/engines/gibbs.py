@@ -1,10 +1,9 @@
-"""Blocked Gibbs sampling for models that are conjugate given the truth.
+"""Blocked Gibbs sampling for models that are conjugate given the truth."""
 
-Each iteration draws the truth of all items given the parameters, then all parameters given the
-counts. Items that are here in one part each chain goes through by itself, in a thread; where there
-are several parts, here, on disk or on a cluster, the chains take their steps together. Random
-numbers depend on chain, iteration and item only, so neither changes the draws.
-"""
+# Each iteration draws the truth of all items given the parameters, then all parameters given the
+# counts. If the items are here in one part, each chain goes through them in a separate thread; if
+# there are several parts, here, on disk or on a cluster, the chains take their steps together.
+# Random numbers depend on chain, iteration and item only, so neither changes the draws.
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from importlib import import_module
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
@@ -40,11 +39,7 @@ SPLIT_FROM = 200_000
 def run(
     model: ConjugateModel | StateModel, data: Annotations | LabelsOnDisk, settings: Settings
 ) -> RawResult:
-    """Sample the posterior.
-
-    Chains that have not mixed by their last kept draw run on: what was kept becomes warm-up, the
-    next stage is twice as long and keeps every second iteration, and so on up to 16 times.
-    """
+    """Sample the posterior; chains that have not mixed run on, thinned, up to 16 times as long."""
     if model.by_states:
         return _in_states(cast("StateModel", model), data, settings)
     by_counts, codes = cast("ConjugateModel", model), None
@@ -65,10 +60,7 @@ def source_of(
     crew: Team,
     codes: Encoded | None = None,
 ) -> Source:
-    """Return the items in as many parts as there is use for; the blocks of a scan.
-
-    `codes` are those of the data, where they are there already.
-    """
+    """Return the items in as many parts as there are threads for, or the blocks of a scan."""
     if not isinstance(data, Annotations):
         from annomodels.engines.source.disk import opened
 
@@ -183,7 +175,9 @@ class _Threads(StagedRun):
             for state, key in zip(begun.states, chain_keys(settings), strict=True)
         ]
 
-    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+    def slice(
+        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+    ) -> None:
         """Advance the chains, each in a thread."""
         waiting: set[Future[None]] = {
             self.pool.submit(

@@ -206,7 +206,7 @@ def _mixed(model: Interval, posterior: dict[str, Floats], labels: NumericLabels)
 
 def _collect(
     chains: list[NumericChain], n: int, posterior: dict[str, Floats], labels: NumericLabels,
-    attrs: dict[str, Any],
+    attrs: dict[str, object],
 ) -> NumericResult:  # fmt: skip
     """Put the chains together, items' values averaged over all draws."""
     truth = labels.centre + labels.unit * np.stack(

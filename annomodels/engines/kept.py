@@ -1,8 +1,7 @@
-"""What one chain keeps: draws in the canonical order of the classes, and sums over the items.
+"""Draws that a chain keeps, in the canonical order of the classes, and sums over the items."""
 
-Classes may be swapped: draws are brought into the order in which coders are right most. Where
-memory keeps few whole draws, the few parameters that are watched are noted in every iteration.
-"""
+# Classes may be swapped: draws are brought into the order in which most labels are right. If memory
+# holds few whole draws, the few watched parameters are noted in every iteration.
 
 from __future__ import annotations
 
@@ -126,12 +125,12 @@ class StateKept(Kept):
 
     @property
     def places(self) -> tuple[AnyArray, ...]:
-        """Where a pass adds: truth, entropy, states, values and their squares."""
+        """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
         return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
 
 
 class FewKept(Kept):
-    """What a chain of a state model keeps of a stage: draws, and a few with the rows of coders."""
+    """Draws of a stage of a state chain, a few of them with the rows of coders."""
 
     def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
         super().__init__(n_items, n_classes, draws, single)
@@ -156,13 +155,10 @@ class FewKept(Kept):
 
 
 class Trace:
-    """Watched parameters of one chain, from every iteration of a stage.
+    """Watched parameters of one chain, from every iteration of a stage."""
 
-    A hundred kept draws cannot tell a chain that has mixed from one that has not: R-hat of
-    independent draws would be 1.02 by chance. So what is watched is noted between them too.
-
-    Shapes: `volume` [row].
-    """
+    # A hundred kept draws cannot show whether a chain has mixed: R-hat of independent draws would
+    # be 1.02 by chance. So watched parameters are noted between them too.
 
     def __init__(self, model: ConjugateModel, volume: Floats, relabel: bool, room: int) -> None:
         self.model, self.relabel, self.room = model, relabel, room
@@ -204,19 +200,14 @@ def traced(found: Sequence[Trace | None]) -> tuple[Floats, Floats] | None:
 
 
 def joint_table(state: State, volume: Floats) -> Floats:
-    """P(truth, label) of a label chosen at random, shape [truth, label].
-
-    Shapes: `volume` [row].
-    """
+    """Return P(truth, label) of a label chosen at random, shape [truth, label]."""
     rows = np.tensordot(volume, np.exp(state.log_confusion), axes=1)
     return np.asarray((rows * np.exp(state.log_prevalence)).T)
 
 
 def canonical_order(state: State, volume: Floats) -> Ints:
-    """Assign each class its new place, so that the share of right labels is as large as possible.
-
-    For two classes this is the mirror test, for more an optimal assignment.
-    """
+    """Assign each class its new place so that the share of right labels is as large as possible."""
+    # for two classes this is the mirror test, for more an optimal assignment
     from annomodels.kernels.products import diagonal_leads
 
     k = len(state.log_prevalence)
@@ -234,10 +225,7 @@ def canonical_order(state: State, volume: Floats) -> Ints:
 
 
 def total_gaps(p_truth: Sequence[Floats] | Floats, weight: Floats | float = 1.0) -> Floats:
-    """Sum over the items of the total variation distances of class probabilities [item, truth].
-
-    Each item counts `weight` times; the shape is that of all pairs of what is compared.
-    """
+    """Sum over the items of the total variation distances of class probabilities, for all pairs."""
     n = len(p_truth)
     gaps = np.zeros((n, n))
     for a in range(n):
@@ -249,13 +237,7 @@ def total_gaps(p_truth: Sequence[Floats] | Floats, weight: Floats | float = 1.0)
 
 
 def alike(gaps: Floats, order: Iterable[int], distance: float) -> list[list[int]]:
-    """Group, in this order, what lies within a distance of the first of a group.
-
-    Examples
-    --------
-    >>> alike(np.array([[0.0, 1.0, 0.1], [1.0, 0.0, 1.0], [0.1, 1.0, 0.0]]), range(3), 0.2)
-    [[0, 2], [1]]
-    """
+    """Group items, in this order, within a distance of the first of their group."""
     groups: list[list[int]] = []
     for n in order:
         known = next((group for group in groups if gaps[n, group[0]] < distance), None)

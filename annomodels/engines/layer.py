@@ -1,4 +1,4 @@
-"""How sure a stack may be: draws of its layer given known truth, else from its prior."""
+"""Confidence of a stack: draws of its layer given known truth, else from its prior."""
 
 from __future__ import annotations
 
@@ -27,13 +27,9 @@ def draw_layer(
     seed: int,
     n_items: int | None = None,
 ) -> Layer:
-    """Draw the layer given the known truth, else from its prior.
-
-    Whether coders err independently has a prior probability, which known truth updates by the
-    evidence for both mixtures; so many of the draws are of the members apart.
-
-    Shapes: `log_q` [item, 2, truth]; `gold` [item].
-    """
+    """Draw the layer given the known truth [item], otherwise from its prior."""
+    # Independent errors of the coders have a prior probability, which known truth updates by the
+    # evidence for both mixtures; that share of the draws has the members apart.
     n_labels = log_q.shape[2]
     n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels)))
     known = np.flatnonzero(gold >= 0)
@@ -67,10 +63,7 @@ def draw_layer(
 
 
 def log_evidence(density: Callable[[Floats], float], z: Floats, rng: np.random.Generator) -> float:
-    """Log of the mean of exp(density) under a standard normal prior, by importance sampling.
-
-    Shapes: `density` [size]; `z` [draw, size].
-    """
+    """Log of the mean of exp(density) under a standard normal prior, by importance sampling."""
     size = z.shape[1]
     cov = 1.2 * np.cov(z, rowvar=False) + 0.02 * np.eye(size)
     root, mean = np.linalg.cholesky(cov), z.mean(axis=0)
@@ -96,15 +89,8 @@ def log_truth(
 def elliptical(
     density: Callable[[Floats], float], size: int, n: int, rng: np.random.Generator
 ) -> Floats:
-    """Draw from a density times a standard normal prior, by elliptical slice sampling.
-
-    Shapes: `density` [size]; result [n, size].
-
-    References
-    ----------
-    I. Murray, R. P. Adams and D. J. C. MacKay (2010). Elliptical slice sampling. AISTATS, PMLR 9,
-    541-548.
-    """
+    """Draw from a density times a standard normal prior, by elliptical slice sampling."""
+    # I. Murray, R. P. Adams and D. J. C. MacKay (2010), AISTATS, PMLR 9, 541-548
     x, out = np.zeros(size), np.empty((n, size))
     now = density(x)
     for step in range(BURN + n * THIN):

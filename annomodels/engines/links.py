@@ -1,4 +1,4 @@
-"""Which candidates of mentions are true: Gibbs in compiled loops, NUTS on the PyMC model."""
+"""Truth of candidates of mentions: Gibbs in compiled loops, NUTS on the PyMC model."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ BATCHES = 10
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws of the sampler; values and likelihoods have leading dimensions [chain, draw].
+    """Draws of the sampler with leading dimensions [chain, draw]."""
 
-    P(true) are means over batches of draws, [chain, batch, candidate], and P(no, one, several
-    candidates true) means over all draws, [mention, 3].
-    """
+    # P(true) are means over batches of draws, [chain, batch, candidate], and P(no, one, several
+    # candidates true) means over all draws, [mention, 3]
 
     values: PairValues
     log_likelihood: Floats

@@ -1,32 +1,24 @@
-r"""What one more coder would say of a mention, with coders taken for readers of equal standing.
+"""Predictive distribution of one more label of a mention, with coders as readers of equal rank."""
 
-The models of truth take the errors of coders to be independent given the truth, and so are far too
-sure of it. Here a mention has shares of readings of its own, and those who read alike need not be
-right.
-
-.. math::
-
-    \phi_i \sim \mathrm{Dirichlet}(a \pi), \quad \psi_{ih} \sim \mathrm{DP}(b_h), \quad
-    P(m \mid \text{labels of } i) =
-    \frac{n_{ih} + a \pi_h}{n_i + a} \cdot \frac{n_{im}}{n_{ih} + b_h}
-
-A reader chooses a class h, then an antecedent within it; :math:`n` are numbers of labels, in all,
-of the class and of the candidate. A class with one label everywhere ("new") needs no second step.
-What is left of 1 is the probability of something that nobody has said yet. The shares are summed
-out; :math:`a, \pi, b` are estimated from all mentions (Ferguson 1973, doi:10.1214/aos/1176342360).
-"""
+# The models of truth assume independent errors given the truth, and so are far too confident. Here
+# a mention has its own shares of readings, and readers who agree need not be right:
+# phi_i ~ Dirichlet(a pi), psi_ih ~ DP(b_h),
+# P(m | labels of i) = (n_ih + a pi_h) / (n_i + a) * n_im / (n_ih + b_h)
+# A reader chooses a class h, then an antecedent within it; n are numbers of labels, in all, of the
+# class and of the candidate. A class with one label everywhere ("new") needs no second step. The
+# rest to 1 is the probability of something that nobody has said yet. The shares are summed out; a,
+# pi, b are estimated from all mentions (Ferguson 1973, doi:10.1214/aos/1176342360).
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.candidates import NONE, Candidates
 from annomodels.priors import LogNormal
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
 
 SPREAD = LogNormal(1.0, 1.5)
 """Prior of the concentrations; with 1, the second of two readers differs in one case of two."""
@@ -47,10 +39,7 @@ class Readers:
 
 
 def counts_of(codes: Candidates) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
-    """Return what the model needs of the labels.
-
-    Shapes: result [mention, class]; result [mention, class]; result [candidate]; result [class].
-    """
+    """Count labels and different labels [mention, class], votes; find classes of several labels."""
     n = len(codes.classes) - (NONE in codes.classes)
     cells = codes.mention * len(codes.classes) + codes.cls
     shape, size = (len(codes.items), len(codes.classes)), len(codes.items) * len(codes.classes)
@@ -88,11 +77,9 @@ def log_likelihood_of(codes: Candidates, classes: Floats, spread: float, within:
 
 
 def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers:
-    """Draw what readers have in common given the labels.
-
-    Shares and concentration of classes by the slice steps that draw populations of coders, as
-    mentions are to readers what coders are to labels; concentrations of antecedents from a grid.
-    """
+    """Draw what readers have in common given the labels."""
+    # shares and concentration of classes by the slice steps that draw populations of coders:
+    # mentions are to readers what coders are to labels; concentrations of antecedents from a grid
     from annomodels.kernels.population import draw_population
 
     by_class, distinct, _, several = counts_of(codes)
@@ -120,10 +107,7 @@ def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers
 
 
 def next_label(codes: Candidates, readers: Readers) -> Floats:
-    """Probability that one more reader says each candidate, the mean over the draws.
-
-    Shapes: result [candidate].
-    """
+    """Probability that one more reader says each candidate [candidate], the mean over the draws."""
     by_class, _, votes, several = counts_of(codes)
     total = by_class.sum(axis=1)
     listed = codes.cls < by_class.shape[1]
@@ -144,7 +128,7 @@ def next_label(codes: Candidates, readers: Readers) -> Floats:
     return out
 
 
-def build_readers(codes: Candidates) -> Any:
+def build_readers(codes: Candidates) -> PyMCModel:
     """Build the PyMC model: classes [class], spread, within [class of several labels]."""
     import pymc as pm
     import pytensor.tensor as pt

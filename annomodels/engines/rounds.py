@@ -1,13 +1,12 @@
-"""Gibbs chains that step together over partitions: parameters go out, counts come back.
+"""Gibbs chains that step together over partitions: parameters go out, counts come back."""
 
-All chains take a step together, one round of calls for each iteration: every place draws the truth
-of its items for all chains, and the parameters are drawn here. What the kept draws say of the items
-is summed where they lie. Draws are those of a run in memory, bit for bit, since counts are whole
-numbers and random numbers belong to chain, iteration and item. Sums that were lost with a machine
-are taken up again from the kept parameters. Where calls travel, the chains go in groups: while the
-answers of one are on their way, the machines work for another. So they do where there are fewer
-parts than threads, each of which then has chains of its own.
-"""
+# All chains take a step together, one round of calls per iteration: every place draws the truth of
+# its items for all chains, and the parameters are drawn here. Class probabilities under the kept
+# draws are summed where the items lie. Draws are those of a run in memory, bit for bit, since
+# counts are whole numbers and random numbers belong to chain, iteration and item. Sums that were
+# lost with a machine are computed again from the kept parameters. If calls travel, the chains go in
+# groups: while the answers of one are on their way, the machines work for another. So they do if
+# there are fewer parts than threads, each of which then has its own chains.
 
 from __future__ import annotations
 
@@ -82,7 +81,9 @@ class Rounds(StagedRun):
         """Make room for draws where passes over the items may write them."""
         kept.make_room(self.model.pymc_start(chain.state))
 
-    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
+    def slice(
+        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+    ) -> None:
         """Take some steps, the chains of a group together."""
         for n, chain in enumerate(self.chains):
             if kept is not None:
@@ -158,11 +159,7 @@ class Rounds(StagedRun):
         list(apply(take, range(len(behind))))
 
     def items(self, kept: list[Kept]) -> tuple[list[Any], Floats]:
-        """Collect what the draws say of the items; take up again what was lost.
-
-        Gives, of each partition, `ItemMeans` or what the source makes of them, and the total
-        variation distances of the chains' class probabilities, summed over the items.
-        """
+        """Collect the results of each partition, and the distances of the chains over all items."""
         finish = self.spread.source.finish
         n, length = min(part.n for part in kept), int(kept[0].book[4])
         # the last stage may have been cut short, and then the one before it counts
@@ -183,8 +180,9 @@ class Rounds(StagedRun):
                 self._recount(kept, sorted(lacking), stage, length, n)
             else:
                 again = [_batch(kept[c], c, b, length, n) for c, b in numbers]
-            results = self.spread.each(items, *where, again, finish)
-            if all(result is not None for result in results):
+            answers = self.spread.each(items, *where, again, finish)
+            results = [answer for answer in answers if answer is not None]
+            if len(results) == len(answers):
                 self.settings.tell("items", 1.0)
                 gaps = np.sum([gap for _, gap in results], axis=0)
                 return [value for value, _ in results], gaps
@@ -205,11 +203,9 @@ class Rounds(StagedRun):
 
 
 def _groups(chains: int, spread: Spread) -> list[list[int]]:
-    """Chains whose rounds are on the way together; files are read once for all of them.
-
-    Where a round would leave threads without a part for a good share of the time, there are as many
-    groups as threads, and files are read once for each.
-    """
+    """Group the chains whose rounds are on the way together; files are read once per group."""
+    # if a round would leave threads without a part for a good share of the time, there are as many
+    # groups as threads
     parts, team = spread.source.partitions, spread.team
     streamed = any(getattr(part, "streamed", False) for part in parts)
     if team.here and len(parts) % team.places and len(parts) < 2 * team.places:

@@ -1,4 +1,4 @@
-"""What a run is told, how it says where it is, and what stops it: a time limit or a signal."""
+"""Options of a run, its progress, and what stops it: a time limit or a signal."""
 
 from __future__ import annotations
 
@@ -131,10 +131,9 @@ def in_slices(
 
 
 class Interrupts:
-    """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once.
+    """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once."""
 
-    Outside the main thread nothing is noted, for signals come to the main thread only.
-    """
+    # outside the main thread nothing is noted, since signals come to the main thread only
 
     taken: ClassVar[bool] = False  # whether one was noted in this process, by whomever
 

@@ -1,8 +1,7 @@
-"""P(truth) of a stack: its members fitted, weighed and put together, and coders given the truth.
+"""P(truth) of a stack: members fitted, weighted and combined, and coders given the truth."""
 
-How sure the stack may be is learnt from the items of known truth. Items are passed over where they
-lie, in memory, on disk or on a cluster; memory is the case of one part.
-"""
+# The confidence of the stack is learned from the items of known truth. Items are passed over where
+# they lie, in memory, on disk or on a cluster; memory is the case of one part.
 
 from __future__ import annotations
 
@@ -49,6 +48,7 @@ from annomodels.progress import Progress
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
     from annomodels.engines.source.disk import LabelsOnDisk
 
 # iterations of members, as a share of what is asked for
@@ -71,10 +71,8 @@ AT_ONCE, BYTES_AT_ONCE = 25, 16 * 2**20
 
 
 def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
-    """Fit the members, put them together, and draw the coders given truths from the stack.
-
-    A run that was stopped or interrupted stacks the members that it has.
-    """
+    """Fit the members, combine them, and draw the coders given truths from the stack."""
+    # a run that was stopped or interrupted stacks the members that it has
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
     # coders of one label cost as much as others and tell nothing of themselves
@@ -186,10 +184,8 @@ def _stacked(
 def _whole(
     stack: Stack, n: int, part: Member, place: Ints
 ) -> dict[str, tuple[tuple[str, ...], AnyArray]]:
-    """Return the few whole draws of a member with their dimensions.
-
-    `place` is that of each coder among those whom the members were fitted to.
-    """
+    """Return the few whole draws of a member with their dimensions."""
+    # `place` is that of each coder among those whom the members were fitted to
     dims = stack.members[n].dims(part.n_labels)
     found = {name: (("few", *dims[name]), values) for name, values in part.few.items()}
     by_coder = {name: own.index("coder") for name, (own, _) in found.items() if "coder" in own}
@@ -206,7 +202,7 @@ def _whole(
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """What is known here of a member that was fitted."""
+    """Fitted member: densities of held-out labels, a few draws, and the run."""
 
     densities: Floats  # log density of each label that was left out, shape [label]
     few: dict[str, AnyArray]  # a few whole draws by variable, [draw, ...]
@@ -284,7 +280,7 @@ class _Coders:
         self.draws, self.single = room_for(n_rows, k, replace(settings, draws=most))
         self.at_once = max(1, min(AT_ONCE, BYTES_AT_ONCE // (8 * n_rows * k * k)))
 
-    def given(self, of_items: dict[str, Any]) -> RawResult:
+    def given(self, of_items: ItemFields) -> RawResult:
         """Draw them; `of_items` is what the stack says of the items."""
         settings, source = self.settings, self.source
         sure, n_open = np.zeros((2, source.n_rows), dtype=np.int64)
@@ -303,7 +299,7 @@ class _Coders:
         with ThreadPoolExecutor(settings.workers) as pool:
             done = list(pool.map(lambda n: self._sampled(n, keys[n], begin), range(len(keys))))
         gaps = np.zeros((len(keys), len(keys)))
-        attrs = {"thin": 1, "warmup": settings.warmup}
+        attrs: dict[str, object] = {"thin": 1, "warmup": settings.warmup}
         kept = [each for each, *_ in done]
         result = collect_parameters(self.stack, kept, source.volume, gaps, attrs)
         result.stats["wrong"] = np.stack([wrong for _, wrong, _ in done]).astype(float)
@@ -312,11 +308,9 @@ class _Coders:
         return replace(result, groups={"coders": {"right": (("chain", "draw", "coder"), right)}})
 
     def _sampled(self, number: int, key: int, begin: State) -> tuple[Kept, Ints, Ints]:
-        """Draw truths given the layer and coders given truths, in turns.
-
-        Gives what is kept, and of each draw the number of wrong gold labels and that of the right
-        labels of each coder.
-        """
+        """Draw truths given the layer and coders given truths, in turn."""
+        # Gives what is kept, and of each draw the number of wrong gold labels and that of the right
+        # labels of each coder.
         from annomodels.kernels.rows import draw_parameters, log_prior
 
         chain = Chain(self.stack, self.source.volume, deepcopy(begin), key, False)

@@ -1,8 +1,6 @@
-"""A run of Gibbs chains in stages: warm-up, then twice as long each time until the chains mix.
+"""A run of Gibbs chains in stages: warm-up, then twice as long each time until the chains mix."""
 
-How the chains advance is for others to say: in threads of this process, or over partitions that
-lie elsewhere.
-"""
+# Subclasses advance the chains: in threads of this process, or over partitions elsewhere.
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ BEHIND, BEHIND_SPREADS = 30.0, 5.0
 
 
 def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]:
-    """How many draws a chain keeps within the memory, and whether in single precision."""
+    """Return the number of draws that a chain keeps in memory, and if in single precision."""
     bytes_per_draw = n_rows * n_labels * n_labels * 8 * settings.chains
     if bytes_per_draw * settings.draws <= settings.memory:
         return settings.draws, False
@@ -37,7 +35,7 @@ def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]
 
 
 def cost(n_annotations: int, n_rows: int, n_labels: int) -> int:
-    """Give the work of an iteration: a cell of the parameters is drawn in the time of 20 looks."""
+    """Return the work of an iteration: drawing a cell of the parameters takes 20 looks."""
     return (n_annotations + 20 * n_rows * n_labels) * n_labels
 
 
@@ -69,14 +67,11 @@ class StagedRun(ABC):
         self.first_thin = 1
 
     @abstractmethod
-    def slice(self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: Any) -> None:
-        """Advance each chain by some iterations; fewer when it is interrupted or `limit` is over.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            When interrupted; the chains then stand still.
-        """
+    def slice(
+        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+    ) -> None:
+        """Advance each chain by some iterations; if interrupted, raise with the chains at rest."""
+        # fewer when interrupted, or when `limit` is over
 
     def sample(self, draws: int, single: bool) -> None:
         """Warm up, then run stages until the chains have mixed."""
@@ -107,7 +102,7 @@ class StagedRun(ABC):
 
     @property
     def result(self) -> tuple[list[Kept], int]:
-        """What the last good stage kept, and its thinning."""
+        """Draws of the last good stage, and its thinning."""
         if not self.stages:
             if self.stopped == "interrupted":
                 raise KeyboardInterrupt
@@ -118,8 +113,8 @@ class StagedRun(ABC):
         return self.stages[-1]
 
     @property
-    def attrs(self) -> dict[str, Any]:
-        """What the result says of the run."""
+    def attrs(self) -> dict[str, object]:
+        """Attributes of the result about the run."""
         return {
             "engine": "gibbs",
             "thin": self.result[1],
@@ -131,10 +126,8 @@ class StagedRun(ABC):
         }
 
     def _restart(self, kept: list[Kept]) -> bool:
-        """Let chains that are far behind the best one go on from where that one is, once.
-
-        Gives whether there are any; what was kept then is but a longer warm-up.
-        """
+        """Let chains far behind continue from the best one, once; True if there are any."""
+        # what was kept then is only a longer warm-up
         if self.restarted or not self.settings.extend:
             return False
         means = np.array([part.log_likelihood[: part.n].mean() for part in kept])
@@ -147,7 +140,7 @@ class StagedRun(ABC):
         return bool(self.restarted)
 
     def _worth_more(self, thin: int) -> bool:
-        """Whether a stage of twice the length may follow: the run stays within the patience."""
+        """Return True if a stage of twice the length stays within the patience."""
         done = self.work * sum(chain.iteration for chain in self.chains)
         return (
             self.settings.extend
@@ -163,10 +156,7 @@ class StagedRun(ABC):
         name: str,
         limit: float | None,
     ) -> bool:
-        """Advance all chains together, a slice at a time, so that none runs far ahead.
-
-        Gives whether the stage was carried out wholly.
-        """
+        """Advance all chains a slice at a time, so that none runs far ahead; True if complete."""
         length = max(thin, FIRST_SLICE)
         for chain in self.chains:
             # the first iteration of a stage is one that is kept

@@ -1,11 +1,10 @@
-"""Where chains begin: soft counts from votes, known truths or chance, and a census of modes.
+"""Starts of chains: soft counts from votes, known truths or chance, and a census of modes."""
 
-A posterior of this kind may have several modes, and a chain does not leave the one that it begins
-in: where most coders answer the wrong way round, the votes lead to a mode that known truths refute,
-and no chain that begins near the votes says so. So EM climbs a little way from the votes, from the
-known truths alone, from the votes with the classes moved on, and from random shares; what is found
-is weighed by an estimate of its mass, and chains begin at the modes that count.
-"""
+# A posterior of this kind may have several modes, and a chain does not leave the one that it begins
+# in: if most coders answer the wrong way round, the votes lead to a mode that known truths refute,
+# and no chain that begins near the votes shows it. So EM climbs a little way from the votes, from
+# the known truths alone, from the votes with the classes moved on, and from random shares; the
+# modes are weighted by an estimate of their mass, and chains begin at those that count.
 
 from __future__ import annotations
 
@@ -101,11 +100,9 @@ def start_states(
 
 
 def soft_counts(parts: Parts, shares_of: Way) -> SoftCounts:
-    """Count labels [row, label, truth] and class sizes [truth] under class shares of the patterns.
-
-    They are summed part after part in one order, so that they are the same however many parts
-    there are, to the last bit.
-    """
+    """Count labels [row, label, truth] and class sizes [truth] under class shares."""
+    # summed part after part in one order, so that they are the same to the last bit however many
+    # parts there are
     counts = sizes = np.empty((0, 0))
     for number, codes in enumerate(parts()):
         k = codes.n_labels
@@ -138,7 +135,7 @@ def state_from_shares(model: ConjugateModel, codes: Encoded, shares: Floats) -> 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Where a climb ended."""
+    """End of a climb, for the census."""
 
     name: str  # where it began
     evidence: float  # estimate of the logarithm of the mass of the mode, in nats
@@ -148,7 +145,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Census:
-    """Where chains begin, and why."""
+    """Starts of the chains, and the modes that explain them."""
 
     states: list[State]  # where each chain begins
     # of each mode, the best first: the estimate of the log of its mass, the starts that led there,
@@ -288,10 +285,7 @@ def _climbed(
 def _groups(
     climbed: Sequence[Found], votes: State, items: Items
 ) -> tuple[list[list[Found]], float]:
-    """Put together what says the same of the items, the best first.
-
-    Gives too how far what the climb from the votes found lies from where it began.
-    """
+    """Group modes with the same class probabilities, best first; distance of the votes' mode."""
     gaps = items.gaps([*(each.state for each in climbed), votes])
     order = sorted(range(len(climbed)), key=lambda n: -climbed[n].evidence)
     groups = alike(gaps, order, APART)

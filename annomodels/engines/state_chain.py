@@ -22,10 +22,7 @@ FIRST = 2**40  # number of the step before the first iteration, which no iterati
 
 
 class StateChain:
-    """A Gibbs chain of a state model, without the items: others pass over them and count.
-
-    Shapes: `volume` [row].
-    """
+    """Gibbs chain of a state model, without the items: others pass over them and count."""
 
     def __init__(
         self,
@@ -113,11 +110,7 @@ class StateChain:
                 kept.add({"prevalence": prevalence}, log_likelihood, log_likelihood, moved=False)
 
     def count(self, counts: Ints, extra: Ints, sizes: Ints, golds: Ints) -> None:
-        """Take what a pass over all items counted.
-
-        Shapes: `counts` [cell, perceived]; `extra` [cell, further row]; `sizes` [state]; `golds`
-        [state, truth].
-        """
+        """Take the counts of a pass over all items."""
         self.counts, self.extra, self.sizes, self.golds = counts, extra, sizes, golds
 
     def begin_at(self, counts: Ints, sizes: Ints, golds: Ints) -> None:

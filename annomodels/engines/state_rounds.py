@@ -1,10 +1,8 @@
-"""Chains of a state model that step together over the parts of the items.
+"""Chains of a state model that step together over the parts of the items."""
 
-Memory is the case of one part, which threads go through for chains of their own. What draws say of
-items and of labels is summed where these lie, and is not taken up again from kept parameters: these
-have no room for the rows of all coders. Where a machine is lost with such sums, the run is made
-again; its draws are the same.
-"""
+# Memory is the case of one part, which threads go through for their own chains. Sums over items and
+# labels are computed where these lie, and not again from kept parameters, which lack the rows of
+# the coders. If a machine is lost with such sums, the run is repeated; its draws are the same.
 
 from __future__ import annotations
 
@@ -122,7 +120,7 @@ class StateRounds(Rounds):
     name = ""
     every = 1
 
-    def work_of(self, model: Any, source: Source) -> int:
+    def work_of(self, model: StateModel, source: Source) -> int:
         """Return the work of an iteration."""
         states: int = 3 * source.n_annotations * model.n_states(source.n_labels)
         return cost(source.n_annotations, source.n_rows, source.n_labels) + states
@@ -174,7 +172,7 @@ class StateRounds(Rounds):
             chain.advance(block, steps, keeping, room)
 
     def _free(self, number: int, thin: int, kept: list[Any] | None, end: int) -> int:
-        """How many steps a chain may take in one call: all of them are kept, or none is."""
+        """Return how many steps a chain may take in one call: all of them are kept, or none is."""
         chain = cast("StateChain", self.chains[number])
         if not chain.many or not self.spread.alone:
             return 0
@@ -193,7 +191,7 @@ class StateRounds(Rounds):
         return int(steps)
 
     def _keeping(self, chains: list[int], room: Any) -> Keeping:
-        """Say how the next draw of some chains is kept."""
+        """Describe how the next draw of some chains is kept."""
         first, source = cast("StateChain", self.chains[chains[0]]), self.spread.source
         every = self.every if first.holds_out else 0
         states = source.n_items * len(first.layout.base) <= MOST_STATES
@@ -234,11 +232,7 @@ class StateRounds(Rounds):
         return replace(found, filled=found.table()) if self.spread.team.here else found
 
     def collected(self, job: Callable[..., Any], *arguments: Any) -> tuple[list[Any], Floats]:
-        """Collect what the kept draws say of the items, by a job like `means_of`.
-
-        Gives what it gives of each partition, and the distances of the chains' class probabilities,
-        summed over the items.
-        """
+        """Collect the results of a job such as `means_of`, and the distances of the chains."""
         kept, thin = self.result
         # the last stage may have been cut short, and then the one before it counts
         whole = thin == self.first_thin * 2 ** (self.stage - 1)

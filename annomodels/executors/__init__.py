@@ -1,4 +1,4 @@
-"""Where work is carried out: here, in threads, in processes, on a cluster.
+"""Executors of work: here, in threads, in processes, on a cluster.
 
 Imports errors only. Work is a function and its arguments; what is computed is not known here.
 """

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Borrowed, Serial, Team, Threads, size_of
 
+if TYPE_CHECKING:
+    from distributed import Client
 
-def team(executor: Any, places: int | None = None) -> Team:
-    """Return the team that an ``executor=`` stands for.
 
-    Examples
-    --------
-    >>> team(None).map(abs, [-1, 2])
-    [1, 2]
-    >>> team("threads", 2).places
-    2
-    """
+def team(executor: object, places: int | None = None) -> Team:
+    """Return the team that an ``executor=`` names."""
     cores = places or _cores()
     if executor is None or executor == "serial":
         return Serial()
@@ -45,19 +40,13 @@ def team(executor: Any, places: int | None = None) -> Team:
     )
 
 
-def spread_map(
+def spread_map[P, R](
     executor: object,
-    function: Callable[[Any], Any],
-    pieces: Iterable[object],
+    function: Callable[[P], R],
+    pieces: Iterable[P],
     places: int | None = None,
-) -> list[Any]:
-    """Apply a function to independent pieces of work, wherever an ``executor=`` says.
-
-    Examples
-    --------
-    >>> spread_map("threads", abs, [-1, 2])
-    [1, 2]
-    """
+) -> list[R]:
+    """Apply a function to independent pieces of work, wherever an ``executor=`` says."""
     crew = team(executor, places)
     try:
         return crew.map(function, pieces)
@@ -67,19 +56,13 @@ def spread_map(
 
 
 def keeps(executor: object) -> bool:
-    """Return True if places of an ``executor=`` keep what calls leave there; found out without any.
-
-    Examples
-    --------
-    >>> keeps(None), keeps("processes")
-    (True, True)
-    """
+    """Return True if places of an ``executor=`` keep what calls leave there; starts none."""
     if executor is None or isinstance(executor, str) or is_dask(executor):
         return True
     return executor.keeps if isinstance(executor, Team) else Borrowed(executor, 1).keeps
 
 
-def is_dask(executor: object) -> bool:
+def is_dask(executor: object) -> TypeGuard[Client]:
     """Return True if it is a Dask client, found out without loading Dask."""
     return all(callable(getattr(executor, name, None)) for name in ("scatter", "gather", "submit"))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pickle
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import CancelledError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import EngineError
-from annomodels.executors.team import Call, Lost, Team, add
+from annomodels.executors.team import Call, Lost, Sums, Team, add
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
 
 # bytes of parameters from which they are brought to every machine once instead of with each call
 SHARED_FROM = 1_000_000
@@ -24,22 +27,21 @@ SETTLE = 10.0
 
 
 class DaskTeam(Team):
-    """The threads of a Dask cluster.
+    """Threads of a Dask cluster."""
 
-    Calls are bound to machines, since these keep their part of the data. A machine that is lost is
-    replaced by one that is there, which is then given that part.
-    """
+    # Calls are bound to machines, since these keep their part of the data. A lost machine is
+    # replaced by another, which then gets that part.
 
     rounds = 2  # a machine works for one while the answers of the other travel
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         self.client = client
         self.homes = [home for home, threads in self._there().items() for _ in range(threads)]
         super().__init__(len(self.homes))
         self.crowded, self.looked = False, time.monotonic()
         # a client that has just told that results can go waits before it sends the next calls, so
         # those of the last rounds go after these
-        self.recent: deque[list[Any]] = deque(maxlen=self.rounds)
+        self.recent: deque[list[Future]] = deque(maxlen=self.rounds)
 
     def _there(self) -> dict[str, int]:
         """Machines that are there, with their numbers of threads; waits for the first one."""
@@ -55,12 +57,14 @@ class DaskTeam(Team):
                 )
             time.sleep(0.5)
 
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
         """Carry out calls on the cluster."""
         futures, homes = self._submit(calls)
         return self._gather(futures, homes, self._wait(futures, homes))
 
-    def total(self, calls: Sequence[Call]) -> tuple[list[Any], Any]:
+    def total(
+        self, calls: Sequence[Call[Sums]]
+    ) -> tuple[Sequence[Sums | Lost | None], Sums | None]:
         """Carry out calls and add their results, in a tree where there are many."""
         if len(calls) <= FAN:
             return super().total(calls)
@@ -76,7 +80,7 @@ class DaskTeam(Team):
         except _losses() as error:
             return [Lost(str(error))] * len(calls), None
 
-    def share(self, values: Any) -> Any:
+    def share(self, values: object) -> object:
         """Bring large values to every machine once."""
         if len(pickle.dumps(values, protocol=5)) < SHARED_FROM:
             return values
@@ -86,7 +90,7 @@ class DaskTeam(Team):
             # a machine went while it was sent to: send with each call
             return values
 
-    def deliver(self, place: int, values: Any) -> Any:
+    def deliver(self, place: int, values: object) -> object:
         """Bring values to one place; give what to call with."""
         try:
             home = [self.homes[place]]
@@ -119,12 +123,12 @@ class DaskTeam(Team):
         self.looked = time.monotonic()
         return moved
 
-    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
         """Carry out a call on every machine, as well as that can be done."""
         self.recent.clear()
         self.client.run(function, *arguments, on_error="ignore")
 
-    def _submit(self, calls: Sequence[Call]) -> tuple[list[Any], list[str]]:
+    def _submit(self, calls: Sequence[Call[object]]) -> tuple[list[Future], list[str]]:
         """Send calls; gives what will come, and from where."""
         # another thread may move a place while calls are on their way
         homes = [self.homes[place] for place, _, _ in calls]
@@ -135,7 +139,7 @@ class DaskTeam(Team):
         self.recent.append(futures)
         return futures, homes
 
-    def _wait(self, futures: list[Any], homes: list[str]) -> list[Lost | None]:
+    def _wait(self, futures: list[Future], homes: list[str]) -> list[Lost | None]:
         """Wait for calls; says which of them will not come."""
         from distributed import wait
 
@@ -154,7 +158,9 @@ class DaskTeam(Team):
                     lost[n] = Lost(f"{home} is gone")
                     futures[n].cancel()
 
-    def _gather(self, futures: list[Any], homes: list[str], lost: list[Lost | None]) -> list[Any]:
+    def _gather(
+        self, futures: list[Future], homes: list[str], lost: list[Lost | None]
+    ) -> list[Any]:
         good = [
             n for n, gone in enumerate(lost) if gone is None and futures[n].status == "finished"
         ]
@@ -173,7 +179,7 @@ class DaskTeam(Team):
                     out[n] = Lost(str(error))
         return out
 
-    def _fetch(self, futures: list[Any], homes: set[str]) -> list[Any]:
+    def _fetch(self, futures: list[Future], homes: set[str]) -> list[Any]:
         """Bring results here; those that went with a machine would be waited for without end."""
         patience = 10 * LOOK
         while True:
@@ -186,7 +192,7 @@ class DaskTeam(Team):
                 patience *= 2
 
 
-async def _awaited(fetching: Any) -> Any:
+async def _awaited(fetching: Awaitable[object]) -> object:
     return await fetching
 
 

@@ -6,17 +6,14 @@ import multiprocessing
 import signal
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from typing import Any
 
 from annomodels.executors.team import Call, Lost, Team
 
 
 class Processes(Team):
-    """Processes of this machine, each a place that keeps what it was given.
+    """Processes of this machine, each a place that keeps what it was given."""
 
-    A script that uses them begins with ``if __name__ == "__main__":``, as every script does that
-    starts processes, for they read it too.
-    """
+    # a script that uses them begins with ``if __name__ == "__main__":``, since they read it too
 
     rounds = 2
 
@@ -32,15 +29,23 @@ class Processes(Team):
         # one process each: a call must find what an earlier call left
         return ProcessPoolExecutor(1, mp_context=self.context, initializer=_ignore_interrupts)
 
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
         """Carry out calls side by side."""
-        waiting: list[Future[Any] | Lost] = []
+        waiting: list[Future[T] | Lost] = []
         for place, function, arguments in calls:
             try:
                 waiting.append(self.pools[place].submit(function, *arguments))
             except BrokenExecutor as error:
                 waiting.append(Lost(str(error)))
-        return [_outcome(future) for future in waiting]
+        found: list[T | Lost] = []
+        for each in waiting:
+            try:
+                found.append(each if isinstance(each, Lost) else each.result())
+            except Lost as lost:
+                found.append(lost)
+            except BrokenExecutor as error:
+                found.append(Lost(str(error)))
+        return found
 
     def replace(self, place: int) -> None:
         """Start a new process if the old one has ended."""
@@ -54,17 +59,6 @@ class Processes(Team):
         """End the processes."""
         for pool in self.pools:
             pool.shutdown(cancel_futures=True)
-
-
-def _outcome(future: Future[Any] | Lost) -> Any:
-    if isinstance(future, Lost):
-        return future
-    try:
-        return future.result()
-    except Lost as lost:
-        return lost
-    except BrokenExecutor as error:
-        return Lost(str(error))
 
 
 def _ignore_interrupts() -> None:

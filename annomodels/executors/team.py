@@ -4,31 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any
+
+from annomodels.types import AnyArray
 
 # labels that a part has at the least for each count that is made of them
 LABELS_PER_CELL = 4
 
-Call = tuple[int, Callable[..., Any], tuple[Any, ...]]
+type Call[T] = tuple[int, Callable[..., T], tuple[object, ...]]
+Sums = tuple[AnyArray, ...]
 
 
 class Lost(Exception):
-    """The place that was to carry out a call is gone, or no longer has what the call needs.
-
-    Nothing is wrong with the call: it may be made again, elsewhere.
-    """
+    """The place of a call is gone, or lacks what the call needs: call again elsewhere."""
 
 
-def add(first: tuple[Any, ...], *others: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Add tuples of arrays, place by place and in order.
-
-    Examples
-    --------
-    >>> add((1, 2.0), (3, 4.0), (5, 6.0))
-    (9, 12.0)
-    """
+def add(first: Sums, *others: Sums) -> Sums:
+    """Add tuples of arrays, place by place and in order."""
     return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), others, first)
 
 
@@ -49,39 +43,27 @@ class Team(ABC):
         self.places = max(1, places)
 
     def parts(self, n_annotations: int, n_cells: int) -> int:
-        """Return the number of parts that so many labels and so many counts of them are cut into.
-
-        Examples
-        --------
-        >>> with_two = Threads(2)
-        >>> with_two.parts(10_000_000, 250_000), with_two.parts(1_000_000, 250_000)
-        (8, 2)
-        """
+        """Return the number of parts for a number of labels and of counts."""
         # counts are set up and added for each part, which is to take a small share of the time
         worthwhile = n_annotations // (LABELS_PER_CELL * max(1, n_cells) * self.places)
         return self.places * max(1, min(self.pieces, worthwhile))
 
     @abstractmethod
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
-        """Carry out calls (place, function, arguments); a lost one gives its `Lost`.
+    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
+        """Carry out calls (place, function, arguments); a lost one gives its `Lost`."""
 
-        Any other error of a call is raised.
-        """
-
-    def total(self, calls: Sequence[Call]) -> tuple[list[Any], Any]:
-        """Carry out calls that give tuples of arrays; give outcomes, and the sum if none is lost.
-
-        Where there is a sum, the outcomes need not be there.
-        """
+    def total(
+        self, calls: Sequence[Call[Sums]]
+    ) -> tuple[Sequence[Sums | Lost | None], Sums | None]:
+        """Carry out calls that give tuples of arrays; outcomes, or the sum if none is lost."""
         found = self.outcomes(calls)
-        if any(isinstance(outcome, Lost) for outcome in found):
-            return found, None
-        return [None] * len(found), add(*found)
+        sums = [outcome for outcome in found if not isinstance(outcome, Lost)]
+        return (found, None) if len(sums) < len(found) else ([None] * len(found), add(*sums))
 
-    def map(self, function: Callable[[Any], Any], pieces: Iterable[Any]) -> list[Any]:
+    def map[P, R](self, function: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
         """Apply a function to independent pieces; a lost piece is done again."""
         todo = list(pieces)
-        results: list[Any] = [None] * len(todo)
+        results: dict[int, R] = {}
         waiting = list(range(len(todo)))
         for _ in range(5):
             calls = [(n % self.places, function, (todo[n],)) for n in waiting]
@@ -94,15 +76,15 @@ class Team(ABC):
                 else:
                     results[n] = outcome
             if not lost:
-                return results
+                return [results[n] for n in range(len(todo))]
             waiting = lost
         raise Lost("Pieces of the work were lost five times in a row.")
 
-    def share(self, values: Any) -> Any:
+    def share(self, values: object) -> object:
         """Bring values that all calls of a round need to all places; give what to call with."""
         return values
 
-    def deliver(self, place: int, values: Any) -> Any:
+    def deliver(self, place: int, values: object) -> object:
         """Bring values that one call needs to its place; give what to call with."""
         del place
         return values
@@ -115,7 +97,7 @@ class Team(ABC):
         """Move places that share a home to homes that have come since; gives those places."""
         return []
 
-    def everywhere(self, function: Callable[..., Any], *arguments: Any) -> None:
+    def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
         """Carry out a call at all places that there are, as well as that can be done."""
         self.outcomes([(place, function, arguments) for place in range(self.places)])
 
@@ -132,7 +114,7 @@ class Serial(Team):
     def __init__(self) -> None:
         super().__init__(1)
 
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
         """Carry out calls one after the other."""
         return [_attempt(function, arguments) for _, function, arguments in calls]
 
@@ -147,7 +129,7 @@ class Threads(Team):
         super().__init__(places)
         self.pool = ThreadPoolExecutor(self.places)
 
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
         """Carry out calls side by side."""
         return list(self.pool.map(lambda call: _attempt(call[1], call[2]), calls))
 
@@ -164,7 +146,7 @@ class Borrowed(Team):
         self.executor = executor
         self.keeps = isinstance(executor, ThreadPoolExecutor)
 
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
+    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
         """Carry out calls wherever the executor likes."""
         if not hasattr(self.executor, "submit"):
             return list(self.executor.map(_attempt_call, calls))
@@ -172,18 +154,18 @@ class Borrowed(Team):
         return [future.result() for future in waiting]
 
 
-def _attempt_call(call: Call) -> Any:
+def _attempt_call[T](call: Call[T]) -> T | Lost:
     return _attempt(call[1], call[2])
 
 
-def _attempt(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _attempt[T](function: Callable[..., T], arguments: tuple[object, ...]) -> T | Lost:
     try:
         return function(*arguments)
     except Lost as lost:
         return lost
 
 
-def size_of(executor: Executor | Any) -> int:
+def size_of(executor: object) -> int:
     """Guess how many calls an executor carries out at a time."""
     import os
 

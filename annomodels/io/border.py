@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from annomodels.errors import (
     AnnomodelsError,
@@ -104,6 +104,23 @@ def shown(path: str | os.PathLike[str]) -> str:
 def name_of(path: str | os.PathLike[str]) -> str:
     """Name of a file in messages."""
     return STDIN if str(path) == "-" else shown(Path(path).name or str(path))
+
+
+def is_path(path: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Return True for the name of a file: a text, or a path made of one."""
+    return isinstance(os.fspath(path) if isinstance(path, os.PathLike) else path, str)
+
+
+def checked_path(path: object) -> str | os.PathLike[str]:
+    """Return the name of a file; raise for anything else."""
+    if is_path(path):
+        return path
+    what = f"A file name was expected, but this is {type(path).__name__!r}."
+    remedy = (
+        "Give names of files as texts or paths. Annotations.from_frame takes a data frame, "
+        "Annotations.from_records takes rows."
+    )
+    raise AnnotationError(Problem(what, remedy=remedy))
 
 
 def unreadable(path: Path) -> Problem | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import raw_bytes, shown, unreadable
+from annomodels.io.border import checked_path, raw_bytes, shown, unreadable
 from annomodels.io.source import Source
 
 Path_ = str | os.PathLike[str]
@@ -108,13 +108,6 @@ class Pile(Source):
         return True
 
 
-def is_path(path: object) -> bool:
-    """Whether it is the name of a file: a text, or a path made of one."""
-    if isinstance(path, os.PathLike):
-        path = os.fspath(path)
-    return isinstance(path, str)
-
-
 def gathered(paths: Paths, opened: Open) -> Source:
     """One path as it is, several as one folder."""
     if isinstance(paths, Mapping):
@@ -122,17 +115,10 @@ def gathered(paths: Paths, opened: Open) -> Source:
     elif isinstance(paths, (list, tuple)):
         named = [one if isinstance(one, tuple) and len(one) == 2 else (None, one) for one in paths]
     else:
-        return opened(paths)  # type: ignore[arg-type]
+        named = [(None, checked_path(paths))]
     if not named:
         raise AnnotationError(Problem("No file was given.", remedy="Give a file or a folder."))
-    wrong = [repr(path) for _, path in named if not is_path(path)]
-    if wrong:
-        what = f"File names were expected, but these are none: {', '.join(wrong[:5])}."
-        remedy = (
-            "Give names of files as texts or paths. Use Annotations.from_records for rows and "
-            "Annotations.from_frame for columns."
-        )
-        raise AnnotationError(Problem(what, remedy=remedy))
+    named = [(name, checked_path(path)) for name, path in named]
     if len(named) == 1 and named[0][0] is None:
         return opened(named[0][1])
     return Pile(named, opened)

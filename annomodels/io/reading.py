@@ -13,9 +13,9 @@ from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.assembly import read_records, read_spans_of
-from annomodels.io.border import guarded, name_of
+from annomodels.io.border import guarded, is_path, name_of
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
-from annomodels.io.many import Paths, gathered, is_path
+from annomodels.io.many import Path_, Paths, gathered
 from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
@@ -325,15 +325,9 @@ def _opened(path: Paths | Source, said: Mapping[str, object]) -> Source:
     return path if isinstance(path, Source) else gathered(path, lambda one: _source(one, said))
 
 
-def _source(path: object, said: Mapping[str, Any]) -> Source:
+def _source(path: Path_, said: Mapping[str, Any]) -> Source:
     delimiter, columns = said.get("delimiter"), _tuple(said.get("columns"))
     skip_rows = said.get("skip_rows", 0)
-    if not isinstance(path, (str, os.PathLike)):
-        what = f"A file name was expected, but this is {type(path).__name__!r}."
-        remedy = (
-            "Use Annotations.from_frame for a data frame and Annotations.from_records for rows."
-        )
-        raise AnnotationError(Problem(what, remedy=remedy))
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."

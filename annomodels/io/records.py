@@ -58,7 +58,7 @@ class Records:
         self.problems: list[Problem] = []
         self.parts: dict[str, Part] = {}  # rows of each question
         self.default: Part | None = None  # rows of the question that is meant if none is named
-        self.unfit = unsuitable  # why rows hold no labels
+        self.unfit: Callable[..., Unsuitable | None] = unsuitable  # why rows hold no labels
         self.where = source.name  # of the questions
         self.otherwise = ""  # what else one can do than name a question
         self.skips: Counter[str] = Counter()

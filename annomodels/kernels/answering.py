@@ -1,9 +1,8 @@
-"""Coders who may give no answer: how often they do, by class, beside what they answer.
+"""Coders who may give no answer: how often they do, by class, beside their answers."""
 
-Matrices 0 to J - 1 are those of the coders' answers. For each kind of no answer follow J matrices
-of which two labels are in use: 0 when the coder did not say it, 1 when they did, given that they
-said none of the kinds before it.
-"""
+# Matrices 0 to J - 1 are those of the coders' answers. For each kind of no answer follow J matrices
+# of which two labels are in use: 0 when the coder did not say it, 1 when they did, given that they
+# said none of the kinds before it.
 
 from __future__ import annotations
 
@@ -23,11 +22,10 @@ APART = np.uint64(0x51E7CE00)
 
 
 class Answering(NamedTuple):
-    """What the rows of answers come from, and the populations of the rates of no answer.
+    """Source of the rows of answers, and the populations of the rates of no answer."""
 
-    `mean` [kind, truth, 2], `concentration` [kind, truth]; `anchor` [truth, 2] are pseudo-counts of
-    the mean and `scale` the prior of the concentration as coefficients of its log density.
-    """
+    # mean [kind, truth, 2], concentration [kind, truth]; anchor [truth, 2] are pseudo-counts of the
+    # mean and scale the prior of the concentration as coefficients of its log density
 
     inner: Any
     mean: Array

@@ -1,10 +1,9 @@
-"""The accuracy that coders' rows have in common, and how strongly it holds the means of each row.
+"""Common accuracy of the coders' rows, and how strongly it holds the mean of each row."""
 
-The mean m_k of row k is Dirichlet(strength_k * anchor), where the anchor has the common accuracy a
-on its diagonal. Where the strength is large, a and the means hold each other in place: given the
-means a can hardly move, and given a they cannot. So beside the step of a alone there is one of all
-of them together.
-"""
+# The mean m_k of row k is Dirichlet(strength_k * anchor); the anchor has the common accuracy a on
+# its diagonal. If the strength is large, a and the means hold each other in place: given the means
+# a can hardly move, and given a they cannot. So beside the step of a alone there is one of all of
+# them together.
 
 from __future__ import annotations
 
@@ -56,10 +55,7 @@ def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength
 def draw_accuracy(
     mean: Array, right: float, wrong: float, strength: Array, key: Key, iteration: int, a: float
 ) -> float:
-    """Draw the accuracy a that all rows share: m[k] ~ Dirichlet(strength, a on the diagonal).
-
-    The prior is Beta(right, wrong); one slice step on the logit scale.
-    """
+    """Draw the accuracy that all rows share by a slice step on the logit scale; Beta prior."""
     state = np.empty(1, dtype=np.uint64)
     # rows of the population have the streams 0 to K - 1, so this one is the next
     state[0] = address(key, iteration, POPULATION, mean.shape[0])
@@ -103,12 +99,10 @@ def shifted_density(
     longest: Array,
     mean: Array,
 ) -> float:
-    """Log density of a common shift of logit a and of the logits of all m[k, k]; fills `mean`.
-
-    `x` and `on` [truth] are these logits where the shift is 0; `ratio` [truth, label] are the parts
-    of the labels in what the diagonal leaves, which stay. In these coordinates the shift is a
-    translation, so that no Jacobian depends on it beyond those in `accuracy_density`.
-    """
+    """Log density of a common shift of logit a and of the logits of all m[k, k]; fills `mean`."""
+    # x and on [truth] are these logits at shift 0; ratio [truth, label] are the shares of the
+    # labels in the rest beside the diagonal, which stay. In these coordinates the shift is a
+    # translation, so that no Jacobian depends on it beyond those in accuracy_density.
     n = mean.shape[0]
     for k in range(n):
         here = logistic(on[k] + shift)
@@ -140,11 +134,9 @@ def shift_accuracy(
     iteration: int,
     a: float,
 ) -> float:
-    """Move the common accuracy and the diagonal of `mean`, in place, together; gives the accuracy.
-
-    One slice step (Neal 2003, doi:10.1214/aos/1056562461) along the line on which all their logits
-    change alike; the rows of the coders are integrated out, as in `draw_population`.
-    """
+    """Move the common accuracy and the diagonal of `mean` in place; gives the accuracy."""
+    # one slice step (Neal 2003, doi:10.1214/aos/1056562461) along the line on which all their
+    # logits change alike; the rows of the coders are integrated out, as in draw_population
     n_coders, n, _ = counts.shape
     above = np.zeros((n, n + 1, CAP))
     high = np.zeros((n, n + 1, n_coders), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""How kernels are compiled: without the interpreter lock and cached where that is possible."""
+"""Compilation of kernels: without the interpreter lock, and cached if possible."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Gibbs steps for candidates of mentions that coders accept or not, one or many of them true.
+"""Gibbs steps for candidates of mentions that coders accept or not, one or many of them true."""
 
-The candidates of a mention stand side by side, and so do the decisions on a candidate. A case is
-(first candidate of each mention, first decision of each candidate, coder, accepted, class).
-A rate is the probability of being right; its logarithm and that of 1 - rate are
-`logs` [coder, 0 and 1, kind], which are also the layout of the counts.
-"""
+# The candidates of a mention are adjacent, and so are the decisions on a candidate. A case is
+# (first candidate of each mention, first decision of each candidate, coder, accepted, class). A
+# rate is the probability of being right; its logarithm and that of 1 - rate are logs [coder, 0 and
+# 1, kind], which is also the layout of the counts.
 
 from __future__ import annotations
 
@@ -40,12 +39,10 @@ def pair_pass(
     counts: Array,
     sizes: Array,
 ) -> float:
-    """Return the log likelihood with every candidate true or not; fills `p` [candidate].
-
-    The kinds of class h are 2h (the candidate is not true) and 2h + 1. `weights` [class, 2] are
-    the logarithms of 1 - prevalence and of the prevalence. If `drawn`, truths are drawn and added
-    to `counts` [coder, right or wrong, kind] and `sizes` [class, 2].
-    """
+    """Return the log likelihood with every candidate true or not; fills `p` [candidate]."""
+    # The kinds of class h are 2h (the candidate is not true) and 2h + 1. weights [class, 2] are the
+    # logarithms of 1 - prevalence and of the prevalence. If drawn, truths are drawn and added to
+    # counts [coder, right or wrong, kind] and sizes [class, 2].
     _, starts, coder, accepted, cls = case
     total = 0.0
     for m in range(len(cls)):
@@ -68,14 +65,12 @@ def pair_pass(
 
 @inlined
 def score_single(case: tuple[Array, ...], logs: Array, p: Array, evidence: Array) -> float:
-    """Fill `p` [candidate] with log P(decisions on the mention | the candidate is the true one).
-
-    A coder accepts the true candidate of class h with the rate of kind h, else each of the others
-    and anything unlisted alike. A class without a kind is that of "none of these", whose candidate
-    has no decisions: its coders take each candidate and anything unlisted alike.
-    `evidence` [mention, class] gets sums over candidates, relative to the largest of a mention,
-    whose logarithms' sum is returned.
-    """
+    """Fill `p` [candidate] with log P(decisions on the mention | the candidate is the true one)."""
+    # A coder accepts the true candidate of class h with the rate of kind h, else each of the others
+    # and anything unlisted alike. A class without a kind is that of "none of these", whose
+    # candidate has no decisions: its coders take each candidate and anything unlisted alike.
+    # evidence [mention, class] gets sums over candidates, relative to the largest of a mention,
+    # whose logarithms' sum is returned.
     firsts, starts, coder, accepted, cls = case
     kinds = logs.shape[2]
     total = 0.0
@@ -144,10 +139,8 @@ def choose_single(
 
 @kernel
 def single_pass(case: tuple[Array, ...], weights: Array, logs: Array, p: Array) -> float:
-    """Return the log likelihood with one candidate of a mention true; fills `p` [candidate].
-
-    `weights` [class, 2] has the logarithms of the weights of the classes in its second column.
-    """
+    """Return the log likelihood with one candidate of a mention true; fills `p` [candidate]."""
+    # weights [class, 2] has the logarithms of the weights of the classes in its second column
     evidence = np.empty((len(case[0]) - 1, len(weights)))
     none = np.empty((0, 0, 0), dtype=np.int64)
     total: float = score_single(case, logs, p, evidence)
@@ -201,13 +194,11 @@ def weight_density(
 def draw_weights(
     prior: Array, listed: Array, evidence: Array, key: Key, iteration: int, weights: Array
 ) -> None:
-    """Draw the weights of the classes, of which only the ratios matter, given the rates alone.
-
-    P(candidate is the true one) is its weight over the sum of the weights of its mention. The truth
-    is summed out, for with it a class that is hardly ever true would move slowly. `listed`
-    [mention, class] are numbers of candidates. Slice sampling with stepping out (Neal 2003,
-    doi:10.1214/aos/1056562461) along the logarithm of each.
-    """
+    """Draw the weights of the classes, of which only the ratios matter, given the rates alone."""
+    # P(candidate is the true one) is its weight over the sum of the weights of its mention. The
+    # truth is summed out, for with it a class that is hardly ever true would move slowly. listed
+    # [mention, class] are numbers of candidates. Slice sampling with stepping out (Neal 2003,
+    # doi:10.1214/aos/1056562461) along the logarithm of each.
     n = len(weights)
     if n == 1:
         # one class has no ratio, and a flat density no slice to step out of
@@ -251,11 +242,9 @@ def draw_weights(
 
 @kernel
 def count_true(firsts: Array, cls: Array, none: int, p: Array, out: Array) -> None:
-    """Add P(no, one, several candidates true) of each mention to `out` [mention, 3].
-
-    Candidates are independent given the parameters, but for one of class `none`, whose truth is
-    that none of the others is true.
-    """
+    """Add P(no, one, several candidates true) of each mention to `out` [mention, 3]."""
+    # candidates are independent given the parameters, but for one of class none, whose truth means
+    # that none of the others is true
     for i in range(len(firsts) - 1):
         if none >= 0:
             empty = 0.0

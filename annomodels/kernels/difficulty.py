@@ -26,11 +26,9 @@ from annomodels.kernels.transforms import (
 def fill_rows(
     ability: Array, hard: Array, slope: Array, guess: Array, leaning: Array, table: Array
 ) -> None:
-    """Log P(label | class, difficulty) as [coder * labels + label, class * nodes + node].
-
-    `ability` is [coder, truth], `hard` [truth, node]; `slope` [coder], `guess` [truth] and
-    `leaning` [coder, truth, label] are empty where the model has none.
-    """
+    """Log P(label | class, difficulty) as [coder * labels + label, class * nodes + node]."""
+    # ability [coder, truth], hard [truth, node]; slope [coder], guess [truth] and leaning [coder,
+    # truth, label] are empty if the model has none
     n_coders, k = ability.shape
     nodes = hard.shape[1]
     for j in range(n_coders):
@@ -125,10 +123,8 @@ def rows_back(
 
 @inlined
 def spread_leanings(common: Array, scale: Array, own: Array, leaning: Array) -> None:
-    """Leanings [coder, truth, label] from those of the wrong labels alone, zero on the diagonal.
-
-    `common` is [truth, wrong], `scale` [truth], `own` [coder, truth, wrong].
-    """
+    """Leanings [coder, truth, label] from those of the wrong labels alone, zero on the diagonal."""
+    # common [truth, wrong], scale [truth], own [coder, truth, wrong]
     n_coders, k, _ = leaning.shape
     for j in range(n_coders):
         for truth in range(k):
@@ -167,15 +163,13 @@ def difficulty_density(
     design: Array,
     ends: Array,
 ) -> float:
-    """Return the log density at the unconstrained `x`, and fill `grad`.
-
-    `sizes` are coders, labels, and numbers of difficulty scales, discriminations and shares of
-    guesses; `alpha` pseudo-counts of the prevalence; `share` how far each coder is centred; `rule`
-    nodes and log weights of the quadrature [2, node]; `fixed` the difficulty scales [truth] where
-    none is estimated. `design` [kind, term] is what is known of items, which are sorted by kind,
-    and `ends` [kind + 1] where each kind begins; both are empty where all items are alike. Free
-    numbers stand in the order of the PyMC variables.
-    """
+    """Return the log density at the unconstrained `x`, and fill `grad`."""
+    # sizes are coders, labels, and numbers of difficulty scales, discriminations and shares of
+    # guesses; alpha pseudo-counts of the prevalence; share how far each coder is centered; rule
+    # nodes and log weights of the quadrature [2, node]; fixed the difficulty scales [truth] if none
+    # is estimated. design [kind, term] is what is known of items, which are sorted by kind, and
+    # ends [kind + 1] the first item of each kind; both are empty if all items are alike. Free
+    # numbers are in the order of the PyMC variables.
     n_coders, k, n_rho, n_slope, n_guess = sizes
     nodes = rule.shape[1]
     grad[:] = 0.0

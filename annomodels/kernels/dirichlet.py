@@ -29,10 +29,8 @@ def log_beta_density(x: float, a: float, b: float) -> float:
 
 @inlined
 def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: Array) -> None:
-    """Draw every coder's rows: theta[j, k] ~ Dirichlet(alpha[k] + counts[j, :, k]).
-
-    `counts` and `out` are [coder, label, truth], `alpha` is [truth, label]; `out` gets logarithms.
-    """
+    """Draw every coder's rows: theta[j, k] ~ Dirichlet(alpha[k] + counts[j, :, k])."""
+    # counts and out are [coder, label, truth], alpha is [truth, label]; out gets logarithms
     n_coders, n_labels, n_classes = out.shape
     state = np.empty(1, dtype=np.uint64)
     pair = np.empty(2)
@@ -51,10 +49,7 @@ def draw_confusion(counts: Array, alpha: Array, key: Key, iteration: int, out: A
 
 @inlined
 def draw_own(counts: Array, own: Array, key: Key, iteration: int, out: Array) -> None:
-    """Draw the rows of those coders again who have pseudo-counts [row, truth, label] of their own.
-
-    Rows that begin with 0 are passed over.
-    """
+    """Draw again the rows of coders with their own pseudo-counts [row, truth, label], not 0."""
     n_labels, n_classes = out.shape[1], out.shape[2]
     state = np.empty(1, dtype=np.uint64)
     pair, shape, row = np.empty(2), np.empty(n_labels), np.empty(n_labels)

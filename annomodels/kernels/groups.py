@@ -25,12 +25,11 @@ from annomodels.kernels.random import mix
 
 
 class Groups(NamedTuple):
-    """Rows are Dirichlet(concentration * mean), both those of the coder's group.
+    """Rows are Dirichlet(concentration * mean), both those of the coder's group."""
 
-    `mean` [group, truth, label], `concentration` [group, truth], `accuracy` [group], `strength`
-    [group, truth] and `member` [row], the group of each coder; `scale`, `numbers`, `anchor` and
-    `own` are those of `kernels.rows.Population`, the same for all groups.
-    """
+    # mean [group, truth, label], concentration [group, truth], accuracy [group], strength [group,
+    # truth] and member [row], the group of each coder; scale, numbers, anchor and own are those of
+    # kernels.rows.Population, the same for all groups
 
     mean: Array
     concentration: Array

@@ -1,14 +1,12 @@
-"""Gibbs sampling for numeric labels: Gaussian truth, coders with bias, scale and noise.
+"""Gibbs sampling for numeric labels: Gaussian truth, coders with bias, scale and noise."""
 
-    d[i] ~ N(0, tau^2)                                  the truth is mu + d
-    y[n] ~ N(mu + bias[j] + scale[j] d[i], 1 / (ease[i] precision[j]))
-    a label is y[n] rounded to a step of the scale, its ends being open
-
-One iteration draws each scale of a population with the things it is the scale of summed out, then
-these; so no chain sticks where a population has hardly any spread. Numbers along the two ridges
-of the posterior (shift of the truth against all biases, stretch of the truth against all scales)
-are drawn along the ridge (Liu & Sabatti 2000, doi:10.1093/biomet/87.2.353).
-"""
+# d[i] ~ N(0, tau^2), the truth is mu + d;
+# y[n] ~ N(mu + bias[j] + scale[j] d[i], 1 / (ease[i] precision[j]));
+# a label is y[n] rounded to a step of the scale, its ends being open.
+# One iteration draws each scale of a population with the values it is the scale of summed out, then
+# these; so no chain sticks if a population has hardly any spread. Numbers along the two ridges of
+# the posterior (shift of the truth against all biases, stretch of the truth against all scales) are
+# drawn along the ridge (Liu & Sabatti 2000, doi:10.1093/biomet/87.2.353).
 
 from __future__ import annotations
 
@@ -59,10 +57,8 @@ def draw_truth(
     held: Array, sums: Array, known: Array, prior: Array, table: Array, centre: Array,
     spread: Array, d: Array, state: Array, pair: Array, x: Array,
 ) -> None:  # fmt: skip
-    """Draw tau, then mu, both with the unknown truths summed out, then these.
-
-    `centre` and `spread` [item] get mean and standard deviation of the truth given the rest.
-    """
+    """Draw tau, then mu, both with the unknown truths summed out, then these."""
+    # centre and spread [item] get mean and standard deviation of the truth given the rest
     for i in range(len(d)):
         table[i, 0] = sums[i, 0]
         table[i, 1] = sums[i, 3] - held[MU] * sums[i, 1]
@@ -257,12 +253,10 @@ def iterate(
     kept_precision: Array, kept_truth: Array, kept_likelihood: Array, truth_sums: Array,
     ease_sums: Array,
 ) -> None:  # fmt: skip
-    """Do iterations `first` to `end`; every `thin`-th is kept from 0 on, none when `thin` is 0.
-
-    `kept` [draw, parameter] and the others take draws, `kept_truth` [draw, item] every
-    `truth_thin`-th of them. `truth_sums` [batch + 1, item] adds up the conditional means of the
-    truth by batch and, last, mean^2 + variance; `ease_sums` [2, item] difficulty and its square.
-    """
+    """Do iterations `first` to `end`; every `thin`-th is kept from 0 on, none when `thin` is 0."""
+    # kept [draw, parameter] and the others take draws, kept_truth [draw, item] every truth_thin-th
+    # of them. truth_sums [batch + 1, item] adds up the conditional means of the truth by batch and,
+    # last, mean^2 + variance; ease_sums [2, item] difficulty and its square.
     n_items, n_coders = len(d), len(bias)
     state = np.empty(1, dtype=np.uint64)
     pair, x = np.empty(2), np.zeros(2)

@@ -60,16 +60,13 @@ def iterate(
     kept: Kept,
     kept_source: tuple[Array, ...],
 ) -> int:
-    """Do iterations `first` to `end` and keep every `thin`-th; `thin` = 0 keeps none.
-
-    Stops before a draw whose classes may be swapped, unless it is the first one, which is kept
-    with its classes in the given `order`. Gives the next iteration to be done.
-
-    `sums` are the class probabilities of the current batch, their sums and sums of squares over the
-    batches, and the summed entropies. `book` counts draws kept, draws in the batch, batches and
-    relabelled draws; its last place is the length of a batch. `kept` takes the draws of prevalence
-    and confusion, the log likelihood and the log density.
-    """
+    """Do iterations `first` to `end` and keep every `thin`-th, none if 0; returns the next one."""
+    # Stops before a draw whose classes may be swapped, unless it is the first one, which is kept
+    # with its classes in the given order. sums are the class probabilities of the current batch,
+    # their sums and sums of squares over the batches, and the summed entropies. book counts draws
+    # kept, draws in the batch, batches and relabeled draws; its last place is the length of a
+    # batch. kept takes the draws of prevalence and confusion, the log likelihood and the log
+    # density.
     n_items, n_rows, n_classes = len(gold), len(counts), len(log_prevalence)
     batch, p_sum, p_square, entropy = sums
     # Python is asked only where labels may have switched: all else stays in one call, without the

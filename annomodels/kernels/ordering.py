@@ -1,7 +1,6 @@
-"""Names and rows in order: keys whose bytes sort as names do, and the rows of each item together.
+"""Names and rows in order: keys whose bytes sort as names do, and the rows of each item."""
 
-The layout of a key is described in ``scale.naturalorder``; only names of plain ASCII are done here.
-"""
+# The layout of a key is described in scale.naturalorder; only names of plain ASCII are done here.
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ ZERO, NINE, UPPER_A, UPPER_Z, PLAIN_END = 48, 57, 65, 90, 128
 
 @inlined
 def kind_of(text: Array, begin: int, end: int) -> int:
-    """Whether a name is a whole number (0), a text (1), or something Python has to look at (2)."""
+    """Classify a name as a whole number (0), a text (1), or one for Python to look at (2)."""
     digits, numeric = True, True
     for n in range(begin, end):
         c = text[n]
@@ -154,11 +153,8 @@ def buckets_of(keys: Array, places: Array, edges: Array, edge_places: Array, out
 
 @kernel
 def in_order(codes: Array, order: Array, starts: Array, out: Array) -> None:
-    """Fill rows by code, equal ones as they stand in `order`: counts say where each code begins.
-
-    `starts` [code + 1], zero before, is filled with these beginnings. Linear in the rows, and
-    sorting by one code after another sorts by several, the last of them first.
-    """
+    """Fill rows by code, equal ones as they are in `order`; `starts` [code + 1] counts them."""
+    # linear in the rows; sorting by one code after another sorts by several, the last of them first
     for n in range(len(codes)):
         starts[codes[n] + 1] += 1
     for code in range(len(starts) - 1):
@@ -183,12 +179,9 @@ def survey(
     starts: Array, coder: Array, label: Array, n_labels: int,
     pairs: Array, same: Array, parent: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Add what sorted labels say of their coders.
-
-    `pairs` and `same` [coder] count pairs of labels of one coder on one item and those that are
-    equal, `parent` joins coders who share an item. Gives the number of repeats, of repeats that
-    differ from the label before, and of items with two coders.
-    """
+    """Add statistics of sorted labels: repeats, repeats that differ, and items with two coders."""
+    # pairs and same [coder] count pairs of labels of one coder on one item and those that are
+    # equal, parent joins coders who share an item
     repeats, conflicts, shared = 0, 0, 0
     votes = np.zeros(n_labels, dtype=np.int64)
     for i in range(len(starts) - 1):

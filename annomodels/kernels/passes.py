@@ -1,12 +1,10 @@
-"""One pass over the items: parameters in, additive statistics out.
+"""One pass over the items: parameters in, additive statistics out."""
 
-Tables hold P(label | truth, coder) as [coder, label, truth], so that the K numbers an annotation
-needs lie side by side: `cell` is the place coder * labels + label of an annotation there. Counts
-come out in the same layout and add over partitions.
-
-The lines that weigh an item stand in each pass: a function of them, even a melted one, counts
-references to its arrays for every item, which takes as long as the rest.
-"""
+# Tables hold P(label | truth, coder) as [coder, label, truth], so that the K numbers an annotation
+# needs are adjacent: cell is the place coder * labels + label of an annotation there. Counts come
+# out in the same layout and add over partitions.
+# The lines that weigh an item are repeated in each pass: a function of them, even a melted one,
+# counts references to its arrays for every item, which takes as long as the rest.
 
 from __future__ import annotations
 
@@ -39,10 +37,8 @@ def chances(log_prevalence: Array, logc: Array) -> Chances:
 def weigh(
     starts: Array, cell: Array, gold: Array, log_prevalence: Array, table: Array, i: int, p: Array
 ) -> float:
-    """Fill `p` with P(truth | labels of item i); gives the log probability of the labels.
-
-    `table` is log P(label | truth, coder) as [cell, truth].
-    """
+    """Fill `p` with P(truth | labels of item i); gives the log probability of the labels."""
+    # table is log P(label | truth, coder) as [cell, truth]
     n_classes = p.shape[0]
     for k in range(n_classes):
         p[k] = log_prevalence[k]
@@ -93,11 +89,9 @@ def soft_pass(
     sizes: Array,
     p_out: Array,
 ) -> float:
-    """Count expected labels (the E-step of EM) of items lo..hi; gives their log likelihood.
-
-    Each item counts `weight` times; `counts` [coder, label, truth] and `sizes` [truth] are added
-    to, `p_out` [item, truth] is written unless it is empty.
-    """
+    """Count expected labels (the E-step of EM) of items lo..hi; gives their log likelihood."""
+    # each item counts weight times; counts [coder, label, truth] and sizes [truth] are added to,
+    # p_out [item, truth] is written unless it is empty
     n_classes = len(sizes)
     added = counts.reshape(-1, n_classes)
     p = np.empty(n_classes)
@@ -153,11 +147,9 @@ def sampled_pass(
     entropy_sum: Array,
     first: int = 0,
 ) -> float:
-    """Draw the truth of items lo..hi and count (a Gibbs step); gives their log likelihood.
-
-    With `keep`, P(truth) and its entropy are added to `p_sum` and `entropy_sum`, class k standing
-    at place `order[k]`. Item 0 is item `first` of the whole, to which random numbers belong.
-    """
+    """Draw the truth of items lo..hi and count (a Gibbs step); gives their log likelihood."""
+    # with keep, P(truth) and its entropy are added to p_sum and entropy_sum, class k at place
+    # order[k]; item 0 is item first of the whole, to which random numbers belong
     n_classes = len(sizes)
     added = counts.reshape(-1, n_classes)
     p = np.empty(n_classes)

@@ -17,10 +17,8 @@ REACH, LEAST, FINEST = range(3)
 def fill_points(
     shift: Array, rho: Array, rule: Array, points: Array, width: Array, log_weight: Array
 ) -> None:
-    """Fill `points` [class, point], `width` [class] and `log_weight` [kind, class, point].
-
-    As ``common_points`` and ``log_weights`` of ``models/continuous/item_covariates.py``.
-    """
+    """Fill `points` [class, point], `width` [class] and `log_weight` [kind, class, point]."""
+    # as common_points and log_weights of models/continuous/item_covariates.py
     low, high = shift.min(), shift.max()
     size = rule.shape[1]
     for c in range(len(width)):
@@ -48,11 +46,9 @@ def points_back(
     shift: Array, rho: Array, rule: Array, points: Array, width: Array, log_weight: Array,
     of_weight: Array, of_points: Array, shift_grad: Array, log_rho_grad: Array,
 ) -> None:  # fmt: skip
-    """Add the gradient with respect to what `fill_points` takes.
-
-    `of_weight` [kind, class, point] and `of_points` [class, point], which is added to, are those of
-    what it fills; `log_rho_grad` is empty where no spread is estimated.
-    """
+    """Add the gradient with respect to the arguments of `fill_points`."""
+    # of_weight [kind, class, point] and of_points [class, point], which is added to, are those of
+    # its results; log_rho_grad is empty if no spread is estimated
     lowest, highest = np.argmin(shift), np.argmax(shift)
     for c in range(len(width)):
         of_width, of_middle, of_half = 0.0, 0.0, 0.0

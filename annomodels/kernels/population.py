@@ -1,10 +1,9 @@
-"""Slice steps for the population of coders with their confusion matrices integrated out.
+"""Slice steps for the population of coders with their confusion matrices integrated out."""
 
-Row k of the population has a mean m (on the simplex) and a concentration c; the rows of the coders
-are Dirichlet(c m) and their counts Dirichlet-multinomial. A sum over coders of log Gamma(a + n) -
-log Gamma(a) is a sum over i of (number of coders with n > i) log(a + i), so the cost does not
-depend on the number of coders (Minka 2000).
-"""
+# Row k of the population has a mean m (on the simplex) and a concentration c; the rows of the
+# coders are Dirichlet(c m) and their counts Dirichlet-multinomial. A sum over coders of log Gamma(a
+# + n) - log Gamma(a) is a sum over i of (number of coders with n > i) log(a + i), so the cost does
+# not depend on the number of coders (Minka 2000).
 
 from __future__ import annotations
 
@@ -44,12 +43,9 @@ def enter(n: int, place: int, above: Array, high: Array, n_high: Array) -> None:
 
 @kernel
 def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> int:
-    """Count for row k how many coders have more than i labels, for i < CAP.
-
-    `above` [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
-    beyond CAP go to the first `n_high` places of `high` [label + 1, coder].
-    Gives the largest i in use.
-    """
+    """Count for row k how many coders have more than i labels; gives the largest i in use."""
+    # above [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
+    # beyond CAP go to the first n_high places of high [label + 1, coder]
     n_coders, n_labels, _ = counts.shape
     above[:] = 0.0
     n_high[:] = 0
@@ -100,13 +96,10 @@ def log_density(
     known: Array,
     mean: Array,
 ) -> float:
-    """Log density of (log-ratios of m, log c); fills `mean` with m.
-
-    `known` holds a log c and the terms that depend on it alone, which slices of m need again.
-
-    phi[:-1] are log(m_l / m_last) and phi[-1] is log c. `anchor` holds the Dirichlet pseudo-counts
-    of m, `scale` = (a, b, c, lower) the log density a + b log x + c log(x)^2 of the concentration.
-    """
+    """Log density of (log-ratios of m, log c); fills `mean` with m."""
+    # phi[:-1] are log(m_l / m_last) and phi[-1] is log c. anchor holds the Dirichlet pseudo-counts
+    # of m, scale = (a, b, c, lower) the log density a + b log x + c log(x)^2 of the concentration.
+    # known holds a log c and the terms that depend on it alone, which slices of m need again.
     n_labels = mean.shape[0]
     log_c = phi[n_labels - 1]
     concentration = math.exp(log_c)
@@ -151,10 +144,8 @@ def draw_population(
     mean: Array,
     concentration: Array,
 ) -> None:
-    """Update mean [truth, label] and concentration [truth] in place by univariate slice steps.
-
-    Slice sampling with stepping out (Neal 2003, doi:10.1214/aos/1056562461) along each coordinate.
-    """
+    """Update mean [truth, label] and concentration [truth] in place by univariate slice steps."""
+    # slice sampling with stepping out (Neal 2003, doi:10.1214/aos/1056562461) along each coordinate
     n_coders, n_labels, n_classes = counts.shape
     above = np.zeros((n_labels + 1, CAP))
     high = np.zeros((n_labels + 1, n_coders), dtype=np.int64)

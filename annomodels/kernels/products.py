@@ -1,14 +1,11 @@
-"""The truth of an item as a product of probabilities, without a logarithm or an exponential.
+"""The truth of an item as a product of probabilities, without a logarithm or an exponential."""
 
-Products of some dozens of probabilities are numbers that double precision can hold, and give
-P(truth) in a third of the time that sums of logarithms take, most of which is spent on `exp`. Where
-a product is too small, `passes` takes the logarithms. The numbers of classes that are
-common are written out: a loop over a number of classes that is not known beforehand takes half as
-long again.
-
-Below them stands what is noted of draws and of items: whether classes stand in order, batch means
-and entropies.
-"""
+# Double precision can hold products of some dozens of probabilities, and they give P(truth) in a
+# third of the time of sums of logarithms, most of which is spent on exp. If a product is too small,
+# passes takes the logarithms. The common numbers of classes are written out: a loop over a number
+# of classes that is not known in advance takes half as long again.
+# Below them is what is noted of draws and items: whether classes are in order, batch means,
+# entropies.
 
 from __future__ import annotations
 
@@ -190,11 +187,9 @@ def entropy_of(p: Array) -> float:
 
 @kernel
 def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
-    """Return True if the right label leads in all rows, or in all columns, of P(truth, label).
-
-    No other assignment of the classes has more right labels then. `volume` [row] is the share of
-    the labels that each matrix gave; `logc` is [row, label, truth].
-    """
+    """Return True if the right label leads in all rows, or in all columns, of P(truth, label)."""
+    # No other assignment of the classes has more right labels then. volume [row] is the share of
+    # the labels that each matrix gave; logc is [row, label, truth].
     n_rows, n_labels, n_classes = logc.shape
     table = np.empty((n_classes, n_labels))
     for k in range(n_classes):

@@ -1,9 +1,8 @@
-"""Random numbers that depend on what they are for, not on who asks first.
+"""Random numbers that depend on their purpose, not on the order of the draws."""
 
-Every draw has an address (key, iteration, purpose, index). A hash of the address starts a small
-stream, so any number of threads and any partition of the items give the same draws.
-The generator is SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
-"""
+# Every draw has an address (key, iteration, purpose, index). A hash of the address starts a small
+# stream, so any number of threads and any partition of the items give the same draws. The generator
+# is SplitMix64 (Steele, Lea & Flood 2014, doi:10.1145/2660193.2660195).
 
 from __future__ import annotations
 
@@ -76,10 +75,8 @@ def normal_pair(state: Array, pair: Array) -> None:
 
 @inlined
 def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple[float, int]:
-    """Gamma number with scale 1 for a shape of at least 1, and how many normals are left unused.
-
-    The method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414).
-    """
+    """Gamma number with scale 1 for a shape of at least 1, and how many normals are left unused."""
+    # the method of Marsaglia & Tsang (2000, doi:10.1145/358407.358414)
     d = shape - 1.0 / 3.0
     c = 1.0 / math.sqrt(9.0 * d)
     while True:
@@ -103,11 +100,9 @@ def gamma_variate(state: Array, pair: Array, n_left: int, shape: float) -> tuple
 
 @inlined
 def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
-    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals.
-
-    A shape below 1 is drawn as one above it times a power of a uniform number (Marsaglia & Tsang),
-    whose logarithm is kept apart, so that shapes far below 1 do not underflow.
-    """
+    """Fill `out` with the logarithm of a Dirichlet draw; `pair` is room for two normals."""
+    # a shape below 1 is drawn as one above it times a power of a uniform number (Marsaglia &
+    # Tsang), whose logarithm is kept apart, so that shapes far below 1 do not underflow
     n_left = np.int64(0)
     total, smallest = 0.0, alpha[0]
     for k in range(alpha.shape[0]):
@@ -135,10 +130,8 @@ def log_dirichlet(state: Array, pair: Array, alpha: Array, out: Array) -> None:
 
 @inlined
 def between(state: Array, pair: Array, low: float, high: float) -> float:
-    """Draw a standard normal number between two bounds, by rejection (Robert 1995).
-
-    doi:10.1007/BF00143942
-    """
+    """Draw a standard normal number between two bounds, by rejection (Robert 1995)."""
+    # doi:10.1007/BF00143942
     if low < 0.0 < high:
         # a wide window is hit by plain normals, a narrow one by uniforms, a tail by exponentials
         if high - low > 2.0:

@@ -25,11 +25,9 @@ RULED_OUT = math.log(1e-30)
 
 @inlined
 def fill_logits(logit: Array, effect: Array, points: Array, table: Array) -> None:
-    """Log P(label | class, point) as [row * labels + label, class * points + point].
-
-    `logit` and `effect` are [row, truth * contrast] and [truth * contrast], `points` [point,
-    contrast]; the logit of the last label is 0.
-    """
+    """Log P(label | class, point) as [row * labels + label, class * points + point]."""
+    # logit and effect are [row, truth * contrast] and [truth * contrast], points [point, contrast];
+    # the logit of the last label is 0
     n_points, contrasts = points.shape
     k = contrasts + 1
     x = np.empty(k)
@@ -85,13 +83,11 @@ def random_effects_density(
     gold: Array,
     weight: Array,
 ) -> float:
-    """Return the log density at the unconstrained `x`, and fill `grad`.
-
-    `n_coders` is 0 where all coders are alike and items add to the logits; with coders, items take
-    away. `alpha` are pseudo-counts of the prevalence, `share` says how far each coder is centred;
-    `points` [point, contrast] and `log_weights` are the quadrature. Free numbers stand in the
-    order of the PyMC variables.
-    """
+    """Return the log density at the unconstrained `x`, and fill `grad`."""
+    # n_coders is 0 if all coders are alike and items add to the logits; with coders, items take
+    # away. alpha are pseudo-counts of the prevalence, share says how far each coder is centered;
+    # points [point, contrast] and log_weights are the quadrature. Free numbers are in the order of
+    # the PyMC variables.
     k, n_points = len(alpha), len(points)
     size = k * (k - 1)
     grad[:] = 0.0

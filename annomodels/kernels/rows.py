@@ -1,19 +1,17 @@
-"""Where confusion matrices come from: how rows are drawn given counts, and their prior density.
+"""Sources of confusion matrices: how rows are drawn given counts, and their prior density."""
 
-A model names its source by a tuple of arrays, which a Gibbs step updates in place:
-
-* None: rows are Dirichlet with fixed pseudo-counts `prior` [truth, label];
-* `Population`: the pseudo-counts follow from a population that is drawn too;
-* `Groups`: the same with a population for each group of coders;
-* `Coins`: a coder is right with a probability, and errors are uniform;
-* `Guessing`: a coder knows the truth with a probability, else guesses by a habit.
-
-Each is a choice made while compiling, so a loop contains the code of its own source only.
-"""
+# A model names its source by a tuple of arrays, which a Gibbs step updates in place:
+# None: rows are Dirichlet with fixed pseudo-counts prior [truth, label];
+# Population: the pseudo-counts follow from a population that is drawn too;
+# Groups: the same with a population for each group of coders;
+# Coins: a coder is right with a probability, and errors are uniform;
+# Guessing: a coder knows the truth with a probability, else guesses by a habit.
+# Each is a choice made while compiling, so a loop contains the code of its own source only.
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,15 +43,14 @@ from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
 
 
 class Population(NamedTuple):
-    """Rows are Dirichlet(concentration * mean).
+    """Rows are Dirichlet(concentration * mean)."""
 
-    `scale` holds the prior of the concentration as coefficients of its log density; `numbers` are
-    the strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal,
-    whether that accuracy is estimated, and the spread of the `strength` [truth] of each row, 0
-    where that is not; if neither is, `anchor` holds the pseudo-counts of the mean. `own`
-    [row, truth, label] are pseudo-counts of coders who stand for themselves: they come from
-    elsewhere, and the population does not know them. It may be empty.
-    """
+    # scale holds the prior of the concentration as coefficients of its log density; numbers are the
+    # strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal,
+    # whether that accuracy is estimated, and the spread of the strength [truth] of each row, 0 if
+    # that is not; if neither is, anchor holds the pseudo-counts of the mean. own [row, truth,
+    # label] are pseudo-counts of coders who represent themselves: they come from elsewhere, and the
+    # population does not know them. It may be empty.
 
     mean: Array
     concentration: Array
@@ -81,7 +78,7 @@ class Guessing(NamedTuple):
     alpha: Array
 
 
-Source = Population | Groups | Coins | Guessing | None
+type Source = Population | Groups | Coins | Guessing | None
 
 
 # -- draws -------------------------------------------------------------------------------------
@@ -333,7 +330,7 @@ def keep_source(source: Source, n: int, order: Array, kept: tuple[Array, ...]) -
     raise NotImplementedError("called by compiled code")
 
 
-def _kind(source: object) -> Any:
+def _kind(source: object) -> type | None:
     """Class of a source from its compiled type."""
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
@@ -341,32 +338,32 @@ def _kind(source: object) -> Any:
 @overload(draw_rows)
 def _draw_rows(
     source: object, counts: object, prior: object, key: object, iteration: object, logc: object
-) -> Any:
+) -> Callable[..., object]:
     chosen = DRAWS[_kind(source)]
 
     def draw(
         source: object, counts: object, prior: object, key: object, iteration: object, logc: object
-    ) -> Any:
+    ) -> object:
         return chosen(source, counts, prior, key, iteration, logc)
 
     return draw
 
 
 @overload(rows_logp)
-def _rows_logp(source: object, prior: object, logc: object) -> Any:
+def _rows_logp(source: object, prior: object, logc: object) -> Callable[..., object]:
     chosen = PRIORS[_kind(source)]
 
-    def logp(source: object, prior: object, logc: object) -> Any:
+    def logp(source: object, prior: object, logc: object) -> object:
         return chosen(source, prior, logc)
 
     return logp
 
 
 @overload(keep_source)
-def _keep_source(source: object, n: object, order: object, kept: object) -> Any:
+def _keep_source(source: object, n: object, order: object, kept: object) -> Callable[..., object]:
     chosen = KEEPS[_kind(source)]
 
-    def keep(source: object, n: object, order: object, kept: object) -> Any:
+    def keep(source: object, n: object, order: object, kept: object) -> object:
         return chosen(source, n, order, kept)
 
     return keep
@@ -384,10 +381,8 @@ def draw_parameters(
     log_prevalence: Array,
     logc: Array,
 ) -> None:
-    """Draw prevalence, rows and what these come from, in place.
-
-    `prevalence` holds the pseudo-counts of the classes, `prior` those of Dirichlet rows.
-    """
+    """Draw prevalence, rows and their source, in place."""
+    # prevalence holds the pseudo-counts of the classes, prior those of Dirichlet rows
     draw_prevalence(sizes, prevalence, key, iteration, log_prevalence)
     draw_rows(source, counts, prior, key, iteration, logc)
 

@@ -1,9 +1,7 @@
-"""Unconstrained numbers that NUTS moves: to simplexes and zero sums, and gradients back.
+"""Unconstrained numbers that NUTS moves: to simplexes and zero sums, and gradients back."""
 
-The transforms are those of PyMC, so that a density here is that of the PyMC model.
-
-And the pieces that densities on them share: normal priors, and the likelihood of items in states.
-"""
+# The transforms are those of PyMC, so that a density here is that of the PyMC model. Here too are
+# the parts that densities share: normal priors, and the likelihood of items in states.
 
 from __future__ import annotations
 
@@ -16,11 +14,9 @@ from annomodels.kernels.compile import Array, inlined, kernel
 
 @inlined
 def log_simplex(free: Array, out: Array) -> None:
-    """Fill `out` with the logarithms of a simplex [k], given its k - 1 free numbers.
-
-    It is the softmax of these and of minus their sum.
-    The logarithm of the Jacobian is log k plus the sum of these logarithms.
-    """
+    """Fill `out` with the logarithms of a simplex [k], given its k - 1 free numbers."""
+    # the softmax of these and of minus their sum; the logarithm of the Jacobian is log k plus the
+    # sum of these logarithms
     last = len(free)
     out[last] = 0.0
     for n in range(last):
@@ -110,10 +106,8 @@ def half_normals(free: Array, scale: float, grad: Array) -> float:
 
 @inlined
 def partly_centred(free: Array, share: Array, mean: Array, scale: Array, out: Array) -> float:
-    """Parameters [coder, ...] from free numbers, partly centred; gives their log density.
-
-    The sampler moves (x - m) / s^(1 - w) + w m, with the share w of each coder.
-    """
+    """Parameters [coder, ...] from free numbers, partly centered; gives their log density."""
+    # the sampler moves (x - m) / s^(1 - w) + w m, with the share w of each coder
     n_coders, k = out.shape
     value = 0.0
     for j in range(n_coders):
@@ -162,12 +156,10 @@ def state_likelihood(
     share_grad: Array,
     table_grad: Array,
 ) -> float:
-    """Sum over items of the log probability of their labels, the states summed out.
-
-    `table` is log P(label | state) as [cell, state], `truth` the class of each state, `ruled_out`
-    what counts as the logarithm of a known truth that is another. Gradients are added to
-    `share_grad` [state] and `table_grad` [cell, state].
-    """
+    """Sum over items of the log probability of their labels, the states summed out."""
+    # table is log P(label | state) as [cell, state], truth the class of each state, ruled_out what
+    # counts as the logarithm of a known truth that is another. Gradients are added to share_grad
+    # [state] and table_grad [cell, state].
     n_states = len(log_share)
     p = np.empty(n_states)
     value = 0.0

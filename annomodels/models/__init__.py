@@ -1,4 +1,4 @@
-"""What is believed: one file per model, each an immutable value that holds priors and no data.
+"""One file per model, each an immutable value that holds priors and no data.
 
 A model says how counts become parameters (a draw or an argmax), what its prior density is, how
 PyMC builds it, and declares its parameters. Imports annotations, schema, priors and, inside

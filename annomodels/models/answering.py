@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, LogNormal
-from annomodels.types import AnyArray, Floats, Ints
+from annomodels.types import AnyArray, Floats, Ints, Places, PyMCModel, Tensor
+
+if TYPE_CHECKING:
+    from annomodels.kernels import answering
 
 MEAN, SPREAD, RATES = "answering", "answering_concentration", "answers"
 DRAWN = (
@@ -121,7 +124,7 @@ class Answering(ConjugateModel):
         """The model of the answers."""
         return self.base
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Arrays in which kernels write draws of the rates and of the mean rates."""
         return (self.base.draw_places(held, spare), held[MEAN], held[SPREAD])
 
@@ -167,7 +170,7 @@ class Answering(ConjugateModel):
         """Dirichlet pseudo-counts of a matrix of answers."""
         return self.base.row_prior(self.of_answers(state))
 
-    def source(self, state: State) -> Any:
+    def source(self, state: State) -> answering.Answering:
         """Return the population as the kernels take it, see ``kernels.answering``."""
         from annomodels.kernels import answering
 
@@ -242,12 +245,12 @@ class Answering(ConjugateModel):
 
     # -- PyMC ------------------------------------------------------------------------------------
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the truth summed out, known gold clamped."""
         n = codes.n_rows // (len(self.kinds) + 1)
         return super().build(codes, {**coords, "coder": list(coords["coder"][:n])})
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -281,11 +284,9 @@ class Answering(ConjugateModel):
         return out
 
     def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
-        """Return the variables of a result, in which the rows of answers stand alone.
-
-        ``no_answer`` [coder, truth, kind] is the rate of each kind among all times that a coder was
-        asked, ``no_answer_mean`` [truth, kind] its mean in the population.
-        """
+        """Return the variables of a result, in which the rows of answers are separate."""
+        # no_answer [coder, truth, kind] is the rate of each kind among all times that a coder was
+        # asked, no_answer_mean [truth, kind] its mean in the population
         out = dict(posterior)
         rows = out["confusion"]
         n, k = self.n_coders(rows.shape[2]), rows.shape[-1]
@@ -308,10 +309,7 @@ class Answering(ConjugateModel):
 
 
 def _of_all(given: Floats) -> Floats:
-    """Rates of each kind from rates given that no earlier kind was said; kinds go last.
-
-    The kinds stand on the third place of `given`.
-    """
+    """Rates of each kind, on the last axis, from rates given that no earlier kind was said."""
     before = np.cumprod(1.0 - given, axis=2)
     before = np.concatenate([np.ones_like(before[:, :, :1]), before[:, :, :-1]], axis=2)
     return np.ascontiguousarray(np.moveaxis(given * before, 2, -1))

@@ -1,10 +1,10 @@
-"""What every model of annotation says of itself: name, priors, PyMC definition, item states."""
+"""Base of all models of annotation: name, priors, PyMC definition, item states."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,7 +20,7 @@ from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
 from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
 from annomodels.renamed import renamed
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
     from annomodels.models.continuous.density import Density
@@ -42,7 +42,7 @@ DrawsOf = Callable[[str], Floats]
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an earlier fit hands on."""
+    """Posterior of an earlier fit, as the source of priors."""
 
     draws_of: DrawsOf  # gives draws [sample, ...] of a variable of the result
     labels: tuple[str, ...]
@@ -104,6 +104,8 @@ class Model(Html, ABC):
     fewest_labels: ClassVar[int] = 2
     # whether the class was defined outside this package
     own: ClassVar[bool] = False
+    # every model is a dataclass
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     prevalence: Dirichlet
 
     def __init_subclass__(cls) -> None:
@@ -127,13 +129,7 @@ class Model(Html, ABC):
         self.require_usable()
 
     def require_usable(self) -> None:
-        """Refuse fields that hold what the model cannot use, or what a result cannot keep.
-
-        Raises
-        ------
-        NotApplicable
-            With all of them by name, and what each takes.
-        """
+        """Refuse fields that hold what the model cannot use, or what a result cannot keep."""
         found = misfits(self) or (unwritable(self) if self.own else [])
         if found:
             raise NotApplicable("\n".join(found))
@@ -146,7 +142,7 @@ class Model(Html, ABC):
         """Assumptions and priors as text."""
 
     @abstractmethod
-    def build(self, codes: Any, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Any, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the truth (and what else is discrete) summed out.
 
         Parameters
@@ -162,13 +158,7 @@ class Model(Html, ABC):
         """
 
     def require_fittable(self, data: Annotations) -> None:
-        """Refuse data from which this model has nothing to learn.
-
-        Raises
-        ------
-        AnnotationError
-            With all reasons why not.
-        """
+        """Refuse data from which this model has nothing to learn, with all reasons."""
         require_fittable(data)
 
     @property
@@ -194,11 +184,7 @@ class Model(Html, ABC):
         return posterior
 
     def parameters(self, n_labels: int = 2) -> tuple[Parameter, ...]:
-        """Declare every variable that the posterior of a result may hold.
-
-        Every model ends with the prevalence and the confusion matrices; the others are those of
-        :meth:`own_parameters`.
-        """
+        """Declare every variable that the posterior of a result may hold."""
         rows = ("truth", "label") if self.shared else ("coder", "truth", "label")
         return (
             Parameter("prevalence", ("truth",), "simplex"),
@@ -232,7 +218,7 @@ class Model(Html, ABC):
 
     @property
     def coder_model(self) -> Model:
-        """How coders label: the model itself, unless its items have states."""
+        """Model of the coders: the model itself, unless its items have states."""
         return self
 
     def unused(self, data: Annotations) -> str:
@@ -244,13 +230,7 @@ class Model(Html, ABC):
         return None
 
     def updated(self, earlier: Earlier) -> Model:
-        """Return this model with the posterior of an earlier fit as its priors.
-
-        Raises
-        ------
-        NotApplicable
-            When its posterior cannot be written as such priors.
-        """
+        """Return this model with the posterior of an earlier fit as its priors."""
         raise NotApplicable(
             f"Priors cannot be taken from a fit of the {self.title} model. "
             "Use hierarchical, dawid-skene or pooled."
@@ -269,10 +249,8 @@ class Model(Html, ABC):
         return None
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and what the prior expects of it.
-
-        None where the prior of a class does not rest on the other classes.
-        """
+        """Return the accuracy of the coders in each class, and its prior expectation."""
+        # None if the prior of a class does not rest on the other classes
         return None
 
     def newcomers(
@@ -292,17 +270,12 @@ class Model(Html, ABC):
 
     @property
     def item_kinds(self) -> Ints | None:
-        """Kind of each item of the data, shape [item], where they differ before they are labeled.
-
-        Items of a kind have the same shares of the states; None where all items have.
-        """
+        """Kind of each item [item] if items differ before they are labeled; else None."""
+        # items of a kind have the same shares of the states
         return None
 
     def item_effects(self, values: Mapping[str, Floats]) -> tuple[Floats, Floats] | None:
-        """Logits [row, truth, contrast] and scales [truth, contrast] of effects of items.
-
-        Of one draw of the variables; None unless such effects are summed out.
-        """
+        """Logits [row, truth, contrast] and scales of item effects, if these are summed out."""
         return None
 
     @property
@@ -327,7 +300,7 @@ class Model(Html, ABC):
         return values
 
     def n_states(self, n_labels: int) -> int:
-        """Give the number of states an item may be in; 0 where they are the classes themselves."""
+        """Return the number of states of an item; 0 if they are the classes themselves."""
         return 0
 
     def states(self, values: dict[str, Floats]) -> States | None:
@@ -346,35 +319,28 @@ class Model(Html, ABC):
         return values
 
     def log_priors(self, values: dict[str, Floats]) -> dict[str, Floats] | None:
-        """Log prior densities [sample] by variable, of draws [sample, ...] of those not learnt.
-
-        None where only the PyMC model knows them.
-        """
+        """Log prior densities [sample] by variable; None if only the PyMC model knows them."""
         return None
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn draws [sample, ...] of the result into those of the variables of the PyMC model."""
         return self.prior_values(values)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, object]:
         """Write the model down as plain data."""
-        priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}  # type: ignore[arg-type]
+        priors = {each.name: plain(getattr(self, each.name)) for each in fields(self)}
         own = {"class": place_of(type(self))} if self.own else {}
         return {"name": self.name, **own, "priors": priors}
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Self:
+    def from_dict(cls, data: Mapping[str, object]) -> Self:
         """Read back what :meth:`to_dict` wrote."""
-        return cls(**{k: value_of(v) for k, v in data.get("priors", {}).items()})
+        given = data.get("priors")
+        priors = given if isinstance(given, Mapping) else {}
+        return cls(**{name: value_of(value) for name, value in priors.items()})
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the data it will be fitted to, where its priors concern them by name.
-
-        Raises
-        ------
-        NotApplicable
-            When priors from an earlier fit are for other labels.
-        """
+        """Copy that knows the data it will be fitted to; refuses priors for other labels."""
         found = of_other_labels(self, [label_text(name) for name in data.labels])
         if found:
             raise NotApplicable("\n".join(found))

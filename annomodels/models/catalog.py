@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections import UserDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,23 +86,7 @@ PLACES = {
 
 
 def resolve(model: str | Model) -> Model:
-    """Return the model of a name; return a model as it is.
-
-    Parameters
-    ----------
-    model
-        A model or one of the names in ``MODELS`` and ``OTHERS``.
-
-    Raises
-    ------
-    NotApplicable
-        When there is no model of that name.
-
-    Examples
-    --------
-    >>> resolve("pooled").title
-    'Pooled'
-    """
+    """Return the model of a name; return a model as it is."""
     if isinstance(model, str):
         if model in MODELS or model in OTHERS:
             return _with_defaults(model)
@@ -131,15 +115,7 @@ def _with_defaults(name: str) -> Model:
 
 
 def with_no_answers(model: Model, data: Annotations) -> Model:
-    """Model in which it is learnt too whether coders answer; the model itself where it cannot be.
-
-    Parameters
-    ----------
-    model
-        A model that knows the data.
-    data
-        Annotations with labels that are not classes.
-    """
+    """Model that also learns whether coders answer; the model itself if it cannot."""
     if model.abstention_rows or model.shared or not model.by_counts:
         return model
     answering: Any = PARTS["answering"]
@@ -147,14 +123,8 @@ def with_no_answers(model: Model, data: Annotations) -> Model:
     return found
 
 
-def from_dict(data: dict[str, Any]) -> Model:
-    """Read back a model that ``to_dict`` wrote, with the models that it is made of.
-
-    Raises
-    ------
-    KeyError
-        When there is no such model, or nobody has imported its class.
-    """
+def from_dict(data: Mapping[str, object]) -> Model:
+    """Read back a model that ``to_dict`` wrote, with the models that it is made of."""
     for part in written_models(data):
         if "class" not in part:
             class_of(part["name"])
@@ -179,7 +149,7 @@ def class_of(name: str) -> type[Model]:
     raise KeyError(name)
 
 
-def placed(described: dict[str, Any], given: Iterable[type[Model]] = ()) -> dict[str, Any]:
+def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> dict[str, object]:
     """Return the description of a model with the classes that stand for its own ones now."""
     described = json.loads(json.dumps(described))
     named = {kind.name: kind for kind in given}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded, encode
 from annomodels.priors.shares import inside
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 
 def defined_priors(
@@ -35,14 +34,14 @@ def defined_priors(
     return np.asarray(found, dtype=np.float64), [str(rv.name) for rv in chosen]
 
 
-def _inside(rv: Any, values: Floats) -> Floats:
+def _inside(rv: Tensor, values: Floats) -> Floats:
     """Values of a variable, away from the edge if they are shares."""
     from pytensor.tensor.random.basic import BetaRV, DirichletRV
 
     return inside(values) if isinstance(rv.owner.op, BetaRV | DirichletRV) else values
 
 
-def _chosen(model: Model, data: Annotations) -> tuple[list[Any], list[Any]]:
+def _chosen(model: Model, data: Annotations) -> tuple[list[Tensor], list[Tensor]]:
     """Variables of the PyMC model whose prior is not learnt, and the rest of their density."""
     from pytensor.graph.traversal import ancestors
 
@@ -56,7 +55,7 @@ def _chosen(model: Model, data: Annotations) -> tuple[list[Any], list[Any]]:
     # densities that are no distribution of PyMC's stand beside the labels as potentials
     parts = {p: free & set(ancestors([p])) for p in pymc_model.potentials if p.name != "labels"}
 
-    def learnt(rv: Any) -> bool:
+    def learnt(rv: Tensor) -> bool:
         of = set(ancestors([rv])).union(*(each for each in parts.values() if rv in each))
         return "coder" in dims.get(rv.name, ()) and bool((free & of) - {rv})
 

@@ -1,16 +1,13 @@
-"""The confusion family: every label is drawn from a row of its coder's confusion matrix.
+"""The confusion family: every label is drawn from a row of its coder's confusion matrix."""
 
-    truth[i] ~ Categorical(prevalence)
-    label[n] ~ Categorical(confusion[coder[n], truth[item[n]]])
-
-The likelihood, with the truth summed out, is written here once; a member of the family says where
-the confusion matrices come from.
-"""
+# truth[i] ~ Categorical(prevalence), label[n] ~ Categorical(confusion[coder[n], truth[item[n]]]).
+# The likelihood, with the truth summed out, is written here once; a member of the family says where
+# the confusion matrices come from.
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -18,14 +15,11 @@ from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
 from annomodels.models.observed import by_item, names_items, observed, observed_sparse
 from annomodels.models.states import SMALLEST, add_states
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel, Tensor, TensorLike
 
 
-def emission_logp(log_confusion: Any, codes: Encoded, xp: Any) -> Any:
-    """Log P(labels of a pattern | truth), for NumPy arrays and for PyTensor variables.
-
-    Shapes: `log_confusion` [row, truth, label]; result [pattern, truth].
-    """
+def emission_logp(log_confusion: TensorLike, codes: Encoded, xp: ModuleType) -> TensorLike:
+    """Log P(labels of a pattern | truth), [pattern, truth]; confusion [row, truth, label]."""
     flat = xp.reshape(
         xp.transpose(log_confusion, (0, 2, 1)), (codes.n_rows * codes.n_labels, codes.n_labels)
     )
@@ -46,7 +40,7 @@ class ConfusionModel(Model):
         raise NotImplementedError(self.name)
 
     @abstractmethod
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
 
     @abstractmethod
@@ -83,20 +77,8 @@ class ConfusionModel(Model):
         """Log prior density of all parameters, or None where only the sampler knows it."""
         return None
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with the truth summed out, known gold clamped.
-
-        Parameters
-        ----------
-        codes
-            The patterns of labels.
-        coords
-            Names of the dimensions truth, label and coder.
-
-        Returns
-        -------
-        pymc.Model
-        """
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
+        """Build the PyMC model with the truth summed out, known gold clamped."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -114,11 +96,8 @@ class ConfusionModel(Model):
         return model
 
 
-def clamped_logp(joint: Any, codes: Encoded) -> Any:
-    """Log likelihood of all items, the truth summed out, known gold clamped; in a model context.
-
-    Shapes: `joint` [pattern, truth].
-    """
+def clamped_logp(joint: Tensor, codes: Encoded) -> Tensor:
+    """Log likelihood from `joint` [pattern, truth], known gold clamped; in a model context."""
     import pytensor.tensor as pt
 
     weight = observed("weight", codes.weight)

@@ -1,19 +1,22 @@
-"""Members of the confusion family whose parameters are conjugate given the truth.
+"""Members of the confusion family whose parameters are conjugate given the truth."""
 
-Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
-"""
+# Counts go in, parameters come out: as a draw for Gibbs, as a mode for EM.
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from annomodels.models.base import State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.parameters import Parameter
-from annomodels.types import AnyArray, Floats, Ints
+from annomodels.types import AnyArray, Floats, Ints, Places
+
+if TYPE_CHECKING:
+    from annomodels.kernels.answering import Answering
+    from annomodels.kernels.rows import Source
 
 # where coders may say "don't know", whatever the model, see models/answering.py
 NO_ANSWER_RATE = Parameter(
@@ -50,31 +53,23 @@ class ConjugateModel(ConfusionModel):
         return np.empty((0, 0))
 
     def collapsed(self, state: State) -> Floats | None:
-        """Pseudo-counts of rows that are Dirichlet given counts of labels; None where they are not.
-
-        Shape [truth, label] or [row, truth, label].
-        """
+        """Pseudo-counts of rows that are Dirichlet given counts of labels; None if not."""
         return None
 
-    def source(self, state: State) -> Any:
-        """Return what the rows come from as the kernels take it, see ``kernels.rows``.
-
-        Arrays that belong to the state are views of it, so that a Gibbs step changes the state.
-        """
+    def source(self, state: State) -> Source | Answering:
+        """Return the source of the rows as the kernels take it, see ``kernels.rows``."""
+        # arrays that belong to the state are views of it, so that a Gibbs step changes the state
         return None
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
-        """Where kernels write draws [draw, ...] of what the rows come from, as in :meth:`source`.
-
-        `spare` has one number for each draw that nobody reads.
-        """
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
+        """Return where kernels write draws of the source; `spare` has an unused number per draw."""
         return (spare,)
 
     def rows_of(self, coders: Ints, n_rows: int) -> Ints:
         """Rows of a state that belong to some of the coders."""
         return coders
 
-    def priors(self, state: State) -> tuple[Floats, Floats, Any]:
+    def priors(self, state: State) -> tuple[Floats, Floats, Source | Answering]:
         """Pseudo-counts of the classes and of a matrix, and what the rows come from."""
         alpha = self.prevalence.alpha(len(state.log_prevalence))
         return alpha, self.row_prior(state), self.source(state)
@@ -96,31 +91,18 @@ class ConjugateModel(ConfusionModel):
         return float(found)
 
     def log_penalty(self, state: State) -> float:
-        """Return the penalty of EM: the log prior on the scale of log-ratios.
-
-        There the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
-        every alpha > 0 and alpha = 0 is maximum likelihood.
-        """
+        """Return the penalty of EM: the log prior on the scale of log-ratios."""
+        # there the Jacobian turns the exponents alpha - 1 into alpha, so that the mode exists for
+        # every alpha > 0 and alpha = 0 is maximum likelihood
         return self.prevalence_penalty(state) + self.rows_penalty(state, self.row_prior(state))
 
     def log_evidence(
         self, counts: Floats, sizes: Floats, log_likelihood: float, state: State
     ) -> float:
-        """Estimate the logarithm of the mass of a mode, in nats, for comparing modes.
-
-        Where rows are Dirichlet, prevalence and rows are integrated out of the labels completed by
-        their expected truths, and what completing them added is taken off again (Cheeseman and
-        Stutz 1996); else this is the height of the mode on the scale of log-ratios.
-
-        Parameters
-        ----------
-        counts, sizes
-            Expected counts [row, label, truth] and class sizes [truth] under the state.
-        log_likelihood
-            Log likelihood of the state, with the truth summed out.
-        state
-            Parameters at the mode.
-        """
+        """Estimate the logarithm of the mass of a mode, in nats, for comparing modes."""
+        # If rows are Dirichlet, prevalence and rows are integrated out of the labels completed by
+        # their expected truths, and the effect of completing them is subtracted (Cheeseman and
+        # Stutz 1996); else this is the height of the mode on the scale of log-ratios.
         shapes = self.collapsed(state)
         if shapes is None:
             return log_likelihood + self.log_penalty(state)
@@ -143,10 +125,7 @@ class ConjugateModel(ConfusionModel):
     def with_mode(
         self, counts: Floats, sizes: Floats, alpha: Floats, population: dict[str, Floats]
     ) -> State:
-        """Prevalence and rows at their mode given counts and pseudo-counts [truth, label].
-
-        Pseudo-counts may differ by row: [row, truth, label].
-        """
+        """Prevalence and rows at their mode given counts, alpha [truth, label] or by row."""
         k = len(sizes)
         total = counts + np.swapaxes(alpha, -1, -2)
         weight = total.sum(axis=1, keepdims=True)
@@ -186,13 +165,7 @@ def log_shares(x: Floats, axis: int) -> Floats:
 
 
 def log_multinomial(counts: Floats, shapes: Floats, axis: int) -> float:
-    """Log Dirichlet-multinomial density of (soft) counts in order, summed over all vectors.
-
-    Examples
-    --------
-    >>> bool(np.isclose(np.exp(log_multinomial(np.array([1.0, 1.0]), np.ones(2), 0)), 1 / 6))
-    True
-    """
+    """Log Dirichlet-multinomial density of (soft) counts in order, summed over all vectors."""
     from scipy.special import gammaln
 
     shapes = np.broadcast_to(np.where(shapes > 0, shapes, 1.0), counts.shape)

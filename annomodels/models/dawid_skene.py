@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from annomodels.models.base import Earlier, State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.priors import Diagonal, Dirichlet, GivenRows, Rows
 from annomodels.priors.shares import as_table, dirichlet_like
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 
 @dataclass(frozen=True)
@@ -77,11 +77,7 @@ class DawidSkene(ConjugateModel):
         return replace(self, prevalence=earlier.prevalence, confusion=confusion)
 
     def row_counts(self, n_labels: int) -> Floats:
-        """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label].
-
-        All engines take them from here: a model of one's own with another prior of the rows gives
-        others.
-        """
+        """Dirichlet pseudo-counts [truth, label] of a matrix; derived models give others."""
         return self.confusion.alpha(n_labels)
 
     def row_prior(self, state: State) -> Floats:
@@ -107,7 +103,7 @@ class DawidSkene(ConjugateModel):
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         return State(np.log(prevalence), np.log(rows))
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -164,7 +160,7 @@ class Pooled(DawidSkene):
     alone: ClassVar[bool] = False
     family: ClassVar[str] = "alike"
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

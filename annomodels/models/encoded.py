@@ -1,20 +1,20 @@
-"""Items as the kernels and PyMC see them: runs of (matrix row, label), equal items collapsed.
-
-And whether there is anything to learn from them.
-"""
+"""Items as kernels and PyMC take them: runs of (matrix row, label), equal items collapsed."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, Option, Problem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Ints = NDArray[Any]
 
@@ -49,10 +49,8 @@ class Encoded:
 
     @cached_property
     def cell(self) -> Ints:
-        """Place of each annotation in a table [row * label], shape [annotation].
-
-        Without a sign, so that the loops need not ask whether an index counts from the end.
-        """
+        """Place of each annotation in a table [row * label], shape [annotation]."""
+        # without a sign, so that the loops need not ask whether an index counts from the end
         small = self.n_rows * self.n_labels <= np.iinfo(np.uint32).max
         cell: NDArray[Any] = self.row.astype(np.uint32 if small else np.uint64)
         cell *= self.n_labels
@@ -80,7 +78,7 @@ class Encoded:
         )  # fmt: skip
 
     @cached_property
-    def counts(self) -> Any:
+    def counts(self) -> csr_matrix:
         """Sparse counts [pattern, row * label] for the PyMC model."""
         from scipy.sparse import csr_matrix
 
@@ -92,10 +90,7 @@ class Encoded:
 def encode(
     data: Annotations, *, shared: bool = False, collapse: bool = True, kind: Ints | None = None
 ) -> Encoded:
-    """Bring annotations into the form that passes over the items need.
-
-    Shapes: `kind` [item].
-    """
+    """Bring annotations into the form that passes over the items need; `kind` [item]."""
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
     gold = np.full(data.n_items, -1, dtype=np.int32) if data.gold is None else data.gold
     n_rows = 1 if shared else data.n_coders
@@ -153,19 +148,10 @@ class Expanded(Annotations):
 
 
 def expanded(data: Annotations) -> Expanded:
-    """Assign each coder a shadow for each kind of no answer.
-
-    The shadow of coder j and kind m stands at place J (m + 1) + j. Where the coder gave that kind,
-    it says 1; where they gave a later kind or a class, 0; where they gave an earlier kind, nothing.
-    For the confusion family, P(labels | truth) is then a product over coders and abstention rows.
-
-    Examples
-    --------
-    >>> rows = [(1, "a", "x"), (1, "b", "dk"), (2, "a", "y"), (2, "b", "x")]
-    >>> found = expanded(Annotations.from_records(rows, dont_know=["dk"]))
-    >>> found.coder.tolist(), found.label.tolist()
-    ([0, 2, 3, 0, 1, 2, 3], [0, 0, 1, 1, 0, 0, 0])
-    """
+    """Assign each coder a shadow for each kind of no answer."""
+    # The shadow of coder j and kind m is at place J (m + 1) + j. If the coder gave that kind, it
+    # says 1; if they gave a later kind or a class, 0; if they gave an earlier kind, nothing. For
+    # the confusion family, P(labels | truth) is then a product over coders and shadows.
     kinds, coders = len(data.dont_know), data.n_coders
     none = np.empty((0, 3), dtype=np.int32)
     item_no, coder_no, kind = (none if data.unanswered is None else data.unanswered).T
@@ -192,17 +178,12 @@ def expanded(data: Annotations) -> Expanded:
 
 
 def require_fittable(data: Annotations) -> None:
-    """Make sure that a model has something to learn from.
-
-    Examples
-    --------
-    >>> require_fittable(Annotations.from_records([(1, "a", "x"), (1, "b", "y")]))
-    """
+    """Refuse data from which no model of classes has anything to learn."""
     require_learnable(data.labels, data.n_coders, data.is_shared, data.source)
 
 
 def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, source: str) -> None:
-    """Make sure of the same, given what is known of the data."""
+    """Refuse labels, coders or overlaps from which nothing can be learned."""
     problems = []
     if len(labels) < 2:
         name = repr(labels[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -16,7 +16,11 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import observed
 from annomodels.models.parameters import ExpectedAccuracy, Parameter
 from annomodels.priors import LogNormal, Rows
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Places, Tensor
+
+if TYPE_CHECKING:
+    from annomodels.kernels.groups import Groups
+    from annomodels.kernels.rows import Population
 
 # what a variable of the population is called when there is one for each group
 BY_GROUP = {
@@ -97,13 +101,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         return self.groups
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows the group of each coder of the data.
-
-        Raises
-        ------
-        AnnotationError
-            When a name with a group is not a coder of the data.
-        """
+        """Copy that knows the group of each coder of the data; refuses names that are no coders."""
         known = super().with_data(data)
         given = dict(self._pairs)
         coders = [label_text(name) for name in data.coders]
@@ -167,7 +165,7 @@ class GroupedCoders(HierarchicalDawidSkene):
             for each in plain
         )
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Arrays in which kernels write draws of the populations."""
         if not self.split:
             return super().draw_places(held, spare)
@@ -203,7 +201,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         """Pseudo-counts [truth, label], or [row, truth, label]."""
         return row_prior if row_prior.ndim == 3 else super()._shapes(row_prior)
 
-    def source(self, state: State) -> Any:
+    def source(self, state: State) -> Population | Groups:
         """Return the populations as the kernels take them, see ``kernels.groups``."""
         if not self.split:
             return super().source(state)
@@ -269,7 +267,7 @@ class GroupedCoders(HierarchicalDawidSkene):
 
     # -- PyMC ------------------------------------------------------------------------------------
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         if not self.split:
             return super().pymc_log_confusion(n_labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,11 @@ from annomodels.priors import (
     ScalePrior,
 )
 from annomodels.priors.shares import as_table, dirichlet_logp, dirichlet_rows, inside
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Places, Tensor
+
+if TYPE_CHECKING:
+    from annomodels.kernels.groups import Groups
+    from annomodels.kernels.rows import Population
 
 # change of the log of a strength from which the mode of its row is sought again
 LOOSE = 0.3
@@ -121,11 +125,9 @@ class HierarchicalDawidSkene(ConjugateModel):
         return dirichlet_rows(draws_of("concentration")[:, :, None] * draws_of("population"), rng)
 
     def expected_accuracy(self, draws_of: DrawsOf) -> ExpectedAccuracy | None:
-        """Return the accuracy of the coders in each class, and what the prior expects of it.
-
-        Coders and what their rows come from are draws of the prior in data that are drawn from it;
-        so what is seen then lies from the mean by a number with mean 0 and variance 1.
-        """
+        """Return the accuracy of the coders in each class, and its prior expectation."""
+        # coders and their population are draws of the prior in data that are drawn from it; so the
+        # observed accuracy is then off the mean by a number with mean 0 and variance 1
         prior = self.population
         if isinstance(prior, Rows) or self.returning:
             return None
@@ -149,7 +151,7 @@ class HierarchicalDawidSkene(ConjugateModel):
             Parameter("population_strength", ("truth",), "pseudo-counts", optional=True),
         )
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Arrays in which kernels write draws of the population."""
         accuracy = held.get("common_accuracy", spare)
         # room that nobody reads where the strength is not estimated
@@ -165,7 +167,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Pseudo-counts of rows that are Dirichlet given counts of labels."""
         return self._shapes(self.row_prior(state))
 
-    def source(self, state: State) -> Any:
+    def source(self, state: State) -> Population | Groups:
         """Return the population as the kernels take it, see ``kernels.rows``."""
         from annomodels.kernels.rows import Population
 
@@ -324,7 +326,7 @@ class HierarchicalDawidSkene(ConjugateModel):
         population |= {"population": mean, "concentration": concentration}
         return State(np.log(prevalence), np.log(np.maximum(rows, tiny)), population)
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

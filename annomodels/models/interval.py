@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,7 +16,11 @@ from annomodels.models.numeric import POPULATION, NumericLabels, numeric_labels
 from annomodels.models.observed import observed, observed_sparse
 from annomodels.models.parameters import Parameter
 from annomodels.priors import HalfNormal, LogNormal
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel, TensorLike
+
+if TYPE_CHECKING:
+    from pytensor.sparse import SparseVariable
+    from scipy.sparse import csr_matrix
 
 
 @dataclass(frozen=True)
@@ -179,24 +185,16 @@ class Interval(Model):
         return np.asarray(rng.normal(mean, 1 / np.sqrt(precision)))
 
     @staticmethod
-    def mean_labels(values: dict[str, Any], item: Any, coder: Any) -> Any:
+    def mean_labels(
+        values: Mapping[str, TensorLike], item: TensorLike, coder: TensorLike
+    ) -> TensorLike:
         """Return the means of labels [annotation], neither rounded nor cut off."""
         deviation = values["truth"][item] - values["truth_mean"]
         return values["truth_mean"] + values["bias"][coder] + values["scale"][coder] * deviation
 
     def log_density(self, values: dict[str, Floats], labels: NumericLabels) -> float:
-        """Log joint density of parameters and labels.
-
-        Unknown truths are summed out where labels are exact, else they are parameters too.
-
-        Parameters
-        ----------
-        values
-            The population's parameters (see ``POPULATION``), bias, scale and precision [coder],
-            ease and truth [item], in standard units.
-        labels
-            The data.
-        """
+        """Log joint density of parameters and labels, in standard units."""
+        # unknown truths are summed out if labels are exact, else they are parameters too
         from scipy.special import log_ndtr
         from scipy.stats import gamma, norm
 
@@ -220,20 +218,8 @@ class Interval(Model):
         a, b = np.where(flip, -b, a), np.where(flip, -a, b)
         return float(total + (log_ndtr(b) + np.log1p(-np.exp(log_ndtr(a) - log_ndtr(b)))).sum())
 
-    def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model in standard units, truths summed out where labels are exact.
-
-        Parameters
-        ----------
-        labels
-            The data.
-        coords
-            Names of the dimensions coder and item.
-
-        Returns
-        -------
-        pymc.Model
-        """
+    def build(self, labels: NumericLabels, coords: dict[str, list[str]]) -> PyMCModel:
+        """Build the PyMC model in standard units, truths summed out if labels are exact."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -270,12 +256,12 @@ class Interval(Model):
         return model
 
 
-def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
-    """Log density of the labels given parameters, for NumPy arrays and PyTensor variables.
-
-    The labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
-    inverse follow from sums over its labels (Sherman & Morrison 1950).
-    """
+def _log_likelihood(
+    xp: ModuleType, v: Mapping[str, TensorLike], labels: NumericLabels
+) -> TensorLike:
+    """Log density of the labels given parameters, for NumPy arrays and PyTensor variables."""
+    # the labels of an item are jointly normal with covariance D + tau^2 s s'; determinant and
+    # inverse follow from sums over its labels (Sherman & Morrison 1950)
     of = _as_they_are if xp is np else observed
     item, coder = of("item", labels.item), of("coder", labels.coder)
     weight = v["ease"][item] * v["precision"][coder]
@@ -300,7 +286,7 @@ def _log_likelihood(xp: Any, v: dict[str, Any], labels: NumericLabels) -> Any:
     return total
 
 
-def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
+def _log_cells(v: Mapping[str, TensorLike], labels: NumericLabels) -> TensorLike:
     """Log probability of the steps that the labels are, as a tensor."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -319,7 +305,7 @@ def _log_cells(v: dict[str, Any], labels: NumericLabels) -> Any:
     return pt.sum(upper + pt.log1mexp(lower - upper))
 
 
-def _sums(xp: object, columns: object, labels: NumericLabels) -> Any:
+def _sums(xp: object, columns: object, labels: NumericLabels) -> csr_matrix | SparseVariable:
     """Sum columns [annotation, column] over each item's labels, shape [item, column]."""
     from scipy.sparse import csr_matrix
 
@@ -332,5 +318,5 @@ def _sums(xp: object, columns: object, labels: NumericLabels) -> Any:
     return sparse.structured_dot(observed_sparse("of_item", table), columns)
 
 
-def _as_they_are(name: str, values: object) -> Any:
+def _as_they_are[T](name: str, values: T) -> T:
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,20 +11,16 @@ from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, Proper
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Places, Tensor
+
+if TYPE_CHECKING:
+    from annomodels.kernels.rows import Guessing
 
 UNIFORM = 1e6
 
 
 def guessing_rows(competence: Floats, guess: Floats) -> Floats:
-    """Log confusion [row, label, truth] from competence [row] and guesses [row, label].
-
-    Examples
-    --------
-    >>> np.exp(guessing_rows(np.array([0.5]), np.array([[0.8, 0.2]])))[0].round(2)
-    array([[0.9, 0.4],
-           [0.1, 0.6]])
-    """
+    """Log confusion [row, label, truth] from competence [row] and guesses [row, label]."""
     n_labels = guess.shape[1]
     known = competence[:, None, None] * np.eye(n_labels)[None]
     with np.errstate(divide="ignore"):
@@ -94,11 +90,11 @@ class Mace(ConjugateModel):
             Parameter("guess", ("coder", "label"), "simplex", watched=""),
         )
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Arrays in which kernels write draws of competences and guesses."""
         return (held["competence"], held["guess"])
 
-    def source(self, state: State) -> Any:
+    def source(self, state: State) -> Guessing:
         """Return competences and guesses as the kernels take them, see ``kernels.rows``."""
         from annomodels.kernels.rows import Guessing
 
@@ -170,7 +166,7 @@ class Mace(ConjugateModel):
         population = {"competence": competence, "guess": guess}
         return State(np.log(prevalence), guessing_rows(competence, guess), population)
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
-from annomodels.types import Floats
+from annomodels.types import ByName, Floats
 
 # parameters of the populations, in the order in which the sampler holds them
 POPULATION = (
@@ -55,7 +55,7 @@ class NumericLabels:
 
 @dataclass(frozen=True, eq=False)
 class NumberValues:
-    """What the posterior of a fit holds, in units of the labels."""
+    """Posterior of a fit, in units of the labels."""
 
     truth_mean: Floats
     truth_spread: Floats
@@ -67,7 +67,7 @@ class NumberValues:
     noise_sd: Floats  # [coder]
 
     @classmethod
-    def of(cls, posterior: Mapping[Any, Any], *, mean: bool = False) -> Self:
+    def of(cls, posterior: ByName, *, mean: bool = False) -> Self:
         """Take draws [chain, draw, ...] by name, chains behind each other, or their means."""
         drawn = (np.asarray(posterior[each.name], dtype=float) for each in fields(cls))
         flat = (values.reshape(-1, *values.shape[2:]) for values in drawn)
@@ -76,7 +76,7 @@ class NumberValues:
 
 @dataclass(frozen=True, eq=False)
 class NumberDraws:
-    """What samplers draw, in standard units; leading dimensions are the same everywhere."""
+    """Draws of a sampler in standard units; leading dimensions are the same everywhere."""
 
     # parameters of the populations, in the order of ``POPULATION``, shape [..., parameter]
     population: Floats
@@ -93,10 +93,7 @@ class NumberDraws:
         return cls(population, *(drawn.get(each.name) for each in fields(cls)[1:]))  # type: ignore[arg-type]
 
     def pymc_start(self, labels: NumericLabels, deviation: Floats) -> dict[str, Floats]:
-        """Return the values of the variables of the PyMC model that correspond to one draw.
-
-        `deviation` [item] is that of the truths from their mean.
-        """
+        """Return variables of the PyMC model at one draw; `deviation` [item] of the truths."""
         out: dict[str, Any] = dict(zip(POPULATION, self.population, strict=True))
         out["bias_raw"] = self.bias / out["bias_spread"]
         out["scale_raw"] = (self.scale - 1.0) / out["scale_spread"]
@@ -139,14 +136,7 @@ def numeric_labels(
     step: float | None = None,
     ends: tuple[float, float] | None = None,
 ) -> NumericLabels:
-    """Bring annotations whose labels are numbers into standard units.
-
-    Examples
-    --------
-    >>> rows = [("a", "x", 1), ("a", "y", 2), ("b", "x", 3), ("b", "y", 6)]
-    >>> numeric_labels(Annotations.from_records(rows, scale="interval"), 3.0, 2.0).y
-    array([-1. , -0.5,  0. ,  1.5])
-    """
+    """Bring annotations whose labels are numbers into standard units."""
     values = data.values
     used = np.unique(data.label)
     if not np.isfinite(values[used]).all():

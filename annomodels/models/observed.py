@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from annomodels.types import Ints, Tensor
+
+if TYPE_CHECKING:
+    from pytensor.sparse import SparseVariable
+    from scipy.sparse import csr_matrix
+
+    from annomodels.models.encoded import Encoded
 
 
-def observed(name: str, values: object) -> Any:
-    """Register numbers that come from the data as a data variable of the PyMC model.
-
-    Numbers that stand in a graph as constants are compiled into the code, which is then of use for
-    these data only. A variable without a fixed length leaves the code open for data of any size.
-    Called in a model context.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model():
-    ...     observed("weight", [1.0, 2.0])
-    data_weight
-    """
+def observed(name: str, values: object) -> Tensor:
+    """Register numbers from the data as a data variable of the PyMC model, in a model context."""
+    # numbers that are constants of a graph are compiled into the code, which then serves these data
+    # only; a variable without a fixed length leaves the code open for data of any size
     import pymc as pm
 
     array = np.asarray(values)
@@ -30,19 +27,8 @@ def observed(name: str, values: object) -> Any:
     return pm.Data(f"data_{name}", np.ascontiguousarray(array, dtype=kind))
 
 
-def observed_sparse(name: str, matrix: Any) -> Any:
-    """Register a sparse matrix of the data; only its number of columns is part of the graph.
-
-    Called in a model context.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> from scipy.sparse import csr_matrix
-    >>> with pm.Model():
-    ...     observed_sparse("counts", csr_matrix(np.eye(2))).type.format
-    'csr'
-    """
+def observed_sparse(name: str, matrix: csr_matrix) -> SparseVariable:
+    """Register a sparse matrix of the data, in a model context; only its width is in the graph."""
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
@@ -57,36 +43,22 @@ def observed_sparse(name: str, matrix: Any) -> Any:
 
 
 def names_items() -> bool:
-    """Whether the PyMC model knows its items by name, so that each has a likelihood of its own.
-
-    Called in a model context.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> with pm.Model(coords={"item": ["a", "b"]}):
-    ...     names_items()
-    True
-    """
+    """Return True if the PyMC model names its items, so that each has a separate likelihood."""
     import pymc as pm
 
     return "item" in pm.modelcontext(None).coords
 
 
 def observed_labels(
-    codes: Any,
-    of_items: Callable[..., Any],
-    drawn: Callable[..., Any],
-    *parameters: Any,
+    codes: Encoded,
+    of_items: Callable[..., Tensor],
+    drawn: Callable[..., Tensor],
+    *parameters: Tensor,
     signature: str,
-) -> Any:
-    """Register the labels themselves as an observed variable; called in a model context.
-
-    It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
-    summed out, and a draw from it labels all items anew.
-
-    Shapes: `drawn` [annotation].
-    """
+) -> Tensor:
+    """Register the labels themselves as an observed variable; called in a model context."""
+    # It is one distribution of all labels, ``labels`` [annotation]: its log density has the truth
+    # summed out, and a draw from it labels all items again.
     import pymc as pm
 
     given = observed("labels", codes.label)
@@ -103,7 +75,7 @@ def observed_labels(
     )
 
 
-def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
+def items_of(codes: Encoded) -> tuple[Ints, SparseVariable]:
     """Return the item of each label, [annotation], and a sparse table that sums labels by item."""
     from pytensor import sparse
     from scipy.sparse import csr_matrix
@@ -114,11 +86,8 @@ def items_of(codes: Any) -> tuple[NDArray[np.int64], Any]:
     return item, sparse.as_sparse_variable(csr_matrix((ones, (item, np.arange(len(item)))), shape))
 
 
-def by_item(log_likelihood: Any) -> Any:
-    """Register the log likelihood of each item, truth summed out; called in a model context.
-
-    Shapes: `log_likelihood` [item].
-    """
+def by_item(log_likelihood: Tensor) -> Tensor:
+    """Register the log likelihood of each item [item], truth summed out; in a model context."""
     import pymc as pm
 
     return pm.Deterministic("log_likelihood", log_likelihood, dims="item")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,19 +11,14 @@ from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel, log_shares
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Places, Tensor
+
+if TYPE_CHECKING:
+    from annomodels.kernels.rows import Coins
 
 
 def coin_rows(accuracy: Floats, n_labels: int) -> Floats:
-    """Log confusion [row, label, truth] from accuracies [row, 1] or [row, truth].
-
-    Examples
-    --------
-    >>> np.exp(coin_rows(np.array([[0.8]]), 3))[0].round(2)
-    array([[0.8, 0.1, 0.1],
-           [0.1, 0.8, 0.1],
-           [0.1, 0.1, 0.8]])
-    """
+    """Log confusion [row, label, truth] from accuracies [row, 1] or [row, truth]."""
     wide = np.broadcast_to(accuracy, (len(accuracy), n_labels))[:, None, :]
     right = np.eye(n_labels, dtype=bool)[None]
     with np.errstate(divide="ignore"):
@@ -77,12 +72,12 @@ class OneCoin(ConjugateModel):
         dims = ("coder",) if self.n_columns(n_labels) == 1 else ("coder", "truth")
         return (Parameter("accuracy", dims, "unit", watched=""),)
 
-    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> tuple[Any, ...]:
+    def draw_places(self, held: dict[str, AnyArray], spare: AnyArray) -> Places:
         """Arrays in which kernels write draws of the accuracies."""
         accuracy = held["accuracy"]
         return (accuracy[:, :, None] if accuracy.ndim == 2 else accuracy,)
 
-    def source(self, state: State) -> Any:
+    def source(self, state: State) -> Coins:
         """Return the accuracies as the kernels take them, see ``kernels.rows``."""
         from annomodels.kernels.rows import Coins
 
@@ -141,7 +136,7 @@ class OneCoin(ConjugateModel):
         prevalence = rng.dirichlet(self.prevalence.alpha(n_labels))
         return self._state(np.log(prevalence), accuracy)
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

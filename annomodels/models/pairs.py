@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Literal
+from types import ModuleType
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, LogNormal, ScalePrior
-from annomodels.types import Floats
+from annomodels.types import ByName, Floats, PyMCModel, Tensor
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,14 @@ class PairValues:
     rate: Floats  # [coder, kind]
 
     @classmethod
-    def of(cls, posterior: Mapping[Any, Any]) -> PairValues:
+    def of(cls, posterior: ByName) -> PairValues:
         """Take them from draws by name."""
         return cls(*(np.asarray(posterior[each.name], dtype=float) for each in fields(cls)))
 
 
 @dataclass(frozen=True)
 class PairModel(Model):
-    """What both models share: rates of coders are Beta around a population's mean."""
+    """Base of both models of pairs: rates of coders are Beta around a population's mean."""
 
     truth: ClassVar[Literal["class", "number", "link"]] = "link"
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
@@ -130,22 +131,9 @@ class PairModel(Model):
     def _sample_prevalence(self, n_weights: int, rng: np.random.Generator) -> Floats:
         """Draw the prevalence from its prior."""
 
-    def build(self, codes: Candidates, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with the truth summed out: what all engines must target.
-
-        Variables are prevalence [class], mean and concentration [kind], rate [coder, kind].
-
-        Parameters
-        ----------
-        codes
-            Mentions, candidates and decisions.
-        coords
-            Names of the dimensions class, coder and kind; without, places.
-
-        Returns
-        -------
-        pymc.Model
-        """
+    def build(self, codes: Candidates, coords: dict[str, list[str]]) -> PyMCModel:
+        """Build the PyMC model with the truth summed out, the target of all engines."""
+        # variables are prevalence [class], mean and concentration [kind], rate [coder, kind]
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -163,7 +151,7 @@ class PairModel(Model):
         return built
 
     @abstractmethod
-    def _pymc_prevalence(self, n: int) -> Any:
+    def _pymc_prevalence(self, n: int) -> Tensor:
         """Prior of the prevalence within a PyMC model."""
 
 
@@ -233,19 +221,13 @@ class MentionPairs(PairModel):
         share = rng.beta(self.prevalence.a, self.prevalence.b, n_weights)
         return np.clip(share, 1e-12, 1 - 1e-12)
 
-    def _pymc_prevalence(self, n: int) -> Any:
+    def _pymc_prevalence(self, n: int) -> Tensor:
         import pymc as pm
 
         return pm.Beta("prevalence", self.prevalence.a, self.prevalence.b, shape=n)
 
     def describe(self) -> list[str]:
-        """Assumptions and priors as text.
-
-        Examples
-        --------
-        >>> MentionPairs().describe()[1]
-        'Share of true candidates of a class: Beta(1, 1).'
-        """
+        """Assumptions and priors as text."""
         share, on, off = self.prevalence, self.sensitivity, self.specificity
         return [
             "Each interpretation of a mention is true or not, so that a mention may have none, one "
@@ -323,19 +305,13 @@ class SingleTruth(PairModel):
         share = np.maximum(rng.dirichlet(self.prevalence.alpha(n_weights)), 1e-12)
         return np.asarray(share / share.sum())
 
-    def _pymc_prevalence(self, n: int) -> Any:
+    def _pymc_prevalence(self, n: int) -> Tensor:
         import pymc as pm
 
         return pm.Dirichlet("prevalence", a=self.prevalence.alpha(n))
 
     def describe(self) -> list[str]:
-        """Assumptions and priors as text.
-
-        Examples
-        --------
-        >>> SingleTruth().describe()[1]
-        'Weights of the classes: Dirichlet with 1 pseudo-count per class.'
-        """
+        """Assumptions and priors as text."""
         other = ', or "none of these",' if self.none else ""
         return [
             f"One of the interpretations of a mention{other} is true; a coder names it with an "
@@ -346,12 +322,12 @@ class SingleTruth(PairModel):
         ]
 
 
-def _by_candidate(codes: Candidates, values: Any, pt: Any) -> Any:
+def _by_candidate(codes: Candidates, values: Tensor, pt: ModuleType) -> Tensor:
     """Sum over the decisions on each candidate."""
     return pt.inc_subtensor(pt.zeros(len(codes.labels))[codes.candidate], values)
 
 
-def _pairs(codes: Candidates, prevalence: Any, rate: Any, pt: Any) -> Any:
+def _pairs(codes: Candidates, prevalence: Tensor, rate: Tensor, pt: ModuleType) -> Tensor:
     kind, yes = 2 * codes.cls[codes.candidate], codes.accepted == 1
     off, on = rate[codes.coder, kind], rate[codes.coder, kind + 1]
     rejected = pt.where(yes, pt.log1p(-off), pt.log(off))
@@ -362,7 +338,7 @@ def _pairs(codes: Candidates, prevalence: Any, rate: Any, pt: Any) -> Any:
     return pt.sum(pt.logaddexp(zero, one))
 
 
-def _single(codes: Candidates, prevalence: Any, rate: Any, pt: Any) -> Any:
+def _single(codes: Candidates, prevalence: Tensor, rate: Tensor, pt: ModuleType) -> Tensor:
     n_kinds = int(rate.type.shape[1])
     per_mention = np.diff(codes.firsts)
     is_none = codes.cls == n_kinds

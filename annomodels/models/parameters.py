@@ -1,16 +1,15 @@
-"""Declared parameters: what a model's draws are called, along what, and how one sees them mix.
+"""Declared parameters: names of a model's draws, their dimensions, and how they are seen to mix."""
 
-Every model declares each variable of its result once (:meth:`Model.parameters`). From that follow
-the dimensions in the result tree, which classes move when a draw is relabelled, where NUTS may
-begin, what R-hat and effective sample sizes look at, and the names by which people hear of it.
-"""
+# Every model declares each variable of its result once (:meth:`Model.parameters`). From that follow
+# the dimensions in the result tree, which classes move when a draw is relabeled, the starts of
+# NUTS, R-hat and effective sample sizes, and the names in messages.
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -25,13 +24,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True)
 class Parameter:
-    """A variable of the posterior, as its model declares it.
-
-    Examples
-    --------
-    >>> Parameter("concentration", ("truth",), "pseudo-counts").words
-    'concentration'
-    """
+    """Variable of the posterior, as its model declares it."""
 
     name: str  # what it is called in the result tree and in the PyMC model
     dims: tuple[str, ...] = ()  # its dimensions beyond chain and draw
@@ -47,7 +40,7 @@ class Parameter:
 
     @property
     def positive(self) -> bool:
-        """Whether it is above 0 without a bound, so that its logarithm is what one looks at."""
+        """Return True if it is above 0 without a bound, so that its logarithm is watched."""
         return self.support in ("positive", "pseudo-counts")
 
     @property
@@ -81,7 +74,7 @@ class Parameter:
             values = np.log(np.maximum(values, TINY))
         return np.asarray(values, dtype=np.float64).reshape(*values.shape[:2], -1)
 
-    def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[Any]]) -> list[str]:
+    def labels(self, sizes: Mapping[str, int], coords: Mapping[str, Sequence[object]]) -> list[str]:
         """Names of these columns for people."""
         if self.watched == "accuracy" and not self.along:
             return ["accuracy of all coders"]
@@ -112,10 +105,7 @@ def busiest_coders(volume: AnyArray) -> Ints:
 def watched_draws(
     parameters: Iterable[Parameter], posterior: Mapping[str, AnyArray], volume: AnyArray
 ) -> Floats:
-    """Draws of everything that must have mixed, shape [chain, draw, column].
-
-    Shapes: `posterior` [chain, draw].
-    """
+    """Draws of everything that must have mixed, shape [chain, draw, column]."""
     # numbers have no classes, and nothing that is weighed by their prevalence
     prevalence = np.asarray(posterior.get("prevalence", np.empty((0, 0, 0))), dtype=np.float64)
     coders = busiest_coders(volume)
@@ -131,9 +121,9 @@ def watched_draws(
 
 def watched_names(
     parameters: Iterable[Parameter],
-    posterior: Mapping[str, Any],
+    posterior: Mapping[str, AnyArray],
     volume: AnyArray,
-    coords: Mapping[str, Sequence[Any]],
+    coords: Mapping[str, Sequence[object]],
 ) -> list[str]:
     """Names of the columns of :func:`watched_draws`, for people."""
     coders = busiest_coders(volume)

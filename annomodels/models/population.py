@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -22,13 +21,9 @@ _ALONE = Lock()
 
 
 def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[Floats, Floats]:
-    r"""Mode of (mean, concentration) of each row with the coders' rows integrated out.
-
-    Maximises the Dirichlet-multinomial density of the counts times the prior, on the scale of
-    log-ratios and of the log concentration.
-
-    Shapes: `counts` [row, label, truth]; `anchor` [truth, label]; result [truth, label].
-    """
+    """Mode of (mean, concentration) of each row with the coders' rows integrated out."""
+    # Maximizes the Dirichlet-multinomial density of the counts [row, label, truth] times the prior,
+    # on the scale of log-ratios and of the log concentration.
     _, n_labels, k = counts.shape
     mean = np.empty((k, n_labels))
     concentration = np.empty(k)
@@ -51,11 +46,9 @@ def population_mode(counts: Floats, anchor: Floats, scale: ScalePrior) -> tuple[
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let linear algebra take one thread.
-
-    L-BFGS-B solves small systems, of three numbers as well: several threads wait for each other
-    ten times as long as one would work.
-    """
+    """Let linear algebra take one thread."""
+    # L-BFGS-B solves small systems, of three numbers as well: several threads wait for each other
+    # ten times as long as one would work
     with _ALONE, _linear_algebra().limit(limits=1):
         yield
 
@@ -69,21 +62,9 @@ def _linear_algebra() -> ThreadpoolController:
 def anchor_strength(
     counts: Floats, shares: Floats, concentration: Floats, median: float, spread: float
 ) -> Floats:
-    """Most probable strength of the prior of each row's mean, with that mean integrated out.
-
-    The labels of a coder count as much as they tell of the mean: so many as would be independent
-    draws from it.
-
-    Shapes: `counts` [row, label, truth]; `shares` [truth, label]; `concentration` [truth].
-
-    Examples
-    --------
-    >>> counts = np.zeros((50, 2, 2))
-    >>> counts[:, :, 0], counts[:, :, 1] = [7.0, 3.0], [7.0, 3.0]
-    >>> shares = np.array([[0.7, 0.3], [0.3, 0.7]])
-    >>> anchor_strength(counts, shares, np.array([50.0, 50.0]), 300.0, 1.5).round() > 100
-    array([ True, False])
-    """
+    """Most probable strength of the prior of each row's mean, with that mean integrated out."""
+    # the labels of a coder count as much as they tell of the mean: so many as would be independent
+    # draws from it; counts [row, label, truth], shares [truth, label], concentration [truth]
     each = counts.sum(axis=1)
     worth = (concentration + 1.0) / (concentration + np.maximum(each, 1.0))
     told = np.einsum("jlk,jk->kl", counts, worth)
@@ -97,7 +78,7 @@ def anchor_strength(
 
 def _loss(
     x: Floats, n: Floats, total: Floats, anchor: Floats, linear: float, square: float
-) -> tuple[float, Any]:
+) -> tuple[float, Floats]:
     """Negative log density and gradient in (logits of the mean, log concentration)."""
     log_m, log_c = log_shares(x[:-1], 0), x[-1]
     m, c = np.exp(log_m), np.exp(log_c)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from annomodels.models.observed import (
     observed_labels,
     observed_sparse,
 )
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, Tensor, TensorLike
 
 SMALLEST = 1e-30  # a probability that is zero by definition counts as this in logarithms
 
@@ -54,60 +53,32 @@ class Kinds:
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """Item states on each draw: an item has one of them, and its labels are independent given it.
+    """States of the items on each draw; labels are independent given the state."""
 
-    Parameters
-    ----------
-    share
-        Probability of each state, shape [draw, state]; the mean over the items where they are of
-        several kinds.
-    emission
-        P(label | state) of each coder, shape [draw, coder, state, label].
-    truth
-        P(truth | state), shape [draw, state, truth].
-    values
-        Numbers that states stand for, such as a difficulty, or 1 where an item is ambiguous;
-        each [draw, state].
-    kinds
-        Kinds of items, where their shares differ.
-    """
-
-    share: Floats
-    emission: Floats
-    truth: Floats
+    share: Floats  # probability of each state [draw, state]; the mean over items of several kinds
+    emission: Floats  # P(label | state) of each coder, shape [draw, coder, state, label]
+    truth: Floats  # P(truth | state), shape [draw, state, truth]
+    # numbers of the states, such as a difficulty, or 1 if an item is ambiguous; each [draw, state]
     values: dict[str, Floats] = field(default_factory=dict)
-    kinds: Kinds | None = None
+    kinds: Kinds | None = None  # kinds of items, if their shares differ
 
 
-def marginals(share: Any, emission: Any, truth: Any) -> tuple[Floats, Floats]:
-    r"""Prevalence of the classes and confusion matrices, the states summed out.
-
-    .. math:: P(l \mid k, j) = \sum_s \rho_s T_{s,k} E_{j,s,l} \Big/ \sum_s \rho_s T_{s,k}
-
-    Shapes: `share` [state]; `emission` [coder, state, label]; `truth` [state, truth].
-
-    Examples
-    --------
-    >>> emission = np.array([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]])
-    >>> truth = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
-    >>> prevalence, confusion = marginals(np.array([0.4, 0.4, 0.2]), emission, truth)
-    >>> prevalence, confusion.round(2)
-    (array([0.5, 0.5]), array([[[0.82, 0.18],
-            [0.26, 0.74]]]))
-    """
+def marginals(share: Floats, emission: Floats, truth: Floats) -> tuple[Floats, Floats]:
+    """Prevalence of the classes and confusion matrices, the states summed out."""
+    # P(l | k, j) = sum_s rho_s T_sk E_jsl / sum_s rho_s T_sk; share [state], emission [coder,
+    # state, label], truth [state, truth]
     joint = share[:, None] * truth
     prevalence = joint.sum(axis=0)
     given = joint / np.maximum(prevalence, SMALLEST)
     return prevalence, np.matmul(given.T, emission)
 
 
-def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
-    """Add the log likelihood of the labels to a PyMC model, the states summed out.
-
-    Known gold weighs each state by the probability of that truth. Called in a model context.
-
-    Shapes: `log_emission` [row, state, label]; `log_truth` [state, truth].
-    """
+def add_states(
+    codes: Encoded, log_share: Tensor, log_emission: Tensor, log_truth: TensorLike
+) -> None:
+    """Add the log likelihood of the labels to a PyMC model, the states summed out."""
+    # known gold weights each state by the probability of that truth; log_emission [row, state,
+    # label], log_truth [state, truth]
     import pymc as pm
     import pytensor.tensor as pt
     from pytensor import sparse
@@ -130,7 +101,9 @@ def add_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any
     pm.Potential("labels", pt.sum(weight * pt.logsumexp(joint, axis=1)))
 
 
-def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth: Any) -> None:
+def _observe_states(
+    codes: Encoded, log_share: Tensor, log_emission: Tensor, log_truth: Tensor
+) -> None:
     """Observe the labels, each drawn given the state of its item; called in a model context."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -141,18 +114,18 @@ def _observe_states(codes: Encoded, log_share: Any, log_emission: Any, log_truth
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
 
-    def before(share: Any, truth: Any) -> Any:
+    def before(share: Tensor, truth: Tensor) -> Tensor:
         """Log probability of each state of each item whose labels nobody has seen."""
         same = codes.kind is None
         wide = pt.tile(share[None, :], (codes.n_patterns, 1)) if same else share[codes.kind]
         return pt.inc_subtensor(wide[known], truth.T[gold]) if len(known) else wide
 
-    def of_items(label: Any, share: Any, emission: Any, truth: Any) -> Any:
+    def of_items(label: Tensor, share: Tensor, emission: Tensor, truth: Tensor) -> Tensor:
         cells = pt.reshape(pt.transpose(emission, (0, 2, 1)), (codes.n_rows * k, share.shape[-1]))
         said = sparse.structured_dot(summed, cells[row * k + label])
         return pt.logsumexp(before(share, truth) + said, axis=1)
 
-    def drawn(share: Any, emission: Any, truth: Any, size: Any) -> Any:
+    def drawn(share: Tensor, emission: Tensor, truth: Tensor, size: object) -> Tensor:
         state = pm.Categorical.dist(logit_p=before(share, truth))
         return pm.Categorical.dist(p=pt.exp(emission[row, state[item]]))
 

@@ -1,4 +1,4 @@
-"""How far a fit can be believed: its chains, the labels it would produce, its gold, and audits."""
+"""Trust in a fit: its chains, the labels it would produce, its gold, and audits."""
 
 from __future__ import annotations
 

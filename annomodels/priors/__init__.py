@@ -1,8 +1,8 @@
 """Prior distributions as plain values: printable, comparable, free of data.
 
-Law: imports how objects are shown, and nothing else of the package. Each prior gives its log
-density for NumPy arrays (used by the Gibbs sampler and by tests); the models hand the same numbers
-to PyMC.
+Imports how objects are shown, and nothing else of the package. Each prior gives its log density
+for NumPy arrays (used by the Gibbs sampler and by tests); the models hand the same numbers to
+PyMC.
 """
 
 from annomodels.priors.columns import Covariates

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from annomodels.data.html import Html
 from annomodels.types import Floats
+
+type Cell = float | str | None
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Covariates(Html):
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
-    values: tuple[tuple[Any, ...], ...]
+    values: tuple[tuple[Cell, ...], ...]
     spread: float = 1.0
     terms: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
@@ -53,28 +55,16 @@ class Covariates(Html):
         if not 0 < self.spread < float("inf"):
             raise ValueError(f"Covariates need a spread > 0, not {self.spread!r}.")
 
-    def column(self, name: str, wanted: list[str]) -> list[Any]:
+    def column(self, name: str, wanted: list[str]) -> list[Cell]:
         """Return the values of a column for some coders or items, None if empty."""
         at, rows = self.columns.index(name), dict(zip(self.names, self.values, strict=True))
         return [rows[each][at] if each in rows else None for each in wanted]
 
     def terms_of(self, wanted: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], Floats]:
-        """Turn the columns into numbers whose means over the coders, or items, are zero.
-
-        A column of numbers is one term, standardised to a standard deviation of one. A column of
-        texts has a term for each but the most frequent text (of several, the first by name), one
-        for those it is said of and zero for others, less its mean.
-
-        Parameters
-        ----------
-        wanted
-            Names of the coders, or items, of the data, which all have a value in each column.
-
-        Returns
-        -------
-        tuple
-            Names of the terms, what one more of each is, and the numbers [name, term].
-        """
+        """Return names, units and numbers [name, term] of terms with means of zero."""
+        # A column of numbers is one term, standardized to a standard deviation of one. A column of
+        # texts has a term for each but the most frequent text (of several, the first by name), one
+        # for those it is said of and zero for others, less its mean.
         terms, units, parts = [], [], []
         for name in self.columns:
             values = self.column(name, wanted)
@@ -97,6 +87,6 @@ class Covariates(Html):
         return tuple(terms), tuple(units), np.stack(parts, axis=1)
 
 
-def is_numeric(values: list[Any]) -> bool:
+def is_numeric(values: Iterable[object]) -> bool:
     """Return True if a column is of numbers; truth values are texts."""
     return all(isinstance(x, int | float) and not isinstance(x, bool) for x in values)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from annomodels.data.html import Html
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class LogNormal(Html):
         """Smallest possible value."""
         return 0.0
 
-    def logp(self, x: Any) -> Floats:
+    def logp(self, x: Floats | float) -> Floats:
         """Log density at ``x``."""
         log_x = np.log(x)
         z = (log_x - math.log(self.median)) / self.spread
@@ -62,7 +61,7 @@ class LogNormal(Html):
         """Draws from the prior."""
         return np.asarray(rng.lognormal(math.log(self.median), self.spread, shape))
 
-    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Any:
+    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Tensor:
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
@@ -103,7 +102,7 @@ class Pareto(Html):
         """Smallest possible value."""
         return self.minimum
 
-    def logp(self, x: object) -> Floats:
+    def logp(self, x: Floats | float) -> Floats:
         """Log density at ``x``."""
         x = np.asarray(x, dtype=float)
         inside = (
@@ -122,7 +121,7 @@ class Pareto(Html):
         """Draws from the prior."""
         return np.asarray(self.minimum * (1.0 + rng.pareto(self.alpha, shape)))
 
-    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Any:
+    def pymc(self, name: str, dims: str | tuple[str, ...]) -> Tensor:
         """Return the same prior as a PyMC variable; call inside a model context."""
         import pymc as pm
 
@@ -150,7 +149,7 @@ class HalfNormal(Html):
         if not 0 < self.spread < math.inf:
             raise ValueError(f"HalfNormal needs a spread > 0, not {self.spread!r}.")
 
-    def logp(self, x: object) -> Floats:
+    def logp(self, x: Floats | float) -> Floats:
         """Log density at ``x``."""
         z = np.asarray(x, dtype=float) / self.spread
         return np.asarray(0.5 * math.log(2 / math.pi) - math.log(self.spread) - 0.5 * z * z)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from annomodels.data.html import Html
 from annomodels.priors.columns import Covariates
 from annomodels.priors.scales import HalfNormal, LogNormal, Pareto
 from annomodels.types import Floats
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 
 LEAST = 0.02  # pseudo-counts that are left of what an earlier fit never saw
 
@@ -253,14 +258,7 @@ class CoderRows(Rows):
 
 
 def dirichlet_like(draws: Floats) -> Floats:
-    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class].
-
-    Examples
-    --------
-    >>> found = dirichlet_like(np.random.default_rng(1).dirichlet([6.0, 3.0], 20_000))
-    >>> found.round()
-    array([6., 3.])
-    """
+    """Pseudo-counts of the Dirichlet distributions with the moments of draws [draw, ..., class]."""
     mean = draws.mean(axis=0)
     variance = np.maximum(draws.var(axis=0).sum(axis=-1), 1e-12)
     total = (mean * (1 - mean)).sum(axis=-1) / variance - 1
@@ -274,13 +272,7 @@ def dirichlet_rows(shapes: Floats, rng: np.random.Generator) -> Floats:
 
 
 def dirichlet_logp(shares: Floats, alpha: Floats) -> Floats:
-    """Log density of shares [..., class] under pseudo-counts of that shape.
-
-    Examples
-    --------
-    >>> dirichlet_logp(np.array([[0.25, 0.75], [0.5, 0.5]]), np.ones(2))
-    array([0., 0.])
-    """
+    """Log density of shares [..., class] under pseudo-counts of that shape."""
     from scipy.special import gammaln
 
     constant = gammaln(alpha.sum(axis=-1)) - gammaln(alpha).sum(axis=-1)
@@ -316,38 +308,26 @@ KINDS: dict[str, type[Any]] = {
 }
 
 
-def to_dict(prior: Any) -> dict[str, Any]:
-    """Write a prior down as plain data.
-
-    Examples
-    --------
-    >>> to_dict(Dirichlet(2.0))
-    {'kind': 'Dirichlet', 'concentration': 2.0}
-    """
+def to_dict(prior: DataclassInstance) -> dict[str, object]:
+    """Write a prior down as plain data."""
     values = {name: value for name, value in asdict(prior).items() if value != ()}
     return {"kind": type(prior).__name__, **values}
 
 
-def from_dict(data: dict[str, Any]) -> Any:
-    """Read back what :func:`to_dict` wrote.
-
-    Examples
-    --------
-    >>> from_dict({"kind": "Dirichlet", "concentration": 2.0})
-    Dirichlet(concentration=2.0)
-    """
-    data = {name: _tuples(value) for name, value in data.items()}
-    return KINDS[data.pop("kind")](**data)
+def from_dict(data: Mapping[str, object]) -> object:
+    """Read back what :func:`to_dict` wrote."""
+    values = {name: _tuples(value) for name, value in data.items() if name != "kind"}
+    return KINDS[str(data["kind"])](**values)
 
 
-def _tuples(value: object) -> Any:
+def _tuples(value: object) -> object:
     """Turn the lists that JSON makes of tuples back."""
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Write a field of a model down as plain data."""
-    if type(value) in KINDS.values():
+    if is_dataclass(value) and not isinstance(value, type) and type(value) in KINDS.values():
         return to_dict(value)
     if hasattr(value, "to_dict") and hasattr(value, "describe"):
         return {"model": value.to_dict()}
@@ -360,17 +340,8 @@ def plain(value: object) -> Any:
     raise TypeError(f"a value of the type {type(value).__name__}")
 
 
-def of_other_labels(value: Any, labels: list[str]) -> list[str]:
-    """Say which priors of a model belong to other labels, or to another number of them.
-
-    Examples
-    --------
-    >>> from annomodels.models import DawidSkene
-    >>> from annomodels.priors import Dirichlet
-    >>> prior = Dirichlet(1.0, (0.2, 0.3, 0.5))
-    >>> of_other_labels(DawidSkene(prevalence=prior), ["no", "yes"])[0].partition("is for")[2]
-    ' 3 labels, and the data have 2: no, yes. Give a prior for these.'
-    """
+def of_other_labels(value: DataclassInstance, labels: list[str]) -> list[str]:
+    """List priors of a model that belong to other labels, or to another number of them."""
     found, known = [], ", ".join(labels)
     for name in (each.name for each in fields(value)):
         prior = getattr(value, name)

@@ -1,10 +1,8 @@
-"""What the fields of a model may hold, as their annotations say, and sentences where they do not.
+"""Types of the fields of a model, as their annotations declare them, and messages on misfits."""
 
-A field is declared with the priors that a model can use, ``LogNormal | Pareto``. Where the type
-does not say all, its annotation carries what it needs: :data:`Scale` is a number above 0,
-:data:`Given` rows whose accuracy is not estimated, :data:`Proper` a Dirichlet prior with
-pseudo-counts.
-"""
+# A field is declared with the priors that a model can use, ``LogNormal | Pareto``. If the type is
+# not enough, its annotation carries a condition: Scale is a number above 0, Given rows whose
+# accuracy is not estimated, Proper a Dirichlet prior with pseudo-counts.
 
 from __future__ import annotations
 
@@ -24,21 +22,13 @@ from annomodels.priors.shares import Diagonal, Dirichlet, Rows
 
 @dataclass(frozen=True)
 class Needs:
-    """Condition on a value beyond its type.
-
-    Parameters
-    ----------
-    what
-        To follow "takes", such as "a number above 0".
-    met
-        Whether a value is so.
-    """
+    """Condition on a value beyond its type."""
 
     what: str
     met: Callable[[Any], bool]
 
 
-def _as_given(rows: Any) -> bool:
+def _as_given(rows: Diagonal) -> bool:
     return not rows.estimated and rows.spread == 0
 
 
@@ -62,19 +52,8 @@ ProperRows = Annotated[
 
 
 def misfits(value: object) -> list[str]:
-    """Say which fields of a dataclass hold what they cannot take, each in a sentence.
-
-    Fields whose annotation says nothing that can be checked are left alone.
-
-    Examples
-    --------
-    >>> from annomodels.priors import LogNormal
-    >>> @dataclass
-    ... class Coders:
-    ...     spread: Scale = 1.0
-    >>> print(*misfits(Coders(LogNormal(2.0))))
-    Coders cannot use spread=LogNormal(median=2.0, spread=1.0): give a number above 0, such as 1.0.
-    """
+    """List the fields of a dataclass that hold what they cannot take, each in a sentence."""
+    # fields whose annotation says nothing that can be checked are left alone
     kind: Any = type(value)
     found = []
     for name, (taken, needs) in _declared(kind).items():
@@ -99,8 +78,8 @@ REGRESSED = {
 }
 
 
-def columns_not_taken(kind: Any, named: Mapping[str, Any]) -> list[str]:
-    """Say which columns about coders or items a model takes no account of, and which model does."""
+def columns_not_taken(kind: type[Any], named: Mapping[str, object]) -> list[str]:
+    """List columns about coders or items that a model does not use, and models that do."""
     known = getattr(kind, "__dataclass_fields__", ())
     return [
         f"{kind.__name__} takes no {name}. {REGRESSED[name]}."
@@ -133,7 +112,7 @@ def _default(kind: type, name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _declared(kind: Any) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
+def _declared(kind: type) -> dict[str, tuple[tuple[type, ...], Needs | None]]:
     """Return what each field of a dataclass may hold, as far as its annotation says it."""
     found = {}
     for each in fields(kind):

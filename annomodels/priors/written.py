@@ -1,16 +1,18 @@
-"""Priors, and models that are made of them, as plain data and back.
+"""Priors, and models that are made of them, as plain data and back."""
 
-A class that is no part of this package is known from when Python has run its definition. A file
-names it by its place, ``module:Class``, and nothing imports a module because a file says so.
-"""
+# A class outside this package is known once Python has run its definition. A file names it by its
+# place, ``module:Class``, and nothing imports a module because a file says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annomodels.priors.shares import from_dict, plain
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PACKAGE = __name__.partition(".")[0]
 # models of this package that are loaded, by name
@@ -27,16 +29,14 @@ def enter(kind: type[Any]) -> None:
         CLASSES.setdefault(kind.name, kind)
 
 
-def is_own(kind: type[Any]) -> bool:
+def is_own(kind: type) -> bool:
     """Return True if a class was defined outside this package."""
     return kind.__module__.partition(".")[0] != PACKAGE
 
 
-def place_of(kind: type[Any]) -> str:
-    """Where a class outside this package was defined; the second definition there ends in ``#2``.
-
-    A fit keeps it, so that a definition that is run again changes no earlier fit.
-    """
+def place_of(kind: type) -> str:
+    """Return the place of a class outside this package; a second definition ends in ``#2``."""
+    # a fit keeps it, so that a definition that is run again changes no earlier fit
     place = _place(kind)
     number = next((n for n, known in enumerate(OWN.get(place, []), 1) if known is kind), 1)
     return place if number == 1 else f"{place}#{number}"
@@ -56,15 +56,15 @@ def newest(place: str) -> type[Any] | None:
     return known[-1] if known else None
 
 
-def _place(kind: type[Any]) -> str:
+def _place(kind: type) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
 # -- values --------------------------------------------------------------------------------------
 
 
-def unwritable(model: Any) -> list[str]:
-    """Say which fields of a model hold what cannot be written down, each in a sentence."""
+def unwritable(model: DataclassInstance) -> list[str]:
+    """List the fields of a model that cannot be written down, each in a sentence."""
     found = []
     for each in fields(model):
         try:
@@ -78,7 +78,7 @@ def unwritable(model: Any) -> list[str]:
     return found
 
 
-def value_of(said: object) -> Any:
+def value_of(said: object) -> object:
     """Read back a field of a model; the classes of models within it have been loaded."""
     if isinstance(said, list):
         return tuple(map(value_of, said))
@@ -89,12 +89,12 @@ def value_of(said: object) -> Any:
     return from_dict(said)
 
 
-def class_within(described: dict[str, Any]) -> type[Any]:
+def class_within(described: Mapping[str, object]) -> type[Any]:
     """Return the class, which has been loaded, of a model that was written down."""
-    place = described.get("class")
-    found = own_class(place) if place else CLASSES.get(described["name"])
+    place, name = described.get("class"), str(described["name"])
+    found = own_class(str(place)) if place else CLASSES.get(name)
     if found is None:
-        raise KeyError(place or described["name"])
+        raise KeyError(place or name)
     return found
 
 

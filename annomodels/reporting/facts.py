@@ -1,4 +1,4 @@
-"""What is known of a fit, each computed when a section first asks for it, and once."""
+"""Facts about a fit, each computed when a section first asks for it, and once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in the data and what looks odd in it: counts for the page, sentences for the check."""
+"""Contents and oddities of the data: counts for the page, sentences for the check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of texts with coreference chains, each computed when a section first asks."""
+"""Facts about texts with coreference chains, each computed when a section first asks."""
 
 from __future__ import annotations
 

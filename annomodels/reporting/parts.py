@@ -1,4 +1,4 @@
-"""What a page is made of: its head, its sections, and the parts that a section is made of."""
+"""Parts of a page: its head, its sections, and what a section consists of."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -30,7 +29,7 @@ from annomodels.scale.spill import Bucket
 
 
 def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
-    """Say what is wrong with the names as a whole."""
+    """List problems with the names as a whole."""
     labels = tuple(intake.labels.codes)
     given = sum(intake.labels.counts.values())
     faultless = not intake.places.wrong
@@ -69,14 +68,15 @@ def final_codes(
     buckets: Sequence[Bucket],
     declared: Sequence[Hashable] | None,
     scale: str,
-    known: Mapping[str, Any] | None,
+    known: Mapping[str, object] | None,
 ) -> tuple[tuple[str, ...], tuple[Hashable, ...], Recoding, list[str]]:
     """Sort coders and labels, those that only the gold uses among them."""
     met, truths = tuple(intake.labels.codes), dict(intake.truths.codes)
     notes: list[str] = []
+    spelt: dict[str, str] | None = None
     if known is not None:
-        known = {name: label_text(value) for name, value in known.items() if not is_blank(value)}
-        truths = dict.fromkeys(known.values(), -1)
+        spelt = {name: label_text(value) for name, value in known.items() if not is_blank(value)}
+        truths = dict.fromkeys(spelt.values(), -1)
     names: tuple[Hashable, ...] = met if declared is None else tuple(declared)
     texts = list(map(label_text, names))
     extra = sorted(truths.keys() - set(texts), key=natural_key)
@@ -99,7 +99,7 @@ def final_codes(
         coder=np.array([place_of_coder.get(name, -1) for name in met_coders], dtype=np.int32),
         label=np.array([place[name] for name in met], dtype=np.int32),
         gold=np.array([place.get(name, -1) for name in truths], dtype=np.int32),
-        known=None if known is None else {name: place[text] for name, text in known.items()},
+        known=None if spelt is None else {name: place[text] for name, text in spelt.items()},
         n_labels=len(names),
         n_kinds=len(intake.dont_know.codes),
     )
@@ -107,7 +107,7 @@ def final_codes(
 
 
 def scan_notes(intake: Intake, census: Census) -> list[str]:
-    """Say what is worth knowing about the labels, as ``annomodels.read`` says it."""
+    """List notes on the labels, as ``annomodels.read`` does."""
     notes = []
     if census.dropped:
         notes.append(

@@ -1,4 +1,4 @@
-"""Which files are meant, which of their columns hold what, and whether they have changed."""
+"""Files of a scan, the roles of their columns, and a fingerprint of changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from pathlib import Path
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import guarded, shown
-from annomodels.io.many import is_path
+from annomodels.io.border import checked_path, guarded, shown
 from annomodels.io.tables.chunks import File, kind_of
 from annomodels.io.tables.columns import find_roles, named_column
 from annomodels.io.tables.keys import parts_of
@@ -25,13 +24,10 @@ MAGIC = "*?["
 
 def files_of(paths: Paths) -> list[Path]:
     """Files that are meant by a path, a folder, a pattern or several of these, in order."""
-    wanted = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    wanted = list(map(checked_path, given))
     out: list[Path] = []
     problems: list[Problem] = []
-    wrong = [repr(path) for path in wanted if not is_path(path)]
-    if wrong:
-        what = f"File names were expected, but these are none: {', '.join(wrong[:5])}."
-        raise AnnotationError(Problem(what, remedy="Give names of files as texts or paths."))
     for path in wanted:
         place, pattern = Path(path), str(path)
         with guarded(shown(path)):
@@ -81,10 +77,7 @@ def columns_of(
 
 
 def fingerprint_of(files: Iterable[Path], said: object) -> str:
-    """Twelve hexadecimal digits that change with what was said and with the files.
-
-    Of each file this looks at name, size, time of change and both ends.
-    """
+    """Twelve hexadecimal digits that change with `said` and name, size, time, ends of files."""
     digest = hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode())
     for path in files:
         with guarded(shown(path)):

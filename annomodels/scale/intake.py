@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,7 @@ class Register:
         self.codes: dict[Any, int] = {name: n for n, name in enumerate(names)}
         self.counts: dict[Any, int] = dict.fromkeys(names, 0)
 
-    def code(self, column: Any, rows: AnyArray) -> AnyArray:
+    def code(self, column: pa.DictionaryArray, rows: AnyArray) -> AnyArray:
         """Return the texts in some rows of a coded column as numbers."""
         codes = column.indices.to_numpy()[rows]
         counts = np.bincount(codes, minlength=len(column.dictionary))
@@ -97,14 +97,14 @@ class Places:
         return np.arange(begin, begin + len(chunk))
 
     def where(self, number: int) -> str:
-        """Say where a numbered row stands."""
+        """Return the place of a numbered row."""
         n = bisect.bisect_right(self._chunks, number, key=lambda chunk: chunk[0]) - 1
         begin, place, first = self._chunks[n]
         return f"{place}, row {first + number - begin}"
 
 
 class Intake:
-    """What has been seen of the rows."""
+    """Rows seen so far."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class Intake:
         return ours
 
     def _look_at_labels(self, chunk: Chunk, label: AnyArray) -> None:
-        """Say which labels are not declared, too long or too many."""
+        """Report labels that are not declared, too long or too many."""
         if self.declared is not None:
             what = "with a label outside the declared set"
             self.places.report(what, "label", chunk, label >= len(self.declared))
@@ -195,27 +195,17 @@ class Intake:
             raise AnnotationError([*self.places.problems(self.columns), problem])
 
 
-def _among(column: Any, texts: set[str]) -> Bools:
+def _among(column: pa.DictionaryArray, texts: set[str]) -> Bools:
     """Rows of a coded column whose text is one of some."""
     chosen = pc.is_in(column.dictionary, pa.array(sorted(texts), pa.large_string()))
     out: Bools = chosen.to_numpy(zero_copy_only=False)[column.indices.to_numpy()]
     return out
 
 
-def _marks(columns: dict[str, Any]) -> AnyArray:
-    """Assign each row a number for annotation id, coder and label together; 0 without an id.
-
-    The numbers have 64 bits, and only rows of one item are compared: two different rows are taken
-    for one with a probability of one in 10^19 for each pair.
-
-    Examples
-    --------
-    >>> cells = {"id": ["1", "1", "", "1"], "coder": ["a", "a", "a", "b"], "label": ["x"] * 4}
-    >>> columns = {name: pa.array(texts).dictionary_encode() for name, texts in cells.items()}
-    >>> first, second, none, other = _marks(columns).tolist()
-    >>> first == second, first == other, none
-    (True, False, 0)
-    """
+def _marks(columns: Mapping[str, pa.DictionaryArray]) -> AnyArray:
+    """Assign each row a number for annotation id, coder and label together; 0 without an id."""
+    # the numbers have 64 bits, and only rows of one item are compared: two different rows are taken
+    # for one with a probability of one in 10^19 for each pair
     from pandas.util import hash_array
 
     rows = len(columns["label"])

@@ -1,15 +1,12 @@
-"""Sorting names outside Python: keys of bytes that stand in the order of ``coding.natural_key``.
+"""Sorting names outside Python: keys of bytes in the order of ``coding.natural_key``."""
 
-A key is ``00``, the number as eight bytes, the text; or ``01``, the parts of the text, ``00``, the
-text. A part of digits is ``01``, their count without leading zeros in four bytes, the digits; any
-other part is ``02``, the folded text with ``00`` as ``00 ff``, and ``00 01``. Bytes of UTF-8 sort
-as code points do.
-"""
+# A key is 00, the number as eight bytes, the text; or 01, the parts of the text, 00, the text. A
+# part of digits is 01, their count without leading zeros in four bytes, the digits; any other part
+# is 02, the folded text with 00 as 00 ff, and 00 01. Bytes of UTF-8 sort as code points do.
 
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +16,7 @@ from annomodels.types import AnyArray
 
 
 def key_of(name: str) -> bytes:
-    """Key of one name.
-
-    Examples
-    --------
-    >>> sorted(["t10", "T2", "a", "10", "9.5"], key=key_of)
-    ['9.5', '10', 'a', 'T2', 't10']
-    """
+    """Return the key of one name."""
     kind, *rest = natural_key(name)
     text = name.encode("utf-8", "surrogatepass")
     if kind == 0:
@@ -42,14 +33,8 @@ def key_of(name: str) -> bytes:
     return out + b"\0" + text
 
 
-def keys_of(names: Any) -> Any:
-    """Keys of a ``large_string`` array without gaps, as ``large_binary``.
-
-    Examples
-    --------
-    >>> keys_of(pa.array(["b", "a1"], pa.large_string())).to_pylist() == [key_of("b"), key_of("a1")]
-    True
-    """
+def keys_of(names: pa.LargeStringArray) -> pa.LargeBinaryArray:
+    """Keys of a ``large_string`` array without gaps, as ``large_binary``."""
     from annomodels.kernels.ordering import key_sizes, write_keys
 
     text, offsets = _bytes_of(names)
@@ -68,7 +53,7 @@ def keys_of(names: Any) -> Any:
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(names), buffers)
 
 
-def buckets(keys: Any, edges: Any) -> AnyArray:
+def buckets(keys: pa.LargeBinaryArray, edges: pa.LargeBinaryArray) -> AnyArray:
     """Return the stretch between sorted `edges` into which each key falls; an edge begins one."""
     from annomodels.kernels.ordering import buckets_of
 
@@ -77,7 +62,7 @@ def buckets(keys: Any, edges: Any) -> AnyArray:
     return out
 
 
-def _bytes_of(array: Any) -> tuple[AnyArray, AnyArray]:
+def _bytes_of(array: pa.Array) -> tuple[AnyArray, AnyArray]:
     """Bytes of a large array, and where each element begins, shape [element + 1]."""
     _, where, data = array.buffers()
     offsets = np.frombuffer(where, dtype=np.int64)[array.offset : array.offset + len(array) + 1]

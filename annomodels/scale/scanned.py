@@ -1,4 +1,4 @@
-"""What a scan gives: sizes, names of coders and labels, and blocks of coded labels on disk."""
+"""Result of a scan: sizes, names of coders and labels, blocks of coded labels on disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from annomodels.engines.source.disk import FileSource, Keeper
 from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
+
+if TYPE_CHECKING:
+    from annomodels.models.encoded import Encoded
 
 VERSION = 4
 ABOUT = "scan.json"
@@ -159,17 +162,8 @@ class Scanned(Html):
     def sources(
         self, shared: bool = False, scratch: str = "", answering: bool = False
     ) -> FileSource:
-        """Return the blocks as the engines take them.
-
-        Parameters
-        ----------
-        shared
-            Whether all coders share one confusion matrix.
-        scratch
-            Folder for what engines put on disk meanwhile.
-        answering
-            Whether whether coders answered is a label too, by a shadow of each for each kind.
-        """
+        """Return the blocks as the engines take them."""
+        # answering: whether coders answered is a label too, by a shadow of each coder for each kind
         path_of = expanded_path if answering else labels_path
         silent = self.n_coders * len(self.dont_know) if answering else 0
         volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])
@@ -286,7 +280,7 @@ def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
     return Scanned(folder=folder, _keeper=keeper, **values)
 
 
-def _unanswered_rows(codes: Any, first: int, n_coders: int) -> Ints:
+def _unanswered_rows(codes: Encoded, first: int, n_coders: int) -> Ints:
     """Return the rows [item, coder, kind] of an opened expanded block, items from `first` on."""
     item = first + np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     said = (codes.row >= n_coders) & (codes.label == 1)

@@ -154,7 +154,7 @@ def scan(
 
 @dataclass(frozen=True)
 class _Request:
-    """What was asked for; see :func:`scan`."""
+    """Arguments of :func:`scan`."""
 
     paths: list[Path]
     columns: dict[str, str | None]
@@ -271,7 +271,7 @@ def _sorted(
 
 
 def _repeated(request: _Request, census: Census, names: dict[str, str]) -> list[Problem]:
-    """Say that labels repeat, with the columns that would make rows unique."""
+    """Report repeated labels, with the columns that would make rows unique."""
     n = int(census.per_label.sum())
     if census.repeats < MANY * n or census.repeats < 2:
         return []

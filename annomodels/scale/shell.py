@@ -36,5 +36,5 @@ class Shell(Annotations):
 
     @property
     def repeats(self) -> int:
-        """How many labels are a further label of the same coder on the same item."""
+        """Number of labels that repeat the same coder on the same item."""
         return self.n_repeats

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -45,11 +44,10 @@ class Recoding:
 
 @dataclass(eq=False)
 class Census:
-    """What is counted while blocks are written; most of it as :class:`Scanned` names it.
+    """Counts while blocks are written; most of them as :class:`Scanned` names them."""
 
-    ``unlabelled`` and ``silent`` count items without a label, and with none but those that are no
-    class; ``dropped`` rows that repeat an annotation id, and those among them without a label.
-    """
+    # unlabelled and silent count items without a label, and with none but those that are no class;
+    # dropped rows that repeat an annotation id, and those among them without a label
 
     n_coders: int
     n_labels: int
@@ -107,7 +105,7 @@ class Census:
         self.shared_items += shared
 
     def problems(self, column: str) -> list[Problem]:
-        """Say which items have more than one known truth."""
+        """Report items with more than one known truth."""
         if not self.two_truths:
             return []
         names = [name for name, _ in self.examples]
@@ -118,7 +116,7 @@ class Census:
 
 
 def used_truths(buckets: Iterable[Bucket], wanted: AnyArray) -> set[int]:
-    """Which of some truths, by their numbers, are known of items that somebody labeled."""
+    """Return which of some truths, by their numbers, are known of labeled items."""
     used: set[int] = set()
     for bucket in buckets:
         names, columns = bucket.read()
@@ -203,8 +201,8 @@ def _between(
     return starts[lo : hi + 1] - starts[lo], coder[rows], label[rows]
 
 
-def _having(names: Any, item: AnyArray, rows: AnyArray | slice) -> Bools:
-    """Which names have some of the rows."""
+def _having(names: Sized, item: AnyArray, rows: AnyArray | slice) -> Bools:
+    """Return which names have some of the rows."""
     return np.bincount(item[rows], minlength=len(names)) > 0
 
 
@@ -238,11 +236,8 @@ def _once(columns: Columns, census: Census) -> Columns:
 def _with_unanswered(
     columns: Columns, recoding: Recoding, census: Census, codes: tuple[Ints, AnyArray, AnyArray]
 ) -> tuple[Ints, AnyArray, AnyArray]:
-    """Count labels that are not classes, and put them beside the sorted codes of the others.
-
-    Each coder gets a shadow for each kind, whose label is whether that was said: what
-    :func:`annomodels.models.encoded.expanded` gives in memory.
-    """
+    """Count labels that are not classes, and add them to the sorted codes of the others."""
+    # each coder gets a shadow for each kind, as :func:`annomodels.models.encoded.expanded` does
     starts, coder, label = codes
     n_items = len(starts) - 1
     item, kind = columns["item"], SILENT - columns["label"]
@@ -261,7 +256,7 @@ def _with_unanswered(
 
 
 def _gold(
-    names: Any, columns: Columns, recoding: Recoding, places: Places, census: Census
+    names: pa.LargeStringArray, columns: Columns, recoding: Recoding, places: Places, census: Census
 ) -> AnyArray:
     """Known truth of the sorted items, -1 where unknown."""
     gold = np.full(len(names), -1, dtype=np.int32)

@@ -1,8 +1,7 @@
-"""Rows to buckets on disk, each a stretch of the sorted items; in a bucket rows keep their order.
+"""Rows to buckets on disk, each a stretch of the sorted items; rows keep their order."""
 
-Edges between buckets come from a sample of the names. A bucket that turns out too large is cut
-again, so that what is held at once does not depend on how the names are spread.
-"""
+# Edges between buckets come from a sample of the names. A bucket that is too large is cut again, so
+# that memory does not depend on the distribution of the names.
 
 from __future__ import annotations
 
@@ -33,12 +32,12 @@ class Bucket:
     path: Path
     rows: int
 
-    def read(self) -> tuple[Any, Columns]:
-        """Give the distinct names of items, and the columns: ``item`` holds places in the names."""
+    def read(self) -> tuple[pa.LargeStringArray, Columns]:
+        """Return the names of items, and the columns: ``item`` holds places in the names."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
             return _split(reader.read_all().unify_dictionaries().combine_chunks().to_batches()[0])
 
-    def pieces(self) -> Iterator[tuple[Any, Columns]]:
+    def pieces(self) -> Iterator[tuple[pa.LargeStringArray, Columns]]:
         """Return the same piece by piece."""
         with pa.OSFile(str(self.path)) as file, pa.ipc.open_stream(file) as reader:
             yield from map(_split, reader)
@@ -61,12 +60,9 @@ class Bucket:
 
 
 class Spill:
-    """Buckets that are being filled.
+    """Buckets that are being filled, one more than edges."""
 
-    There is one bucket more than edges.
-    """
-
-    def __init__(self, folder: Path, edges: Any) -> None:
+    def __init__(self, folder: Path, edges: pa.LargeBinaryArray) -> None:
         folder.mkdir(parents=True)
         self.folder = folder
         self.edges = edges
@@ -74,7 +70,7 @@ class Spill:
         self._files: dict[int, tuple[Any, Any]] = {}
         self._rows = np.zeros(self.n_buckets, dtype=np.int64)
 
-    def add(self, names: Any, columns: Mapping[str, AnyArray]) -> None:
+    def add(self, names: pa.LargeStringArray, columns: Mapping[str, AnyArray]) -> None:
         """Spread rows over the buckets; ``item`` holds places in `names`, a ``large_string``."""
         if not len(columns["item"]):
             return
@@ -121,7 +117,7 @@ class Spill:
         self._rows[bucket] += len(batch)
 
 
-def edges_of(samples: Sequence[object], rows: int, size: int = BUCKET_ROWS) -> Any:
+def edges_of(samples: Sequence[object], rows: int, size: int = BUCKET_ROWS) -> pa.LargeBinaryArray:
     """Keys that cut `rows` rows into buckets of about `size`, from the names of sampled ones."""
     n = min(MOST_BUCKETS, -(-rows // size))
     if n < 2 or not samples:
@@ -134,7 +130,7 @@ def edges_of(samples: Sequence[object], rows: int, size: int = BUCKET_ROWS) -> A
     return keys.take(pa.array(order[np.unique(cuts)]))
 
 
-def _split(batch: Any) -> tuple[Any, Columns]:
+def _split(batch: pa.RecordBatch) -> tuple[pa.LargeStringArray, Columns]:
     columns = {name: batch.column(name) for name in batch.schema.names}
     names = columns["item"].dictionary
     columns["item"] = columns["item"].indices

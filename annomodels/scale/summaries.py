@@ -35,6 +35,7 @@ from annomodels.summaries.trust.findings import (
 from annomodels.summaries.trust.known_truth import told_finding
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import xarray as xr
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -87,12 +88,12 @@ def believed(tree: xr.DataTree, data: Scanned) -> bool:
 
 
 def gold_rows(
-    truth: Any,
+    truth: pa.Table,
     labels: tuple[str, ...],
     limit: float,
     believed: bool = True,
     only_settled: bool = False,
-) -> Any:
+) -> pa.Table:
     """Turn P(truth) of a block into rows of the gold standard."""
     import pyarrow as pa
     import pyarrow.compute as pc

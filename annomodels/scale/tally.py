@@ -16,6 +16,7 @@ from annomodels.summaries.gold.coverage import LIMITS
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 
 MOST = 200  # items that are named
@@ -23,7 +24,7 @@ MOST = 200  # items that are named
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What the gold standard amounts to."""
+    """Counts of the gold standard."""
 
     settled: int  # number of items with a settled label, and of those whose truth is known
     known: int
@@ -77,7 +78,7 @@ def tally(fit: Any) -> Tally:
     )
 
 
-def _few(rows: Any, chosen: NDArray[np.bool_]) -> pd.DataFrame:
+def _few(rows: pa.Table, chosen: NDArray[np.bool_]) -> pd.DataFrame:
     """Return the least certain of some rows of a block."""
     at = np.flatnonzero(chosen)
     entropy = rows["entropy"].to_numpy()[at]

@@ -61,7 +61,7 @@ def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
 def _each(
     draws: Draws, data: Annotations, joint: Floats, mixed: Floats, partner: Ints
 ) -> pd.DataFrame:
-    """How frequent, how well used and how often confused each label is."""
+    """Frequency, use and confusions of each label."""
     given = data.votes.sum(axis=0)
     right = np.diagonal(joint, axis1=1, axis2=2)
     at = np.arange(data.n_labels)

@@ -1,4 +1,4 @@
-"""What counting two labels as one would do to agreement and to accuracy."""
+"""Effect of counting two labels as one on agreement and accuracy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What confusion matrices are worth: accuracy, skill, bits; of coders on every draw."""
+"""Accuracy, skill and information of confusion matrices; of coders on every draw."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def accuracy(prevalence: Floats, confusion: Floats) -> Floats:
 
 
 def says(prevalence: Floats, confusion: Floats) -> Floats:
-    """How often a coder says each label, sum_k prevalence_k confusion_jkl, [..., coder, label]."""
+    """Rate of each label of a coder, sum_k prevalence_k confusion_jkl, [..., coder, label]."""
     out: Floats = (prevalence[..., None, None, :] @ confusion)[..., 0, :]
     return out
 
@@ -150,7 +150,7 @@ def doubtful(values: Floats) -> bool:
 
 
 def no_signal(values: Floats) -> str:
-    """Say that labels with such a signal tell nothing, or may tell nothing."""
+    """Warn that labels with such a signal tell nothing, or may tell nothing."""
     value = float(np.median(values))
     if not values.any():
         return (

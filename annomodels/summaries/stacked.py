@@ -1,4 +1,4 @@
-"""What a fit keeps of a stack: mixtures of its members, and draws of how sharp they are taken."""
+"""Stack as a fit keeps it: mixtures of its members, and draws of how sharp they are taken."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 
 import numpy as np
 
@@ -55,6 +56,18 @@ def draws(fit, name):
     """Draws of a variable, chains one after the other."""
     values = fit.tree["posterior"][name].values
     return values.reshape(-1, *values.shape[2:])
+
+
+def assert_same(fit, reference):
+    """Compare draws to the bit, classes and densities to rounding, and the modes of the chains."""
+    for name, values in reference.tree["posterior"].data_vars.items():
+        np.testing.assert_array_equal(fit.tree["posterior"][name].values, values.values)
+    for group in ("truth", "sample_stats"):
+        for name, values in reference.tree[group].data_vars.items():
+            found = fit.tree[group][name].values
+            np.testing.assert_allclose(found, values.values, rtol=1e-7, atol=1e-12)
+    modes, wanted = (json.loads(each.tree.attrs.get("modes", "[]")) for each in (fit, reference))
+    assert [mode["share"] for mode in modes] == [mode["share"] for mode in wanted]
 
 
 def mean_and_error(values):

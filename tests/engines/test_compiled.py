@@ -6,19 +6,16 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
+from crowds import assert_same, simulate
 
 import annomodels as am
 from annomodels.engines.pymc import compiled
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
-from annomodels.models.interval import Interval
-from annomodels.models.numeric import numeric_labels
-from annomodels.priors import Beta, Diagonal, Dirichlet
+from annomodels.priors import Diagonal, Dirichlet
 
 OPTIONS = {"engine": "nuts", "chains": 2, "draws": 60, "warmup": 200, "seed": 3}
 TWO_LABELS = ("beta-binomial-by-item",)
@@ -57,23 +54,6 @@ def test_other_data_of_any_size_have_the_same_graph(model):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["dawid-skene", "guess-level", "beta-binomial-by-item"])
-def test_known_gold_of_other_items_has_the_same_graph(model):
-    first = key(model, crowd(1, model, gold=3))
-    assert key(model, crowd(2, model, gold=9)) == first
-    assert key(model, crowd(1, model)) != first
-
-
-@pytest.mark.slow
-def test_groups_of_coders_are_data():
-    data = crowd(1)
-    first = key(am.models.GroupedCoders(groups={"c0": "a", "c1": "a"}), data)
-    assert key(am.models.GroupedCoders(groups={"c3": "a"}), data) == first
-    assert key(am.models.GroupedCoders(groups={"c3": "a", "c4": "b"}), data) != first
-    assert key(am.models.HierarchicalDawidSkene(), data) != first
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "other",
     [
@@ -97,37 +77,6 @@ def test_groups_of_coders_are_data():
 )
 def test_other_priors_and_models_have_graphs_of_their_own(other):
     assert key(other, crowd(1)) != key("hierarchical", crowd(1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "options", [{"difficulty": 2.0}, {"nodes": 11}, {"by_class": True}, {"guessing": Beta(2, 8)}]
-)
-def test_other_options_have_graphs_of_their_own(options):
-    data = crowd(1)
-    assert key(am.models.ScalarDifficulty(**options), data) != key("scalar-difficulty", data)
-
-
-@pytest.mark.parametrize("other", [{"n_coders": 7}, {"n_labels": 4}], ids=["coders", "labels"])
-def test_parameters_of_another_number_have_a_graph_of_their_own(other):
-    assert key("mace", crowd(1, **other)) != key("mace", crowd(1))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("step", [None, 1.0], ids=["exact", "rounded"])
-def test_the_interval_model_shares_its_graph(step):
-    def of(seed, n_items=12):
-        rng = np.random.default_rng(seed)
-        rows = [
-            (i, f"c{j}", float(np.round(5 * rng.normal() + 20)))
-            for i in range(n_items)
-            for j in range(3)
-        ]
-        labels = numeric_labels(am.Annotations.from_records(rows), step=step)
-        coords = {"coder": ["a", "b", "c"], "item": [str(i) for i in range(n_items)]}
-        return compiled.graph_key(Interval().build(labels, coords))
-
-    assert of(1) == of(2) != of(1, n_items=13)
 
 
 @pytest.mark.few("mace")
@@ -176,21 +125,6 @@ def count(monkeypatch):
     compiled.forget()
 
 
-def test_code_that_was_not_used_for_long_is_dropped(monkeypatch):
-    import nutpie
-
-    found = []
-    monkeypatch.setattr(nutpie, "compile_pymc_model", lambda m, **_: found.append(m) or m)
-    monkeypatch.setattr(compiled, "KEPT", 2)
-    monkeypatch.setattr(compiled, "graph_key", lambda model: model)
-    monkeypatch.setattr(compiled, "_finished", lambda code, *_: code)
-    compiled.forget()
-    for model in ("a", "b", "a", "c", "a", "b"):
-        compiled.compiled(model, {})
-    assert found == ["a", "b", "c", "b"]
-    compiled.forget()
-
-
 def test_code_is_compiled_without_reordering_of_sums():
     from pytensor import config
 
@@ -226,12 +160,6 @@ def test_the_first_fit_of_a_machine_draws_as_later_ones_do(tmp_path):
         )
         found.append(np.load(path))
     np.testing.assert_array_equal(*found)
-
-
-def assert_same(fit, wanted):
-    for name, values in wanted.tree["posterior"].data_vars.items():
-        np.testing.assert_array_equal(fit.tree["posterior"][name].values, values.values)
-    np.testing.assert_array_equal(p_truth(fit), p_truth(wanted))
 
 
 @pytest.mark.calibration
@@ -301,9 +229,3 @@ def test_fields_of_a_model_that_other_data_change_are_found():
 
     assert of([1.0, 2.0], hidden=False) == of([2.0], hidden=False)
     assert of([1.0, 2.0], hidden=True) != of([1.0, 3.0], hidden=True)
-
-
-@pytest.mark.slow
-def test_a_model_is_a_value_and_its_copy_shares_the_graph():
-    model = am.models.HierarchicalDawidSkene()
-    assert key(replace(model), crowd(1)) == key(model, crowd(1))

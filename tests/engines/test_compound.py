@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from crowds import p_truth, simulate
 
 import annomodels as am
 from annomodels.engines.pymc import compiled, compound
 from annomodels.engines.pymc.compound import sample_compound
-from annomodels.engines.pymc.steps import compiled_steps
 from annomodels.engines.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -143,35 +141,6 @@ def test_the_log_density_is_that_of_the_draw(quick):
     )
 
 
-def test_the_acceptance_rate_is_no_part_of_what_is_kept(quick, count):
-    def sizes(target):
-        settings = Settings(chains=1, draws=20, warmup=WARMUP, seed=3, target_accept=target)
-        return sample_compound(small(DATA), START, settings)[0]["posterior"]["m"].values
-
-    first = sizes(0.9)
-    made = len(count)
-    assert not np.array_equal(sizes(0.6), first)
-    np.testing.assert_array_equal(sizes(0.9), first)
-    assert len(count) == made
-
-
-@pytest.mark.calibration
-def test_another_prior_compiles_anew(quick, count):
-    compiled_steps(small(DATA), START)
-    made = len(count)
-    compiled_steps(small(DATA, spread=4.0), START)
-    assert len(count) == 2 * made
-
-
-@pytest.mark.calibration
-def test_steps_that_were_not_used_for_long_are_dropped(quick, count, monkeypatch):
-    monkeypatch.setattr(compiled, "KEPT", 1)
-    first = compiled_steps(small(DATA), START)
-    assert compiled_steps(small(MORE_DATA), START) is first
-    compiled_steps(small(DATA, spread=4.0), START)
-    assert compiled_steps(small(DATA), START) is not first
-
-
 def told(stop_at):
     """Give settings whose run is interrupted when it tells of a draw, and what it tells."""
     heard = []
@@ -243,33 +212,3 @@ def test_fits_in_threads_do_not_take_each_others_data(quick, count):
     assert len(count) == made
     for (tree, _), want in zip(found, wanted, strict=True):
         assert_same(values(tree), want)
-
-
-OPTIONS = {"engine": "nuts", "chains": 2, "draws": 40, "warmup": 100, "seed": 3}
-
-
-def crowd(seed, n_items):
-    """Labels of a simulated crowd."""
-    return simulate(np.random.default_rng(seed), n_items, 4, 2, per_item=3)[0]
-
-
-@pytest.mark.nuts
-@pytest.mark.calibration
-@pytest.mark.parametrize(
-    "model", [am.models.Spammers(), am.models.Ambiguous()], ids=lambda m: m.name
-)
-def test_a_second_fit_does_not_compile_and_draws_as_the_first_would(model, count, monkeypatch):
-    monkeypatch.setattr(compound, "LEAST_WARMUP", 100)
-    data = crowd(2, 30)
-    am.fit(crowd(1, 20), model, **OPTIONS)
-    made = len(count)
-    second = am.fit(data, model, **OPTIONS)
-    assert len(count) == made
-    compiled.forget()
-    wanted = am.fit(data, model, **OPTIONS)
-    assert len(count) == 2 * made
-    for name, array in wanted.tree["posterior"].data_vars.items():
-        np.testing.assert_array_equal(second.tree["posterior"][name].values, array.values)
-    np.testing.assert_array_equal(p_truth(second), p_truth(wanted))
-    first, last = second.tree["posterior"]["spammer_share"].values
-    assert not np.array_equal(first, last)

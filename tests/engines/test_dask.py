@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, simulate
+from crowds import assert_same, p_truth, simulate
 
 import annomodels as am
 
@@ -48,14 +48,6 @@ def _cluster():
     )
     with cluster, distributed.Client(cluster) as client:
         yield client
-
-
-def assert_same(fit, reference):
-    for name in reference.tree["posterior"].data_vars:
-        np.testing.assert_array_equal(draws(fit, name), draws(reference, name))
-    for name in ("p_truth", "p_truth_mcse", "conditional_entropy"):
-        found, wanted = fit.tree["truth"][name].values, reference.tree["truth"][name].values
-        np.testing.assert_allclose(found, wanted, atol=1e-12)
 
 
 def test_the_draws_are_those_of_one_process(data, client):

@@ -7,7 +7,6 @@ import pytest
 from crowds import draws, p_truth
 
 import annomodels as am
-from annomodels.engines.pymc import nuts
 
 pytestmark = pytest.mark.nuts
 
@@ -48,23 +47,3 @@ def test_truth_difficulty_and_ability_are_recovered():
     low, high = np.quantile(draws(fit, "ability")[:, order], [0.05, 0.95], axis=0)
     assert ((low < ability) & (ability < high)).mean() > 0.7
     assert fit.tree["sample_stats"]["diverging"].values.mean() <= 0.0025
-
-
-@pytest.mark.calibration
-def test_chains_started_in_swapped_classes_find_back(monkeypatch):
-    data, truth, _, _ = simulated(5, 2, 150, 6, 6, 0.8)
-    good = nuts.start_point
-
-    def swapped(model, codes):
-        start = good(model, codes)
-        start["ability"] = -start["ability"][:, ::-1]
-        start["prevalence"] = start["prevalence"][::-1]
-        start["level"] = np.array(0.1)
-        return start
-
-    monkeypatch.setattr(nuts, "start_point", swapped)
-    fit = am.fit(data, "scalar-difficulty", chains=2, draws=800, seed=1)
-    # with the parameters known 85 % would be right, in swapped classes 15 %
-    assert (p_truth(fit).argmax(axis=1) == truth).mean() > 0.78
-    assert (draws(fit, "mean_ability").mean(axis=1) > 0).all()
-    assert fit.tree.attrs["rhat_max"] < 1.05

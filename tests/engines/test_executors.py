@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import multiprocessing
 import operator
 import threading
@@ -13,12 +12,11 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from crowds import draws, p_truth, simulate
+from crowds import assert_same, draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import rounds
 from annomodels.engines.em import class_probabilities, climb, climb_source
-from annomodels.engines.source.itemsums import ItemSums
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import items_of, state_from_shares, vote_shares
@@ -56,19 +54,6 @@ def processes():
     crew = Processes(2)
     yield crew
     crew.close()
-
-
-def assert_same(fit, reference):
-    for name in reference.tree["posterior"].data_vars:
-        np.testing.assert_array_equal(draws(fit, name), draws(reference, name))
-    for name in ("p_truth", "p_truth_mcse", "conditional_entropy"):
-        found, wanted = fit.tree["truth"][name].values, reference.tree["truth"][name].values
-        np.testing.assert_allclose(found, wanted, atol=1e-12)
-    np.testing.assert_allclose(
-        fit.tree["sample_stats"]["lp"].values, reference.tree["sample_stats"]["lp"].values
-    )
-    modes, wanted = (json.loads(each.tree.attrs["modes"]) for each in (fit, reference))
-    assert [mode["share"] for mode in modes] == [mode["share"] for mode in wanted]
 
 
 @pytest.mark.parametrize("executor", ["serial", "threads"])
@@ -165,21 +150,6 @@ def test_known_gold_is_clamped(data):
     fit = am.fit(known, "hierarchical", executor="threads", partitions=4, **options)
     assert_same(fit, am.fit(known, "hierarchical", **options))
     np.testing.assert_array_equal(p_truth(fit)[-1], [1, 0, 0])
-
-
-@pytest.mark.calibration
-def test_coders_who_do_not_know_have_the_same_draws():
-    """Shadows that say who answered are no voters when classes are put in order."""
-    rng = np.random.default_rng(9)
-    rows = []
-    for i in range(60):
-        for j in rng.choice(7, 4, replace=False):
-            said = "ab"[int(rng.random() < (0.8 if i % 2 else 0.3))]
-            rows.append((i, int(j), "dk" if rng.random() < 0.15 else said))
-    data = am.Annotations.from_records(rows, dont_know=["dk"])
-    for executor in ("serial", "threads"):
-        fit = am.fit(data, "dawid-skene", executor=executor, threads=2, **OPTIONS)
-        assert_same(fit, am.fit(data, "dawid-skene", **OPTIONS))
 
 
 @pytest.mark.calibration
@@ -291,22 +261,6 @@ def test_what_a_killed_run_left_behind_is_dropped(data):
     for token in ("killed", "new", "newer"):
         held.forget(token)
     assert set(held.HELD) == before
-
-
-def test_sums_know_what_they_lack():
-    sums = ItemSums(1, 2, stage=1, length=3)
-    for draw in (0, 1, 2, 3, 4):
-        assert sums.wants(draw)
-        sums.note(draw)
-    assert not sums.wants(1)
-    assert not sums.wants(4)
-    assert sums.missing(5) == []
-    assert sums.missing(4) == [1]
-    assert sums.wants(7)  # 5 and 6 were added elsewhere: the open batch is of no use
-    sums.note(7)
-    assert sums.missing(9) == [1, 2]
-    assert sums.missing(2) == [0]  # more was added than was kept: all is taken up again
-    assert sums.missing(9) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("model", FAMILY)

@@ -244,14 +244,6 @@ def test_labels_of_known_truth_are_counted_and_only_the_others_are_uncertain(dat
     assert np.median(odds) == pytest.approx(np.log(3), abs=0.02)
 
 
-def test_the_same_seed_gives_the_same_numbers_in_any_number_of_threads(plain):
-    again = am.fit(plain.data, "stack", threads=1, **OPTIONS)
-    np.testing.assert_array_equal(p_truth(plain), p_truth(again))
-    for name in ("prevalence", "confusion"):
-        one, other = (fit.tree["posterior"][name].values for fit in (plain, again))
-        np.testing.assert_array_equal(one, other)
-
-
 def test_known_gold_is_kept_and_taught(data, plain):
     labels, truth = data
     # other labels than the true ones, by no rule that a coder could follow

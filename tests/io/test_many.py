@@ -182,10 +182,10 @@ def test_a_tool_that_writes_a_file_for_each_coder_is_known_by_names_too(folder: 
 
 @pytest.mark.parametrize("paths", [[None], [5], {"ana": 5}, [b"a.csv"]])
 def test_what_is_no_path_is_said(paths: object) -> None:
-    with pytest.raises(AnnotationError, match="File names were expected"):
+    with pytest.raises(AnnotationError, match="A file name was expected"):
         read(paths)  # type: ignore[arg-type]
     if not isinstance(paths, dict):
-        with pytest.raises(AnnotationError, match="File names were expected"):
+        with pytest.raises(AnnotationError, match="A file name was expected"):
             scan(paths)  # type: ignore[arg-type]
 
 

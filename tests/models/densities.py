@@ -89,8 +89,9 @@ def density_at_the_start(model, data):
 
     pymc_model = built(model, data)
     start = start_point(model, encode(data, shared=model.shared))
-    assert set(start) == {variable.name for variable in pymc_model.free_RVs}
-    overrides = {pymc_model[name]: value for name, value in start.items()}
+    overrides = {
+        variable: start[variable.name].astype(variable.dtype) for variable in pymc_model.free_RVs
+    }
     point = make_initial_point_fn(
         model=pymc_model, overrides=overrides, return_transformed=True
     )(0)  # fmt: skip
@@ -100,7 +101,8 @@ def density_at_the_start(model, data):
         mode="FAST_COMPILE",
     )
     value, gradient = density(point)
-    return float(value), np.asarray(gradient), sum(np.size(x) for x in point.values())
+    free = sum(np.size(point[variable.name]) for variable in pymc_model.continuous_value_vars)
+    return float(value), np.asarray(gradient), free
 
 
 def said_of(v, coder, label, hard, k):

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
+from densities import built, evaluate
 
 import annomodels as am
 from annomodels.data.schema import RawResult, conform, data_of
-from annomodels.engines.em import climb, expect
+from annomodels.engines.em import expect
 from annomodels.engines.pymc.nuts import state_of
-from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.answering import MEAN, SPREAD, Answering
 from annomodels.models.encoded import encode, expanded
@@ -78,20 +78,6 @@ def test_expected_counts_are_those_of_rectangular_rows(base, kinds, rng):
     np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
 
 
-def test_the_factors_are_those_of_a_dirichlet_row(rng):
-    """Dirichlet rows of K + 1 labels: the last entry is Beta, apart from the shares of the rest."""
-    from scipy.stats import beta, dirichlet
-
-    alpha = np.array([3.0, 1.5, 0.7, 2.2])
-    differences = []
-    for x in rng.dirichlet(alpha, 5):
-        d = x[3]
-        factored = beta.logpdf(d, 2.2, 5.2) + dirichlet.logpdf(x[:3] / (1 - d), alpha[:3])
-        # the Jacobian of (x_1, x_2, d) -> (shares, d) is (1 - d)^2
-        differences.append(dirichlet.logpdf(x, alpha) - factored + 2 * np.log1p(-d))
-    np.testing.assert_allclose(differences, 0.0, atol=1e-9)
-
-
 @pytest.mark.few("hierarchical")
 @pytest.mark.nuts
 @pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
@@ -100,39 +86,19 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     data = tiny(rng, ("dk", "skip"))
     model = Answering(resolve(base)).with_data(data)
     seen = expanded(data)
-    codes, known = encode(seen), seen.coords
-    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
-    built = model.build(codes, {**coords, **model.coords(coords["label"])})
-    used = [p.name for p in model.drawn_parameters(3) if p.name in built.named_vars]
-    wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in used)])
-    logp = built.compile_fn(
-        [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
-    )
+    codes, used = encode(seen), [p.name for p in model.drawn_parameters(3)]
     differences = []
-    for _ in range(4):
-        start = built.initial_point()
-        point = {key: value + rng.normal(0, 0.3, np.shape(value)) for key, value in start.items()}
-        total, potential, *drawn = map(np.asarray, logp(point))
-        drawn = {name: value[None, None] for name, value in zip(used, drawn, strict=True)}
+    for found, prior, potential in evaluate(model, seen, rng, 4, 0.3):
+        drawn = {name: found[name][None, None] for name in used if name in found}
         values = {name: value[0, 0] for name, value in model.whole(drawn).items()}
         state = state_of(values)
         enumerated = by_hand(data, values["prevalence"], *separated(model, state))[0]
-        assert float(potential) == pytest.approx(enumerated, rel=1e-9)
-        differences.append(float(total) - expect(codes, state)[3] - model.log_prior(state))
+        assert potential == pytest.approx(enumerated, rel=1e-9)
+        differences.append(prior + potential - expect(codes, state)[3] - model.log_prior(state))
     assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
     start = model.sampler_start(model.sample_parameters(data.n_coders, 3, rng))
-    assert {each.name for each in built.free_RVs} <= set(start)
-    for each in built.free_RVs:
+    for each in built(model, seen).free_RVs:
         assert np.shape(start[each.name]) == tuple(each.shape.eval())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("base", ["dawid-skene", "hierarchical"])
-def test_em_never_goes_down(base, rng):
-    data = tiny(rng, n_items=15)
-    model, codes = Answering(resolve(base)).with_data(data), encode(expanded(data))
-    mode = climb(model, codes, state_from_shares(model, codes, vote_shares(codes)))
-    assert (np.diff(mode.trace) > -1e-9 * abs(mode.objective)).all()
 
 
 @pytest.mark.slow

@@ -117,7 +117,10 @@ def test_terms_that_cannot_be_told_apart_are_refused():
         ([{"name": "ana", "years": 1}], "no columns about coders"),
         ({"ana": 3.0}, "no columns about coders"),
         ({"ana": {}, "ben": {}}, "no column beside the coders"),
-        ([{"coder": "a", "x": 1}, {"coder": "a", "x": 2}], "more than one row"),
+        (
+            [{"coder": "a", "x": 1, "y": "a"}, {"coder": "a", "x": 1, "y": "b"}],
+            r"1 coder\(s\) have more than one row, and these differ in 'y'",
+        ),
     ],
 )
 def test_what_is_no_table_of_coders_is_refused(table, what):

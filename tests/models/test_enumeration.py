@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from densities import evaluate
 from enumeration import enumerate_truths, tiny
 from scipy.special import logsumexp
 
 from annomodels.engines.em import expect
-from annomodels.engines.pymc.nuts import start_point, state_of
+from annomodels.engines.pymc.nuts import state_of
 from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import ConfusionModel, emission_logp
 from annomodels.models.conjugate import ConjugateModel
@@ -85,12 +86,6 @@ def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
     assert np.abs(sizes / n_draws - p_truth.sum(axis=0)).max() < error
 
 
-def _names(data, model):
-    labels = [str(name) for name in data.labels]
-    coders = [str(name) for name in data.coders]
-    return {"truth": labels, "label": labels, "coder": coders, **model.coords(labels)}
-
-
 @pytest.mark.few(*(f"True-{name}" for name in (*CONFUSION, "learnt strengths")))
 @pytest.mark.nuts
 @pytest.mark.parametrize("name", [*CONFUSION, pytest.param(LEARNT, id="learnt strengths")])
@@ -99,47 +94,14 @@ def _names(data, model):
 def test_pymc_density_equals_enumeration_plus_prior(name, gold, rng):
     """The joint densities of Gibbs and PyMC are one: their difference does not vary."""
     data, model, codes, _, _ = _setting(name, 3, gold, rng)
-    built = model.build(codes, _names(data, model))
-    names = [each for each in model.dims(3) if each in built.named_vars]
-    wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in names)])
-    logp = built.compile_fn(
-        [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
-    )
-    start = built.initial_point()
     differences = []
-    for _ in range(5):
-        point = {key: value + rng.normal(0, 0.3, np.shape(value)) for key, value in start.items()}
-        total, potential, *drawn = map(np.asarray, logp(point))
-        values = dict(zip(names, drawn, strict=True))
+    for values, prior, potential in evaluate(model, data, rng, 5, 0.3):
         confusion = np.broadcast_to(values["confusion"], (data.n_coders, 3, 3))
         enumerated = enumerate_truths(data, values["prevalence"], confusion)[0]
-        assert float(potential) == pytest.approx(enumerated, rel=1e-9)
+        assert potential == pytest.approx(enumerated, rel=1e-9)
         if isinstance(model, ConjugateModel):
             state = state_of(values)
             ours = expect(codes, state)[3] + model.log_prior(state)
-            differences.append(float(total) - ours)
+            differences.append(prior + potential - ours)
     if isinstance(model, ConjugateModel):
         assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.parametrize("name", CONFUSION)
-def test_gradient_is_finite_at_the_start(name, rng):
-    from pymc.initial_point import make_initial_point_fn
-
-    data = tiny(rng, n_items=8, n_coders=4)
-    model = resolve(name)
-    codes = encode(data, shared=model.shared)
-    built = model.build(codes, _names(data, model))
-    start = {k: v for k, v in start_point(model, codes).items() if k in built.named_vars}
-    point = make_initial_point_fn(
-        model=built, overrides={built[k]: v for k, v in start.items()}, return_transformed=True
-    )(0)
-    density = built.compile_fn(
-        [built.logp(), built.dlogp()], inputs=built.value_vars, mode="FAST_COMPILE"
-    )
-    value, gradient = density(point)
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
-    assert len(gradient) == sum(np.size(x) for x in point.values())

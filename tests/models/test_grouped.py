@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from densities import evaluate
 from enumeration import enumerate_truths, tiny
 
 import annomodels as am
@@ -91,26 +92,13 @@ def test_pymc_density_of_groups_equals_enumeration_plus_prior(population, rng):
     data = tiny(rng, gold=True)
     model = grouped(data, population=population)
     assert model.members == (0, 1, 0)
-    codes = encode(data)
-    known = data.coords
-    coords = {dim: known[dim] for dim in ("truth", "label", "coder")}
-    built = model.build(codes, {**coords, **model.coords(coords["label"])})
-    used = [each for each in model.dims(3) if each in built.named_vars]
-    assert "group_population" in used
-    wanted = built.replace_rvs_by_values([built["labels"], *(built[each] for each in used)])
-    logp = built.compile_fn(
-        [built.logp(jacobian=False), *wanted], inputs=built.value_vars, mode="FAST_COMPILE"
-    )
-    differences = []
-    for _ in range(5):
-        start = built.initial_point()
-        point = {key: value + rng.normal(0, 0.3, np.shape(value)) for key, value in start.items()}
-        total, potential, *drawn = map(np.asarray, logp(point))
-        values = dict(zip(used, drawn, strict=True))
+    codes, differences = encode(data), []
+    for values, prior, potential in evaluate(model, data, rng, 5, 0.3):
+        assert "group_population" in values
         enumerated = enumerate_truths(data, values["prevalence"], values["confusion"])[0]
-        assert float(potential) == pytest.approx(enumerated, rel=1e-9)
+        assert potential == pytest.approx(enumerated, rel=1e-9)
         state = state_of(values)
-        differences.append(float(total) - expect(codes, state)[3] - model.log_prior(state))
+        differences.append(prior + potential - expect(codes, state)[3] - model.log_prior(state))
     assert np.ptp(differences) < 1e-8 * max(1.0, abs(differences[0]))
 
 

@@ -160,47 +160,8 @@ def test_items_with_the_same_labels_are_one_pattern_only_if_they_are_of_one_kind
 # -- what is refused -----------------------------------------------------------------------------
 
 
-def test_everything_that_is_wrong_is_said_at_once():
-    data, table = known_items()
-    table["i0"] |= {"length": None}
-    table["i1"] |= {"length": math.inf}
-    table["i2"] |= {"genre": 3}
-    for row in table.values():
-        row["team"] = "blue"
-    del table["i5"]
-    table["elsewhere"] = {"length": 3, "genre": "chat", "team": "blue"}
-    with pytest.raises(AnnotationError) as caught:
-        SD(item_covariates=table).with_data(data)
-    assert [(each.what, each.where) for each in caught.value.problems] == [
-        ("Covariates lack a row for 1 item of the data.", "item i5"),
-        ("The column 'length' is empty for 1 item.", "item i0"),
-        ("The column 'genre' holds numbers and texts.", caught.value.problems[2].where),
-        ("The column 'team' is 'blue' for every item: it has no effect.", "team"),
-    ]
-    assert all(each.remedy for each in caught.value.problems)
-
-
-@pytest.mark.parametrize(
-    ("table", "what"),
-    [
-        ("items.csv", r'no columns about items(.|\n)*column "item"'),
-        ({"i0": {}, "i1": {}}, "no column beside the items"),
-        (
-            [{"item": "i0", "x": 1, "said": "a"}, {"item": "i0", "x": 1, "said": "b"}],
-            r"1 item with more than one row, which differ in 'said'",
-        ),
-    ],
-)
-def test_what_is_no_table_of_items_is_refused(table, what):
-    with pytest.raises(AnnotationError, match=what):
-        SD(item_covariates=table)
-
-
 def test_terms_that_cannot_be_told_apart_are_refused():
     data, table = known_items()
-    twice = {name: {"a": row["length"], "b": 2 * row["length"]} for name, row in table.items()}
-    with pytest.raises(AnnotationError, match="2 terms of covariates cannot be identified from 12"):
-        SD(item_covariates=twice).with_data(data)
     each = {name: {"who": name} for name in table}
     SD(item_covariates={**each, "i0": {"who": "i1"}}).with_data(data)
     more = {name: {"who": name, "length": row["length"]} for name, row in table.items()}

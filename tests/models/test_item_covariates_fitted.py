@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 
@@ -183,44 +182,6 @@ def test_the_check_says_which_terms_the_labels_cannot_tell():
     ):  # fmt: skip
         assert reason in found["sentence"]
     assert "fine" not in found["sentence"]
-
-
-@pytest.mark.nuts
-@pytest.mark.calibration
-def test_without_effect_the_posterior_is_that_without_columns():
-    """Coefficients that are held at zero: all else within four Monte Carlo errors."""
-    import arviz as az
-
-    data, table, _ = crowd((0.0, 0.0), 4, n_items=80)
-    known = SD(item_covariates=table).item_covariates
-    still = SD(item_covariates=dataclasses.replace(known, spread=1e-6))
-    fits = [am.fit(data, m, chains=4, draws=500, seed=3) for m in (still, SD(nodes=41))]
-    for name in ("prevalence", "mean_ability", "ability_scale", "difficulty_scale", "ability"):
-        both = [fit.tree["posterior"].to_dataset()[[name]] for fit in fits]
-        gap = np.abs(np.subtract(*(each[name].values.mean(axis=(0, 1)) for each in both)))
-        assert (gap < 4 * np.hypot(*(az.mcse(each)[name].values for each in both))).all(), name
-    p = [fit.tree["truth"].to_dataset() for fit in fits]
-    error = 4 * np.hypot(*(each["p_truth_mcse"].values for each in p)) + 1e-3
-    assert (np.abs(p[0]["p_truth"].values - p[1]["p_truth"].values) < error).all()
-
-
-@pytest.mark.nuts
-@pytest.mark.calibration
-def test_draws_are_those_of_the_pymc_model(monkeypatch):
-    """NUTS over the compiled loops and over PyMC: means and spreads within four errors."""
-    import arviz as az
-
-    data, table, _ = crowd((0.6, -0.5), 6, n_items=40)
-    model, options = SD(item_covariates=table), {"chains": 4, "draws": 500, "seed": 3}
-    own = am.fit(data, model, **options)
-    monkeypatch.setattr(SD, "density", lambda *_: None)
-    pymc = am.fit(data, model, **options)
-    for name in ("prevalence", "mean_ability", "difficulty_scale", "ability", "item_effect"):
-        both = [fit.tree["posterior"].to_dataset()[[name]] for fit in (own, pymc)]
-        for method, of in (("mean", np.mean), ("sd", np.std)):
-            errors = [az.mcse(found, method=method)[name].values for found in both]
-            gap = np.abs(np.subtract(*(of(each[name].values, axis=(0, 1)) for each in both)))
-            assert (gap < 4 * np.hypot(*errors)).all(), (name, method)
 
 
 @pytest.mark.nuts

@@ -105,29 +105,6 @@ def test_population_mode_is_a_stationary_point(rng):
     )
 
 
-def test_population_mode_takes_one_thread_of_linear_algebra(monkeypatch, rng):
-    """Several wait for each other ten times as long as one works, for three labels as for many."""
-    from threadpoolctl import ThreadpoolController
-
-    from annomodels.models import population
-    from annomodels.priors import LogNormal
-
-    libraries = ThreadpoolController().select(user_api="blas")
-    loss, seen = population._loss, []
-
-    def watched(*args):
-        seen.extend(each["num_threads"] for each in libraries.info())
-        return loss(*args)
-
-    monkeypatch.setattr(population, "_loss", watched)
-    counts = rng.poisson(4, (7, 3, 3)).astype(float)
-    with libraries.limit(limits=2):
-        population.population_mode(counts, np.eye(3) + 1, LogNormal(10, 0.5))
-        after = {each["num_threads"] for each in libraries.info()}
-    assert set(seen) == {1}
-    assert after == {2}
-
-
 def test_equal_items_are_collapsed_with_their_multiplicity():
     data = am.datasets.load("caries")
     codes = encode(data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from densities import density_at_the_start, enumerated, evaluate, half_normal_logpdf
+from densities import enumerated, evaluate, half_normal_logpdf
 from enumeration import tiny
 from scipy.special import expit, ndtr
 from scipy.stats import dirichlet, lognorm, norm
@@ -75,16 +75,6 @@ def test_graded_response_density_equals_integration(gold, rng):
         assert potential == pytest.approx(enumerated(data, ones, of_item), abs=5e-3)
         assert prior == pytest.approx(coders_log_prior(values), abs=1e-6)
         np.testing.assert_allclose(np.diff(ndtr(edges)), values["prevalence"], atol=1e-8)
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.parametrize("model", [Ordinal(), GradedResponse()], ids=lambda m: m.name)
-def test_start_has_finite_density_and_gradient(model, rng):
-    value, gradient, free = density_at_the_start(model, tiny(rng, n_items=8, n_labels=3))
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
-    assert len(gradient) == free
 
 
 def _graded_values(rng, n_coders=6, n_labels=4):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from densities import density_at_the_start, enumerated, evaluate, half_normal_logpdf, integrate
+from densities import enumerated, evaluate, half_normal_logpdf, integrate
 from enumeration import tiny
 from scipy.special import softmax
 from scipy.stats import dirichlet, norm
@@ -67,16 +67,6 @@ def log_prior(values):
         around = norm(values["coder_location"], values["coder_spread"])
         total += around.logpdf(values["coder_logit"]).sum()
     return total
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.parametrize("name", MODELS)
-def test_start_has_finite_density_and_gradient(name, rng):
-    value, gradient, free = density_at_the_start(MODELS[name](), _crowd(rng, 3, 10, 4))
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
-    assert len(gradient) == free
 
 
 def _values(model, n_labels, n_coders, rng):

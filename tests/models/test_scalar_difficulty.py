@@ -12,9 +12,7 @@ from scipy.special import betaln, expit
 from scipy.stats import beta, norm
 
 import annomodels as am
-from annomodels.engines.pymc.nuts import start_point
 from annomodels.models.continuous.centring import centred_share
-from annomodels.models.continuous.difficulty_rows import log_rows
 from annomodels.models.continuous.quadrature import beta_nodes, normal_nodes
 from annomodels.models.encoded import encode
 from annomodels.models.states import marginals
@@ -126,16 +124,6 @@ def test_rows_are_those_of_the_formula(variant, k, rng):
     prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
     np.testing.assert_allclose(prevalence, values["prevalence"])
     np.testing.assert_allclose(confusion, values["confusion"])
-
-
-def test_two_labels_give_the_logistic_model_of_carpenter(rng):
-    ability = rng.normal(1, 1, (5, 2))
-    delta = rng.normal(0, 1, (2, 3))
-    rows = np.exp(log_rows(ability, delta, 2, np))
-    for truth in (0, 1):
-        right = expit(ability[:, truth, None] - delta[truth])
-        np.testing.assert_allclose(rows[:, truth, :, truth], right)
-        np.testing.assert_allclose(rows[:, truth, :, 1 - truth], 1 - right)
 
 
 def test_labels_are_exchangeable(rng):
@@ -252,22 +240,3 @@ def test_by_item_density_of_coins_that_are_all_alike(rng):
         known = data.gold[item]
         expected += np.log(joint.sum() if known < 0 else joint[known])
     assert float(potential) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.parametrize(("variant", "k"), [("default", 2), ("discrimination and guessing", 3)])
-def test_the_start_is_finite_and_has_the_right_shapes(variant, k, rng):
-    from pymc.initial_point import make_initial_point_fn
-
-    model = VARIANTS[variant]
-    data = tiny(rng, n_items=8, n_coders=4, n_labels=k)
-    codes, built, _, function = compiled(model, data, gradient=True)
-    start = start_point(model, codes)
-    assert set(start) == {variable.name for variable in built.free_RVs}
-    point = make_initial_point_fn(
-        model=built, overrides={built[n]: v for n, v in start.items()}, return_transformed=True
-    )(0)
-    total, gradient, *_ = function(point)
-    assert np.isfinite(total)
-    assert np.isfinite(gradient).all()

@@ -8,7 +8,6 @@ from enumeration import tiny
 from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
-from annomodels.engines.pymc.nuts import start_point
 from annomodels.engines.source.held import Block
 from annomodels.engines.source.partition import MemoryPartition
 from annomodels.engines.source.states import Keeping, states_drawn
@@ -126,30 +125,6 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
         ours += model.log_prior_of(finished)
         differences.append(float(logp(point)) - ours)
     assert np.ptp(differences) < 1e-6 * max(1.0, abs(ours))
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.parametrize("name", STATE_MODELS)
-def test_start_has_finite_density_and_gradient(name, rng):
-    from pymc.initial_point import make_initial_point_fn
-
-    data, model = tiny(rng, n_items=8, n_coders=4), resolve(name)
-    codes = encode(data)
-    coords = {dim: data.coords[dim] for dim in ("truth", "label", "coder")}
-    built = model.build(codes, {**coords, **model.coords(coords["label"])})
-    start = {k: v for k, v in start_point(model, codes).items() if k in built.named_vars}
-    if "spammer" in start:
-        start["spammer"] = start["spammer"].astype(int)
-    point = make_initial_point_fn(
-        model=built, overrides={built[k]: v for k, v in start.items()}, return_transformed=True
-    )(0)
-    density = built.compile_fn(
-        [built.logp(), built.dlogp()], inputs=built.value_vars, mode="FAST_COMPILE"
-    )
-    value, gradient = density(point)
-    assert np.isfinite(value)
-    assert np.isfinite(gradient).all()
 
 
 @pytest.mark.few("item-kinds", "ambiguous")

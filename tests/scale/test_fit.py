@@ -13,7 +13,6 @@ import pytest
 from scans import crowd, in_blocks, truths
 
 import annomodels as am
-from annomodels.engines import rounds
 from annomodels.engines.source.blocks import FilePartition
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.executors.team import Call, Serial
@@ -105,14 +104,6 @@ def test_groups_of_coders_are_fitted_as_in_memory(scans: dict[str, Scanned]) -> 
 
 
 @pytest.mark.slow
-def test_em_keeps_the_best_of_many_starts(scans: dict[str, Scanned]) -> None:
-    found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, starts=4)
-    one = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
-    assert found.tree["sample_stats"]["lp"].item() >= one.tree["sample_stats"]["lp"].item()
-    assert found.tree.attrs["starts"] == 4
-
-
-@pytest.mark.slow
 def test_summaries_are_those_of_a_fit_in_memory(told: tuple[am.Fit, am.Fit]) -> None:
     found, wanted = told
     # the share of right labels needs the labels themselves
@@ -196,36 +187,6 @@ def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, Sca
         am.fit(scans["open"], "dawid-skene", **run, executor=Stops(5))
 
 
-@pytest.mark.slow
-def test_threads_share_the_chains_of_one_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also when the run is interrupted."""
-    groups: list[list[list[int]]] = []
-    into = rounds._groups
-    monkeypatch.setattr(rounds, "_groups", lambda *args: groups.append(into(*args)) or groups[-1])
-    crowd().to_parquet(tmp_path / "labels.parquet")
-    data = am.scan(tmp_path / "labels.parquet")
-    assert len(data.blocks) == 1
-    run: dict[str, Any] = {**RUN, "chains": 3, "draws": 200, "threads": 2}
-    wanted = am.fit(data.to_annotations(), "dawid-skene", **run)
-    told: list[str] = []
-
-    def interrupt(stage: str, share: float, message: str) -> None:
-        if stage == "sampling" and share < 1.0 and not told:
-            told.append(stage)
-            raise KeyboardInterrupt
-
-    part = am.fit(data, "dawid-skene", **run, progress=interrupt)
-    assert 0 < part.tree.attrs["draws"] < 200
-    found = am.fit(data, "dawid-skene", **run)
-    assert groups == [[[0, 1], [2]]] * 2
-    for name in ("prevalence", "confusion"):
-        draws, reference = (fit.tree["posterior"][name].values for fit in (found, wanted))
-        assert np.array_equal(draws, reference)
-    assert_same_items(found, wanted)
-
-
 def test_a_block_is_held_where_there_is_no_other(
     scans: dict[str, Scanned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,13 +218,6 @@ def test_models_and_engines_that_need_memory_say_so(scans: dict[str, Scanned]) -
     for model, engine in (("dawid-skene", "nuts"), ("logit-normal", "auto"), ("easy-hard", "auto")):
         with pytest.raises(NotApplicable, match="needs the labels in memory"):
             am.fit(scans["open"], model, engine=engine)
-
-
-def test_one_coder_is_nothing_to_learn_from(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"item": ["a", "b"], "coder": "x", "label": ["1", "2"]})
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(AnnotationError, match="one coder"):
-        am.fit(am.scan(tmp_path / "a.csv"))
 
 
 def test_temporary_folders_go_with_the_fit(scans: dict[str, Scanned]) -> None:

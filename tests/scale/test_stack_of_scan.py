@@ -108,43 +108,6 @@ def test_the_page_gives_the_interval_of_wrong_labels(
     assert "overconfident if items differ" not in html
 
 
-def test_p_truth_means_what_it_says_better_than_the_votes(tmp_path: Path) -> None:
-    """On a crowd as public ones are: coders misread the same items, and labels are few."""
-    rng = np.random.default_rng(5)
-    n, each = 800, 8
-    truth = rng.random(n) < 0.4
-    hard = rng.random(n) < 0.15
-    skill = rng.normal(1.3, 0.6, 60)
-    coder = np.array([rng.choice(60, each, replace=False) for _ in range(n)])
-    odds = skill[coder] + rng.normal(0, 0.5, (n, 1)) - 1.8 * hard[:, None]
-    right = rng.random((n, each)) < 1 / (1 + np.exp(-odds))
-    label = np.where(right, truth[:, None], ~truth[:, None])
-    item = np.repeat(np.arange(n), each)
-    frame = pd.DataFrame(
-        {
-            "item": [f"{i:04d}" for i in item],
-            "coder": [f"c{j}" for j in coder.ravel()],
-            "label": np.where(label.ravel(), "yes", "no"),
-        }
-    )
-    frame.to_parquet(tmp_path / "labels.parquet")
-    data = in_blocks(tmp_path / "labels.parquet", 1000)
-
-    def loss(p: Any) -> float:
-        return float(-np.log(np.where(truth, p, 1 - p)).mean())
-
-    run: dict[str, Any] = {"chains": 2, "draws": 100, "warmup": 50, "seed": 1}
-    votes = (label.sum(axis=1) + 0.5) / (each + 1)
-    stack, alone = (
-        truths(am.fit(data, m, **run))["p_yes"].to_numpy() for m in (None, "hierarchical")
-    )
-    assert loss(stack) < 0.95 * loss(votes)
-    assert loss(alone) > loss(votes)
-    # the expected number of wrong labels is near the real one
-    wrong = ((stack > 0.5) != truth).sum()
-    assert 0.6 < np.minimum(stack, 1 - stack).sum() / wrong < 1.5
-
-
 def test_memory_does_not_grow_with_the_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,12 +146,6 @@ def test_what_cannot_be_learnt_from_is_refused(tmp_path: Path) -> None:
     alone.to_csv(tmp_path / "alone.csv", index=False)
     with pytest.raises(AnnotationError, match="one coder"):
         am.fit(am.scan(tmp_path / "alone.csv"), "stack", **RUN)
-
-
-def test_a_run_that_is_ended_stacks_what_it_has(data: Scanned) -> None:
-    fit = am.fit(data, "stack", time_limit=1e-6, **{**RUN, "chains": 1})
-    assert fit.tree.attrs["stopped"] == "time limit"
-    assert truths(fit)["n"].sum() == data.n_annotations
 
 
 def test_coders_of_a_single_label_are_taken_together(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from annomodels.summaries.draws import (
     Draws,
-    choices,
     draw_labels,
     per_item,
     thinned,
@@ -77,15 +76,6 @@ def test_thinning_spreads_over_all_chains(make):
     np.testing.assert_array_equal(some.prevalence, every.prevalence[::5])
     np.testing.assert_array_equal(some.confusion, every.confusion[::5])
     assert len(thinned(tree, world.data, budget=1)) == 1
-
-
-def test_choices_and_labels_have_the_stated_frequencies(rng):
-    p = np.array([0.2, 0.5, 0.3])
-    picked = choices(np.broadcast_to(p, (20_000, 3)), rng.random(20_000))
-    np.testing.assert_allclose(np.bincount(picked) / 20_000, p, atol=0.02)
-    confusion = rng.dirichlet(np.ones(3), size=(2, 3))
-    label = draw_labels(confusion, np.full(20_000, 1), np.full(20_000, 2), rng)
-    np.testing.assert_allclose(np.bincount(label) / 20_000, confusion[1, 2], atol=0.02)
 
 
 def test_sums_by_item_skip_items_without_labels(tiny):

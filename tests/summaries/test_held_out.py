@@ -136,8 +136,3 @@ def test_what_cannot_be_compared_is_refused(caries, small):
         am.compare([first, am.fit(first.data, "dawid-skene", engine="em", seed=1, starts=1)])
     with pytest.raises(am.errors.NotApplicable, match="item, label"):
         am.compare([first, first], by="coder")
-
-
-def test_two_fits_of_one_model_are_numbered(caries):
-    first = caries["pooled"]
-    assert sorted(am.compare([first, first]).table["model"]) == ["pooled (1)", "pooled (2)"]

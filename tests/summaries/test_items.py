@@ -67,17 +67,6 @@ def test_disagreement_counts_pairs(make):
     np.testing.assert_allclose(items(tree, data).table["disagreement"], [0.5, np.nan, 0])
 
 
-@pytest.mark.slow
-def test_few_items_are_contested_when_the_model_is_true(make):
-    for n_labels, per_item in ((2, 10), (4, 6)):
-        accuracy = np.linspace(0.5, 0.95, 15)
-        world = make.world(
-            n_items=400, n_coders=15, n_labels=n_labels, per_item=per_item, accuracy=accuracy
-        )
-        table = items(make.gibbs(world.data), world.data).table
-        assert (table["quadrant"] == "contested").mean() <= 0.05
-
-
 @pytest.mark.few("3")
 @pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [3, 5])

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.errors import NotApplicable
 from annomodels.fitting.fit import Fit
 from annomodels.models.catalog import resolve
 from annomodels.summaries.draws import thinned, truth_probabilities
@@ -120,9 +119,3 @@ def test_without_names_the_overturned_majorities_are_explained(crowd) -> None:
     sums = table[table["source"] == SUM]
     assert (sums["log_odds"] > 0).mean() > 0.9
     assert f"{len(overturned)} items of 400" in fit.why().notes[0]
-
-
-def test_a_name_that_is_no_item_is_refused_with_a_hint(repeated) -> None:
-    tree, data = repeated
-    with pytest.raises(NotApplicable, match="Did you mean 't2"):
-        why(tree, data, "tt2")

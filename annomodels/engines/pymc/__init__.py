@@ -1,4 +1,4 @@
-"""NUTS and PyMC's other step methods, on the PyMC models or on densities in loops of our own.
+"""NUTS and PyMC's other step methods, on PyMC models or on our own compiled densities.
 
 PyMC and nutpie are imported inside functions.
 """

@@ -7,11 +7,16 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.types import Floats
+from annomodels.types import AnyArray, Floats, PyMCModel
+
+if TYPE_CHECKING:
+    from nutpie.compile_pymc import CompiledPyMCModel
+    from pytensor.compile.sharedvalue import SharedVariable
+    from pytensor.graph.basic import Variable
 
 # some megabytes each
 KEPT = 16
@@ -21,14 +26,12 @@ _CODE: OrderedDict[Hashable, Any] = OrderedDict()
 _ONE_AT_A_TIME = threading.RLock()
 
 
-def compiled(pymc_model: Any, start: Mapping[str, Any], *, jitter: bool = False) -> Any:
-    """Return what nutpie samples from, compiled only if no model of the same graph was before.
-
-    Numbers of the data are values of variables (:func:`~annomodels.models.observed.observed`), so
-    that another model of the same kind, with the same priors, labels and number of coders, takes
-    the code as it is: with other labels, and with any number of items. What is the same is not
-    guessed from the model but read off its graph, see :func:`graph_key`.
-    """
+def compiled(
+    pymc_model: PyMCModel, start: Mapping[str, AnyArray], *, jitter: bool = False
+) -> CompiledPyMCModel:
+    """Return a nutpie model, compiled only if no model with the same graph was before."""
+    # Numbers of the data are values of variables, so that another model of the same kind, with the
+    # same priors, labels and number of coders, takes the code as it is, for any number of items.
     import nutpie
 
     with _ONE_AT_A_TIME:
@@ -55,12 +58,9 @@ def kept(key: Hashable, make: Callable[[], Any]) -> Any:
 
 @contextmanager
 def repeatable() -> Iterator[None]:
-    """Have PyTensor compile code that gives the same numbers in every process.
-
-    By itself it lets sums be reordered. That depends on which functions are compiled together, thus
-    on which ones an earlier process left on disk, so that a seed would not settle the draws: on a
-    new machine the first fit would be another than all that follow.
-    """
+    """Let PyTensor compile code that gives the same numbers in every process."""
+    # By default it lets sums be reordered, depending on which functions are compiled together and
+    # thus on which ones an earlier process left on disk: a seed would not determine the draws.
     from pytensor import config
 
     with config.change_flags(numba__fastmath=False):
@@ -73,26 +73,11 @@ def forget() -> None:
         _CODE.clear()
 
 
-def graph_key(pymc_model: Any) -> Hashable:
-    """Everything that the code of a model depends on, as one value that can be compared.
-
-    These are the operations of the graph of its log density and of its variables in their order,
-    the constants in it, the names and types of its inputs, and the lengths of its dimensions. The
-    values of data variables are not among them.
-
-    Examples
-    --------
-    >>> import pymc as pm
-    >>> def built(spread, data):
-    ...     with pm.Model() as model:
-    ...         x = pm.Normal("x", 0.0, spread)
-    ...         pm.Potential("y", ((x - pm.Data("data", data)) ** 2).sum())
-    ...     return model
-    >>> graph_key(built(1.0, [1.0])) == graph_key(built(1.0, [2.0, 3.0]))
-    True
-    >>> graph_key(built(1.0, [1.0])) == graph_key(built(2.0, [1.0]))
-    False
-    """
+def graph_key(pymc_model: PyMCModel) -> Hashable:
+    """Return everything that the code of a model depends on, as one comparable value."""
+    # These are the operations of the graph of its log density and of its variables in their order,
+    # the constants in it, the names and types of its inputs, and the lengths of its dimensions, but
+    # not the values of data variables.
     from pytensor.compile.sharedvalue import SharedVariable
     from pytensor.graph.basic import Constant
     from pytensor.graph.traversal import toposort
@@ -102,7 +87,7 @@ def graph_key(pymc_model: Any) -> Hashable:
     place: dict[Any, int] = {}
     parts: list[Hashable] = []
 
-    def seen(variable: Any) -> int:
+    def seen(variable: Variable) -> int:
         if variable not in place:
             place[variable] = len(parts)
             if isinstance(variable, Constant):
@@ -128,23 +113,25 @@ def graph_key(pymc_model: Any) -> Hashable:
     )
 
 
-def _length(size: Any) -> Any:
-    return size.get_value() if hasattr(size, "get_value") else size.eval()
+def _length(size: Variable) -> AnyArray:
+    return np.asarray(size.get_value() if hasattr(size, "get_value") else size.eval())
 
 
-def holders(pymc_model: Any) -> dict[str, Any]:
-    """Give the variables of a model that hold a value, by name: data and lengths of dimensions."""
+def holders(pymc_model: PyMCModel) -> dict[str, SharedVariable]:
+    """Return the variables of a model that hold a value: data and lengths of dimensions."""
     lengths = pymc_model.dim_lengths.values()
     found = [*pymc_model.data_vars, *(size for size in lengths if hasattr(size, "get_value"))]
     return {holder.name: holder for holder in found}
 
 
-def data_values(pymc_model: Any) -> dict[str, Any]:
+def data_values(pymc_model: PyMCModel) -> dict[str, AnyArray]:
     """Return the values of everything in a model that holds a value, by name."""
     return {name: held.get_value(borrow=True) for name, held in holders(pymc_model).items()}
 
 
-def _finished(code: Any, pymc_model: Any, start: Mapping[str, Any], jitter: bool) -> Any:
+def _finished(
+    code: CompiledPyMCModel, pymc_model: PyMCModel, start: Mapping[str, AnyArray], jitter: bool
+) -> CompiledPyMCModel:
     """Return the code the data of a model, its names and where its chains begin."""
     import pandas as pd
 
@@ -156,8 +143,11 @@ def _finished(code: Any, pymc_model: Any, start: Mapping[str, Any], jitter: bool
 
 
 def _starts(
-    pymc_model: Any, start: Mapping[str, Any], shapes: dict[str, tuple[int, ...]], jitter: bool
-) -> Callable[[Any], Floats]:
+    pymc_model: PyMCModel,
+    start: Mapping[str, AnyArray],
+    shapes: dict[str, tuple[int, ...]],
+    jitter: bool,
+) -> Callable[[int | None], Floats]:
     """Make the function from a seed to the place where a chain begins, as nutpie takes it."""
     from pymc.initial_point import make_initial_point_fn
 
@@ -171,7 +161,7 @@ def _starts(
     names = [pymc_model.rvs_to_values[free].name for free in pymc_model.free_RVs]
     one_at_a_time = threading.Lock()
 
-    def begin(seed: Any = None) -> Floats:
+    def begin(seed: int | None = None) -> Floats:
         with one_at_a_time:
             found = point(seed)
         for name in names:

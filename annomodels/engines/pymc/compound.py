@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,20 +12,21 @@ from annomodels.engines.pymc.compiled import data_values
 from annomodels.engines.pymc.steps import Steps, compiled_steps
 from annomodels.engines.settings import Clock, Settings
 from annomodels.errors import EngineError
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, PyMCModel
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 # NUTS learns its step size and the scales of the variables from them
 LEAST_WARMUP = 300
 
 
 def sample_compound(
-    pymc_model: Any, start: dict[str, AnyArray], settings: Settings
-) -> tuple[Any, str]:
-    """Sample by a compound step: NUTS for what is continuous, Gibbs-Metropolis for the rest.
-
-    The steps are PyMC's, compiled once for all chains and for all models of the same graph. Chains
-    run one after the other; with a time limit each has its share of it.
-    """
+    pymc_model: PyMCModel, start: dict[str, AnyArray], settings: Settings
+) -> tuple[xr.DataTree, str]:
+    """Sample by a compound step: NUTS for continuous variables, Gibbs-Metropolis for the others."""
+    # The steps are compiled once for all chains and for all models of the same graph. Chains run
+    # one after the other; with a time limit each has its share of it.
     seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
     given = data_values(pymc_model)
     chains: list[_Chain] = []
@@ -56,7 +58,7 @@ class _Chain:
         self.diverging = np.zeros(settings.draws, dtype=bool)
 
     def run(
-        self, steps: Steps, given: dict[str, Any], point: dict[str, AnyArray], seed: int
+        self, steps: Steps, given: Mapping[str, AnyArray], point: dict[str, AnyArray], seed: int
     ) -> str:
         """Sample, and say why sampling ended early; what was drawn until then is kept."""
         settings = self.settings
@@ -97,7 +99,7 @@ class _Chain:
             self.settings.tell("sampling", share, f"chain {self.number + 1}, draw {count}")
 
 
-def _merged(chains: list[_Chain]) -> Any:
+def _merged(chains: list[_Chain]) -> xr.DataTree:
     """One tree of all chains that got far, as long as the shortest of them."""
     import xarray as xr
 

@@ -11,20 +11,16 @@ from annomodels.engines.pymc.nuts import coords_of
 from annomodels.errors import NotApplicable
 from annomodels.models.base import Model
 from annomodels.models.encoded import encode
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, PyMCModel
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def with_data(model: Model, data: Annotations) -> Any:
-    """Build the PyMC model of some data, for users of PyMC to sample or to change.
-
-    The observed variable ``labels``, shape [annotation], is all labels, in the order of the data;
-    its density has the truth summed out and is the sum of the variable ``log_likelihood``, shape
-    [item]. A draw from it labels all items anew: the truth of an item is drawn from the model, not
-    from its labels; known gold stays.
-    """
+def with_data(model: Model, data: Annotations) -> PyMCModel:
+    """Build the PyMC model of some data, with the labels as an observed variable."""
+    # the observed variable ``labels`` [annotation] has the truth summed out; a draw from it labels
+    # all items again, with a truth drawn from the model; known gold stays
     if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
             f"There is no one PyMC model of labels that is the {model.title} model. Fit a model of "

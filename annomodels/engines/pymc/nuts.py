@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -28,7 +28,11 @@ from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
 from annomodels.progress import silent
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, PyMCModel
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from nutpie.sample import CompiledModel
 
 JITTER = 0.02
 # log gamma is known to some 1e-6 there; the priors hold less than 1e-12 beyond
@@ -112,7 +116,7 @@ def _chains(
 
 
 def _stepped(
-    pymc_model: Any, start: dict[str, AnyArray], settings: Settings, wanted: set[str]
+    pymc_model: PyMCModel, start: dict[str, AnyArray], settings: Settings, wanted: set[str]
 ) -> Drawn:
     """Run the step methods of PyMC, where something discrete is left."""
     whole = {v.name for v in pymc_model.free_RVs if v.dtype.startswith("int")}
@@ -122,7 +126,7 @@ def _stepped(
     return *_arrays(tree, wanted), stopped
 
 
-def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
+def sampled_from(density: Density, start: Mapping[str, AnyArray]) -> CompiledModel:
     """Return what nutpie samples from; nothing is compiled but loops that are kept on disk."""
     from nutpie.compiled_pyfunc import from_pyfunc
 
@@ -146,12 +150,10 @@ def sampled_from(density: Density, start: Mapping[str, Any]) -> Any:
     )
 
 
-def bound_concentrations(pymc_model: Any, names: Collection[str]) -> None:
-    """Rule out concentrations that are so large that the density is nothing but rounding errors.
-
-    Differences of log gamma functions lose all their digits there. The first steps of NUTS are
-    long, and where one of them lands on a large error, a chain would never leave.
-    """
+def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
+    """Rule out concentrations so large that the density is only rounding errors."""
+    # Differences of log gamma functions lose all their digits there. The first steps of NUTS are
+    # long, and a chain that lands on a large error would never leave.
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -178,12 +180,13 @@ def _spread(
         name: np.concatenate([values[name][:, :n] for values, _, _, _ in found])
         for name in found[0][0]
     }
-    lp, diverging = (np.concatenate([part[k][:, :n] for part in found]) for k in (1, 2))
+    lp = np.concatenate([lp[:, :n] for _, lp, _, _ in found])
+    diverging = np.concatenate([diverging[:, :n] for _, _, diverging, _ in found])
     return posterior, lp, diverging, max(stopped for _, _, _, stopped in found)
 
 
 def sample(
-    code: Any, settings: Settings, wanted: Collection[str], *, correlated: bool = False
+    code: CompiledModel, settings: Settings, wanted: Collection[str], *, correlated: bool = False
 ) -> Drawn:
     """Run nutpie in the background, so that it can be stopped with its draws kept."""
     import nutpie
@@ -208,7 +211,7 @@ def sample(
     return *_arrays(tree, wanted), stopped
 
 
-def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[Any, str]:
+def _waited(sampler: Any, settings: Settings, chains: list[Any]) -> tuple[xr.DataTree, str]:
     """Wait until a sampler has done its work, the time is over, or someone interrupts it."""
     # compiling does not count against the limit: it cannot be cut short
     sampling = Clock(settings.time_limit)
@@ -246,7 +249,9 @@ def _shake(values: AnyArray, support: Support, rng: np.random.Generator) -> AnyA
     return values + noise
 
 
-def _arrays(tree: Any, wanted: Collection[str]) -> tuple[dict[str, AnyArray], AnyArray, AnyArray]:
+def _arrays(
+    tree: xr.DataTree, wanted: Collection[str]
+) -> tuple[dict[str, AnyArray], AnyArray, AnyArray]:
     posterior = tree["posterior"].to_dataset()
     stats = tree["sample_stats"].to_dataset()
     draws = {name: posterior[name].values for name in sorted(wanted) if name in posterior}

@@ -1,4 +1,4 @@
-"""What draws of NUTS say of the items, where a model knows states: one pass for every draw."""
+"""P(truth) and P(state) of the items under draws of NUTS: one pass for every draw."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ def revisit_states(
     lp: AnyArray,
     relabel: bool = False,
 ) -> Sequence[Kept]:
-    """Compute P(truth), P(state) and what states stand for on every draw.
-
-    Shapes: `lp` [chain, draw].
-    """
+    """Compute P(truth), P(state) and the values of the states on every draw."""
     from annomodels.kernels.mixtures.states import state_pass, varied_state_pass
 
     chains, draws = lp.shape

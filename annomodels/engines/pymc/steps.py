@@ -7,26 +7,22 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from annomodels.engines.pymc.compiled import graph_key, holders, kept
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, PyMCModel
+
+if TYPE_CHECKING:
+    from pymc.step_methods.compound import BlockedStep, CompoundStep, StepMethodState
 
 Point = dict[str, AnyArray]
 
 
-def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
-    """Return the step methods of a model, compiled only if no model of the same graph was before.
-
-    Parameters
-    ----------
-    pymc_model
-        The model. If it is the first of its graph it is kept, and given the data of later ones.
-    start
-        Values of the free variables to start from.
-    """
+def compiled_steps(pymc_model: PyMCModel, start: Mapping[str, AnyArray]) -> Steps:
+    """Return the step methods of a model, compiled once for all models with the same graph."""
+    # the first model of a graph is kept, and takes the data of later ones
     # what the code takes for granted beside the graph
     shapes = tuple((name, np.shape(start[name])) for name in sorted(start))
     key: Hashable = ("steps", graph_key(pymc_model), shapes)
@@ -35,14 +31,13 @@ def compiled_steps(pymc_model: Any, start: Mapping[str, Any]) -> Steps:
 
 
 class Steps:
-    """What moves the variables of a model: the step methods that PyMC assigns to them.
+    """Step methods that PyMC assigns to the variables of a model."""
 
-    The functions that they call are compiled here and shared by all chains; the data and the
-    variables that a step does not move are values that these functions find in one place. So
-    whoever calls them must have their :meth:`turn`.
-    """
+    # The functions that they call are compiled here and shared by all chains; the data and the
+    # variables that a step does not move are values that these functions find in one place. So
+    # callers must hold their :meth:`turn`.
 
-    def __init__(self, pymc_model: Any, start: Mapping[str, Any]) -> None:
+    def __init__(self, pymc_model: PyMCModel, start: Mapping[str, AnyArray]) -> None:
         import pymc as pm
         import pytensor
         from pymc.initial_point import make_initial_point_fn
@@ -86,7 +81,7 @@ class Steps:
             part[0].step(point)
 
     @contextmanager
-    def turn(self, given: Mapping[str, Any]) -> Iterator[None]:
+    def turn(self, given: Mapping[str, AnyArray]) -> Iterator[None]:
         """Have the functions for oneself, with these data; chains in threads take turns."""
         try:
             # who comes back at once queues behind those who wait: a lock alone would starve them
@@ -103,14 +98,16 @@ class Steps:
             with suppress(RuntimeError):
                 self._lock.release()
 
-    def begin(self, start: Mapping[str, Any]) -> Point:
-        """Give the values that the steps move, unconstrained, from those of the free variables."""
+    def begin(self, start: Mapping[str, AnyArray]) -> Point:
+        """Return the unconstrained values that the steps move, from those of the free variables."""
         for name, holder in self._start.items():
             holder.set_value(np.asarray(start[name]))
         point: Point = self._begin(0)
         return point
 
-    def chain(self, point: Point, target_accept: float, seed: int, warmup: int, draws: int) -> Any:
+    def chain(
+        self, point: Point, target_accept: float, seed: int, warmup: int, draws: int
+    ) -> CompoundStep:
         """Return step methods for one chain that have learned nothing yet."""
         import pymc as pm
         from pymc.step_methods import CompoundStep
@@ -138,7 +135,7 @@ class Steps:
         return float(self._density([flat], extra_vars=point)[0])
 
 
-def _twin(step: Any, state: Any) -> Any:
+def _twin(step: BlockedStep, state: StepMethodState) -> BlockedStep:
     """Copy a step with its functions, in the state in which it was made."""
     twin = copy(step)
     for name, value in vars(step).items():

@@ -1,5 +1,5 @@
-"""Where the labels are: a whole cut into partitions, in memory, on disk or on a cluster.
+"""Location of the labels: a whole cut into partitions, in memory, on disk or on a cluster.
 
-Jobs go to where a partition lies; what comes back is small. Imports models, executors and what
-chains keep, no engine.
+Jobs go to where a partition lies; small results come back. Imports models, executors and `kept`,
+no engine.
 """

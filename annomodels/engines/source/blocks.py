@@ -1,19 +1,20 @@
-"""Blocks on disk: sorted, coded items, each block one Arrow file and one file with the names.
+"""Blocks on disk: sorted, coded items, each block an Arrow file and a Parquet file with names."""
 
-Both can be read by anything that reads Arrow and Parquet. A block is read wholly, without mapping
-it into memory, so that what a pass holds is one block for each thread.
-"""
+# A block is read wholly, without mapping it into memory, so that a pass holds one block per thread.
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BLOCK_LABELS = 1 << 19
 
@@ -69,13 +70,7 @@ class FilePartition:
 
 
 def cuts(starts: AnyArray, size: int = BLOCK_LABELS) -> list[int]:
-    """Items at which blocks of at most `size` labels begin, and the number of items.
-
-    Examples
-    --------
-    >>> cuts(np.array([0, 3, 5, 9]), 5)
-    [0, 2, 3]
-    """
+    """Return the first items of blocks of at most `size` labels, and the number of items."""
     edges = [0]
     last = len(starts) - 1
     while edges[-1] < last:
@@ -88,16 +83,13 @@ def cuts(starts: AnyArray, size: int = BLOCK_LABELS) -> list[int]:
 def write_block(
     folder: Path,
     number: int,
-    names: Any,
+    names: pa.Array,
     starts: AnyArray,
     coder: AnyArray,
     label: AnyArray,
     gold: AnyArray,
 ) -> None:
-    """Write one block.
-
-    Shapes: `starts` [item + 1]; `coder`, `label` [annotation]; `gold` [item].
-    """
+    """Write one block: names [item], starts [item + 1], codes [annotation] and gold [item]."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,9 +1,8 @@
-"""Labels on disk as a source, and P(truth) as Parquet, written where a block lies.
+"""Labels on disk as a source, and P(truth) as Parquet, written where a block lies."""
 
-Columns are item, n (labels), gold (known truth, or none), ``p_<label>`` for each label, entropy in
-nats, and, of a run that samples, mcse (the largest Monte Carlo error of the probabilities).
-Temporary folders for both go with what needs them, also those that a killed process left.
-"""
+# Columns are item, n (labels), gold (known truth, or none), ``p_<label>`` for each label, entropy
+# in nats, and, after sampling, mcse (the largest Monte Carlo error of the probabilities). Temporary
+# folders are removed with their owner, also those that a killed process left.
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ import weakref
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -25,14 +24,18 @@ from annomodels.engines.source.partition import Finish
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from annomodels.data.schema import ItemFields
+
 PREFIX, HELD = "annomodels-", "held"  # of temporary folders
 
 
 class Keeper:
-    """A temporary folder that goes when nobody holds this any more, or the process ends.
+    """Temporary folder that is removed with this object or at the end of the process."""
 
-    A process that is killed cannot remove its folder; the next one that makes a folder does.
-    """
+    # a killed process cannot remove its folder; the next one that makes a folder does
 
     def __init__(self) -> None:
         sweep(Path(tempfile.gettempdir()))
@@ -90,7 +93,7 @@ class LabelsOnDisk(Protocol):
 
     @property
     def folder(self) -> Path:
-        """Where the blocks are."""
+        """Folder of the blocks."""
 
     @property
     def labels(self) -> tuple[Hashable, ...]:
@@ -119,15 +122,7 @@ class TruthOnDisk:
 
 @dataclass(frozen=True, eq=False)
 class FileSource:
-    """All blocks, as the engines see them; see :class:`annomodels.engines.source.partition.Source`.
-
-    Parameters
-    ----------
-    finish
-        Writes what is known of the items of a block.
-    keeper
-        Holds the folder that it is written to.
-    """
+    """All blocks as a :class:`~annomodels.engines.source.partition.Source`."""
 
     partitions: Sequence[FilePartition]
     n_items: int
@@ -140,7 +135,7 @@ class FileSource:
     finish: Finish = None
     keeper: Keeper | None = None
 
-    def gathered(self, parts: Sequence[Written]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Written]) -> ItemFields:
         """No item in memory, and where they are on disk."""
         assert self.keeper is not None
         errors = sum(part.expected_errors for part in parts)
@@ -152,7 +147,7 @@ class FileSource:
             "on_disk": TruthOnDisk(self.keeper.folder / "truth", errors, len(parts), self.keeper),
         }
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each block, as it was written."""
         written: TruthOnDisk = fields["on_disk"]
         for table in read_truths(written.folder, written.blocks):
@@ -161,15 +156,7 @@ class FileSource:
 
 
 def opened(data: LabelsOnDisk, model: Model) -> FileSource:
-    """Return the blocks of a scan, with a new folder for P(truth) and for what is summed meanwhile.
-
-    Parameters
-    ----------
-    data
-        The scan.
-    model
-        The model; if it has abstention rows, whether coders answered is a label too.
-    """
+    """Return the blocks of a scan, with a new folder for P(truth) and for sums."""
     keeper = Keeper()
     for name in ("truth", "scratch"):
         (keeper.folder / name).mkdir()
@@ -181,7 +168,7 @@ def opened(data: LabelsOnDisk, model: Model) -> FileSource:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """What is remembered of a block."""
+    """Totals of a block."""
 
     sums: Floats  # sum of the class probabilities over the items, shape [truth]
     expected_errors: float  # expected number of wrong labels among the most probable ones
@@ -237,7 +224,7 @@ def truth_path(folder: Path, number: int) -> Path:
     return folder / f"{number:06d}.parquet"
 
 
-def read_truths(folder: Path, n_blocks: int) -> Iterator[Any]:
+def read_truths(folder: Path, n_blocks: int) -> Iterator[pa.Table]:
     """Return the tables of all blocks, in the order of the items."""
     import pyarrow.parquet as pq
 

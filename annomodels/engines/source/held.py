@@ -1,4 +1,4 @@
-"""What a process keeps between calls: the partitions it was given, and sums over their items."""
+"""Memory of a process between calls: its partitions, and sums over their items."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 
 from annomodels.engines.source.itemsums import ItemSums
 from annomodels.engines.source.partition import Partition
-from annomodels.executors.team import Lost, add
+from annomodels.executors.team import Lost, Sums, add
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
 
-Sum = tuple[AnyArray, ...]
 HELD: dict[tuple[str, int], Block] = {}
 # when a run was last heard of; what nobody asks for in hours is of a run that was killed
 HEARD: dict[str, float] = {}
@@ -23,12 +22,11 @@ IDLE = 6 * 3600.0
 
 
 class Block:
-    """A partition that has been opened.
+    """Opened partition."""
 
-    A partition that says that it is ``streamed`` is opened again for every pass, and holds nothing
-    in between, unless it is the only one of its place; one that names a folder for ``scratch`` has
-    its sums in files there.
-    """
+    # A ``streamed`` partition is opened again for every pass, and holds nothing in between, unless
+    # it is the only one of its place; one that names a folder for ``scratch`` has its sums in files
+    # there.
 
     def __init__(self, partition: Partition, alone: bool = False) -> None:
         self.partition = partition
@@ -60,10 +58,7 @@ def _opened(codes: Encoded) -> tuple[tuple[AnyArray, ...], AnyArray]:
 
 
 def writable(values: AnyArray) -> AnyArray:
-    """Array that can be written to, as data in memory can: one kind, so one compiled loop.
-
-    What came over a wire may be closed to writing.
-    """
+    """Return a writable array, as data in memory are: one type, so one compiled loop."""
     return np.require(values, requirements=["C", "W"])
 
 
@@ -71,8 +66,8 @@ def carry_out(
     token: str,
     numbers: Sequence[int],
     job: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    own: Sequence[tuple[Any, ...]] | None,
+    arguments: tuple[object, ...],
+    own: Sequence[tuple[object, ...]] | None,
     adding: bool,
     partitions: Sequence[Partition] | None,
 ) -> Any:
@@ -94,19 +89,19 @@ def carry_out(
 def take_from(
     token: str,
     pile: deque[tuple[int, Partition]],
-    job: Callable[..., Any],
-    arguments: tuple[Any, ...],
-) -> tuple[Sum | None, dict[int, Sum]]:
+    job: Callable[..., Sums],
+    arguments: tuple[object, ...],
+) -> tuple[Sums | None, dict[int, Sums]]:
     """Do a job on partitions of a pile until it is empty; others may take from it as well."""
     HEARD[token] = time.monotonic()
-    total: Sum | None = None
-    rest: dict[int, Sum] = {}
+    total: Sums | None = None
+    rest: dict[int, Sums] = {}
     while True:
         try:
             number, partition = pile.popleft()
         except IndexError:
             return total, rest
-        found: Sum = job(_block(token, number, partition), *arguments)
+        found: Sums = job(_block(token, number, partition), *arguments)
         whole = tuple(values for values in found if values.dtype.kind == "i")
         rest[number] = tuple(values for values in found if values.dtype.kind != "i")
         if total is None:

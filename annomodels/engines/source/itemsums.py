@@ -1,8 +1,7 @@
-"""What the kept draws of a chain say of the items of one partition, summed where these lie.
+"""Sums over the kept draws of a chain for the items of one partition, computed where these lie."""
 
-Draws come in batches, whose means give Monte Carlo errors. A batch is complete or is dropped, so
-that sums can be taken again from the kept parameters after a part of them was lost.
-"""
+# Draws come in batches, whose means give Monte Carlo errors. A batch is complete or is dropped, so
+# that lost sums can be computed again from the kept parameters.
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class ItemMeans:
-    """What all chains say of the items of a partition."""
+    """Means over all chains for the items of a partition."""
 
     p_truth: Floats  # class probabilities and their Monte Carlo errors, shape [item, truth]
     p_truth_mcse: Floats
@@ -50,7 +49,7 @@ class ItemSums:
             values[:] = 0.0
 
     def wants(self, draw: int) -> bool:
-        """Whether a draw is not in the sums yet; a draw of another batch drops an open one."""
+        """Return True if a draw is not in the sums yet; another batch drops an open one."""
         if draw // self.length in self.closed or draw in self.open:
             return False
         if self.open and self.open[0] // self.length != draw // self.length:
@@ -64,7 +63,7 @@ class ItemSums:
         self.open_entropy[:] = 0.0
 
     def note(self, draw: int) -> None:
-        """Say that a draw has been added to the open batch, which is closed when it is full."""
+        """Note that a draw has been added to the open batch, which is closed when it is full."""
         self.open.append(draw)
         if len(self.open) == self.length:
             self.close()
@@ -102,10 +101,8 @@ def room(shape: tuple[int, ...], scratch: str) -> Floats:
 
 
 def item_means(sums: list[ItemSums], n: int) -> ItemMeans:
-    """Put together what chains of `n` draws say of the items.
-
-    Draws after the last full batch count for the entropy only, unless there is no full batch.
-    """
+    """Combine the sums of chains of `n` draws."""
+    # draws after the last full batch count for the entropy only, unless there is no full batch
     batches = n // sums[0].length
     if batches:
         by_chain = np.stack([part.p_sum / batches for part in sums])

@@ -1,4 +1,4 @@
-"""What is done to a partition where it lies: draw, expect, sum what draws say of its items."""
+"""Jobs on a partition where it lies: draw, expect, sum class probabilities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MANY_CELLS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Keeping:
-    """What an iteration keeps."""
+    """Address of the draw that an iteration keeps."""
 
     stage: int  # which stage of the run, and which of its draws
     draw: int
@@ -57,10 +57,8 @@ def sampled(
     iteration: int,
     keeping: Keeping | None,
 ) -> tuple[AnyArray, ...]:
-    """Draw the truth of all items for each chain.
-
-    Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
-    """
+    """Draw the truth of all items for each chain."""
+    # Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
     from annomodels.kernels.passes import sampled_pass
 
     arrays, _ = block.open()
@@ -93,7 +91,7 @@ def sampled(
 
 
 def expected(block: Block, parameters: Parameters) -> tuple[AnyArray, ...]:
-    """Give expected counts [row, label, truth], sizes [truth] and the log likelihood, shape []."""
+    """Return expected counts [row, label, truth], sizes [truth] and the log likelihood, []."""
     counts, sizes, _, found = _soft(block, parameters, items=False)
     return counts, sizes, np.array(found)
 
@@ -111,7 +109,7 @@ def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
 
 
 def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[list[int]]:
-    """Give, for each chain, the batches of `n` draws that the sums lack."""
+    """Return, for each chain, the batches of `n` draws that the sums lack."""
     return [block.sums_of(c, stage, length).missing(n) for c in range(chains)]
 
 
@@ -134,10 +132,7 @@ def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -
 
 
 def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats, Floats]:
-    """Log prevalence and log confusion [row, label, truth] of a kept draw.
-
-    Shapes: `prevalence` [truth].
-    """
+    """Log prevalence and log confusion [row, label, truth] of a kept draw."""
     tiny = np.finfo(float).tiny  # what single precision took for nothing is not impossible
     rows = np.maximum(np.asarray(confusion, dtype=float), tiny)
     rows = rows[None] if rows.ndim == 2 else rows
@@ -154,10 +149,7 @@ def items(
     batches: Sequence[Batch],
     finish: Finish,
 ) -> tuple[Any, Floats] | None:
-    """Return what `n` draws of all chains say of the items, or what `finish` makes of it, and gaps.
-
-    Nothing where the sums are not complete, even with these batches.
-    """
+    """Return the means of `n` draws of all chains or the result of `finish`; None if incomplete."""
     recounted(block, stage, length, batches)
     if any(missing(block, chains, stage, length, n)):
         return None

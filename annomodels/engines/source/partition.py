@@ -1,16 +1,15 @@
-"""Parts of the items that are processed where they lie: in this process, in another, on a cluster.
+"""Parts of the items that are processed where they lie: here, in another process, on a cluster."""
 
-A source is a whole cut into partitions. A partition knows the number of its first item, since
-random numbers belong to (key, iteration, item of the whole); everything else it counts from 0. It
-is what travels: opening it where it arrives gives the codes of its items.
-"""
+# A source is a whole cut into partitions. A partition knows the number of its first item, since
+# random numbers belong to (key, iteration, item of the whole); everything else it counts from 0. It
+# is what travels: opening it where it arrives gives the codes of its items.
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,15 +17,17 @@ from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray, Floats
 
+if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
+
 Finish = Callable[["Partition", Any], Any] | None
 
 
 class Partition(Protocol):
-    """A run of items that can be sent away and opened there; it can be pickled.
+    """Run of items that can be pickled, sent away and opened there."""
 
-    Two further attributes are heeded where they are there: ``streamed``, whether it is opened anew
-    for every pass instead of being held, and ``scratch``, a folder for sums over its items.
-    """
+    # Two optional attributes: ``streamed``, if it is opened again for every pass instead of being
+    # held, and ``scratch``, a folder for sums over its items.
 
     @property
     def first(self) -> int:
@@ -81,12 +82,12 @@ class Source(Protocol):
 
     @property
     def finish(self) -> Finish:
-        """What is done, where a partition lies, with what is known of its items; None: nothing."""
+        """Function that finishes the results of a partition where it lies, or None."""
 
-    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """Fields of a result that concern items, from what came back of each partition."""
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each partition, from the fields of a result."""
 
 
@@ -151,19 +152,22 @@ class MemorySource:
         """Return True if the truth of any item is known."""
         return bool((self.whole.gold >= 0).any())
 
-    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """P(truth) of all items; with its Monte Carlo error where draws were taken."""
         if isinstance(parts[0], ItemMeans):
             names = ("p_truth", "p_truth_mcse", "conditional_entropy")
-            whole = {n: np.concatenate([getattr(part, n) for part in parts]) for n in names}
-            return {name: values[self.whole.inverse] for name, values in whole.items()}
+            p, mcse, entropy = (
+                np.concatenate([getattr(part, name) for part in parts])[self.whole.inverse]
+                for name in names
+            )
+            return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropy}
         from annomodels.kernels.products import entropies
 
         p = np.concatenate(parts)[self.whole.inverse]
         mcse = np.full_like(p, np.nan)
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each partition."""
         for part in self.partitions:
             yield fields["p_truth"][part.first : part.first + part.n_items]
@@ -175,17 +179,7 @@ def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:
 
 
 def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
-    """Cut items into parts with about as many labels each.
-
-    Examples
-    --------
-    >>> import annomodels as am
-    >>> from annomodels.models.encoded import encode
-    >>> rows = [(i, j, (i + j) % 2) for i in range(5) for j in range(3)]
-    >>> source = cut(encode(am.Annotations.from_records(rows), collapse=False), 2)
-    >>> [(part.first, part.n_items, part.n_annotations) for part in source.partitions]
-    [(0, 3, 9), (3, 2, 6)]
-    """
+    """Cut items into parts with about as many labels each."""
     parts = max(1, min(parts, codes.n_patterns))
     if parts == 1:
         return MemorySource(codes, (MemoryPartition(0, codes),), fingerprint)

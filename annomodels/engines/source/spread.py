@@ -13,7 +13,7 @@ import numpy as np
 from annomodels.engines.source.held import Block, carry_out, forget, take_from
 from annomodels.engines.source.partition import Source
 from annomodels.errors import EngineError
-from annomodels.executors.team import Lost, Serial, Team, Threads, add
+from annomodels.executors.team import Call, Lost, Serial, Sums, Team, Threads, add
 
 ATTEMPTS = 20
 # partitions whose results are added here one after the other, whatever the number of threads
@@ -46,7 +46,7 @@ class Spread:
         """Return True if all places have been sent their partitions."""
         return self.alone or len(self.sent) == len(self.places)
 
-    def sum(self, job: Callable[..., Any], *arguments: Any, counted: bool = False) -> Any:
+    def sum(self, job: Callable[..., Sums], *arguments: object, counted: bool = False) -> Sums:
         """Do a job that gives a tuple of arrays on all partitions, and add the results."""
         if counted and self.team.here and 1 < self.team.places < len(self.source.partitions):
             return self._from_a_pile(job, arguments)
@@ -55,12 +55,12 @@ class Spread:
         found, total = self._rounds(job, arguments, None, adding=True)
         return add(*found) if total is None else total
 
-    def each(
+    def each[T](
         self,
-        job: Callable[..., Any],
-        *arguments: Any,
-        own: Sequence[tuple[Any, ...]] | None = None,
-    ) -> list[Any]:
+        job: Callable[..., T],
+        *arguments: object,
+        own: Sequence[tuple[object, ...]] | None = None,
+    ) -> list[T]:
         """Do a job on all partitions, and list the results; `own` are arguments of each."""
         if self.alone and own is None:
             if self.block is None:
@@ -69,10 +69,11 @@ class Spread:
         found, _ = self._rounds(job, arguments, own, adding=False)
         return [result for part in found for result in part]
 
-    def _from_a_pile(self, job: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _from_a_pile(self, job: Callable[..., Sums], arguments: tuple[object, ...]) -> Sums:
         pile = deque(enumerate(self.source.partitions))
         call = (self.token, pile, job, arguments)
-        found = self.team.outcomes([(n, take_from, call) for n in range(self.team.places)])
+        outcomes = self.team.outcomes([(n, take_from, call) for n in range(self.team.places)])
+        found = [part for part in outcomes if not isinstance(part, Lost)]  # no thread is lost
         self.sent.update(range(len(self.places)))
         rest = {number: values for _, of in found for number, values in of.items()}
         whole = add(*(total for total, _ in found if total is not None))
@@ -80,9 +81,9 @@ class Spread:
 
     def _rounds(
         self,
-        job: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        own: Sequence[tuple[Any, ...]] | None,
+        job: Callable[..., object],
+        arguments: tuple[object, ...],
+        own: Sequence[tuple[object, ...]] | None,
         adding: bool,
     ) -> tuple[list[Any], Any]:
         """Call all places, those again that were lost; give their results, or the sum."""
@@ -117,8 +118,13 @@ class Spread:
         raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
 
     def _call(
-        self, place: int, job: Any, shared: Any, own: Any, adding: bool
-    ) -> tuple[int, Any, tuple[Any, ...]]:
+        self,
+        place: int,
+        job: Callable[..., object],
+        shared: object,
+        own: Sequence[tuple[object, ...]] | None,
+        adding: bool,
+    ) -> Call[Any]:
         numbers = self.places[place]
         parts: Any = None
         if place not in self.sent:
@@ -129,13 +135,7 @@ class Spread:
 
 
 def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
-    """Assign each place a run of partitions with about as many labels.
-
-    Examples
-    --------
-    >>> _shared_out([5, 1, 1, 3], 2), _shared_out([7], 4)
-    ([[0], [1, 2, 3]], [[0]])
-    """
+    """Assign each place a run of partitions with about as many labels."""
     labels = np.asarray(sizes, dtype=float)
     middle = np.cumsum(labels) - labels / 2.0
     place = np.minimum((middle / max(labels.sum(), 1.0) * places).astype(int), places - 1)

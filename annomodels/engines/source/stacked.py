@@ -1,4 +1,4 @@
-"""What a stack does where items lie: members are remembered, put together, and truths drawn."""
+"""Jobs of a stack where items lie: members are kept and combined, and truths drawn."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from annomodels.models.mixtures.stack import layered, vote_shares
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
+    from annomodels.data.schema import ItemFields
     from annomodels.models.mixtures.stack import Stack
 
 # numbers of P(truth) under draws of the layer that are there at a time
@@ -33,7 +34,7 @@ class Layer:
     unknown: Floats
     tilt: Floats
 
-    def part(self, chosen: Any) -> tuple[Floats, Floats, Floats]:
+    def part(self, chosen: slice | Ints) -> tuple[Floats, Floats, Floats]:
         """Return some of the draws."""
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
@@ -126,32 +127,27 @@ class AlikeSource:
 
     @property
     def finish(self) -> Finish:
-        """What is done with what is known of the items."""
+        """Function that finishes the results of a partition, or None."""
         return self.whole.finish
 
-    def gathered(self, parts: Sequence[Any]) -> dict[str, Any]:
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """Fields of a result that concern items."""
         return self.whole.gathered(parts)
 
-    def believed(self, fields: dict[str, Any]) -> Iterator[Floats]:
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
         """Return P(truth) of the items of each partition."""
         return self.whole.believed(fields)
 
 
 def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
-    """Take coders of the same place as one, and of copies the first of each item.
-
-    The source itself, if each coder has a place and none copies.
-
-    Shapes: `place` [coder].
-    """
+    """Merge coders of the same place [coder], and keep the first label of copies per item."""
     if np.array_equal(place, np.arange(len(place))) and not copies:
         return source
     parts = tuple(AlikePartition(part, place, copies) for part in source.partitions)
     return AlikeSource(source, parts, np.bincount(place, source.volume))
 
 
-def _partition(block: Block) -> Any:
+def _partition(block: Block) -> Partition:
     """Return the partition of a block with all coders."""
     return getattr(block.partition, "whole", block.partition)
 
@@ -208,11 +204,9 @@ def _of(block: Block, name: str) -> AnyArray:
 def believed(
     block: Block, stack: Stack, weights: Floats, layer: Layer, finish: Finish, whole: bool
 ) -> tuple[Any, Floats | None, Floats | None]:
-    """P(truth) of the items, or what `finish` makes of it.
-
-    Gives too, where the `whole` is asked for, what votes and members say of the items [1 + member,
-    item, truth], and the logs of the mixtures [item, 2, truth].
-    """
+    """Compute P(truth) of the items, or the result of `finish` on it."""
+    # If `whole`, gives too what votes and members estimate [1 + member, item, truth], and the logs
+    # of the mixtures [item, 2, truth].
     log_q, (arrays, _) = _of(block, "log mixture"), block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
@@ -256,11 +250,9 @@ def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
 def truths_drawn(
     block: Block, sharpness: Floats, unknown: Floats, tilt: Floats, key: int, iteration: int
 ) -> tuple[AnyArray, ...]:
-    """Draw the truth of all items under some draws of the layer, from an iteration on.
-
-    Gives counts [draw, cell, truth], sizes [draw, truth] and, of each draw, the items of unknown
-    truth whose most probable class was not the one drawn.
-    """
+    """Draw the truth of all items under some draws of the layer, from an iteration on."""
+    # Gives counts [draw, cell, truth], sizes [draw, truth] and, of each draw, the number of wrong
+    # gold labels among items of unknown truth.
     from annomodels.kernels.mixtures.stacked import stacked_truths
 
     log_q, best = writable(_of(block, "log mixture")), _of(block, "best").astype(np.int64)

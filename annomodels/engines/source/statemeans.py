@@ -1,4 +1,4 @@
-"""What the draws of a state model say of the items of a partition, and of labels left out."""
+"""Means over draws of a state model for the items of a partition and held-out labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class StateMeans(ItemMeans):
-    """What all chains say of the items of a partition, and of the labels that were left out."""
+    """Means over all chains for the items of a partition and the held-out labels."""
 
     # mean of what the states of an item stand for, and of its square, shape [2, value, item]
     values: Floats
@@ -29,10 +29,8 @@ class StateMeans(ItemMeans):
 
 
 def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
-    """Put together what chains of at least `n` draws say of the items of a block.
-
-    Draws after the last full batch count for the entropy only, unless there is no full batch.
-    """
+    """Combine the sums of chains of at least `n` draws over the items of a block."""
+    # draws after the last full batch count for the entropy only, unless there is no full batch
     sums: list[StateSums] = []
     for chain in range(chains):
         part = sums_held(block, chain, stage)

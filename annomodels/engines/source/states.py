@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class Passing:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """What the labels of all items say of a label that is left out; see ``kernels`` `hold_out`."""
+    """Predictive tables for a held-out label from all others; see ``kernels`` `hold_out`."""
 
     share: Floats  # as in :class:`Passing`
     truth: Floats
@@ -65,7 +64,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Keeping:
-    """What an iteration keeps."""
+    """Address of the draw that an iteration keeps."""
 
     stage: Hashable  # which stage of which run, and which of its draws
     draw: int
@@ -97,7 +96,7 @@ class StateSums(ItemSums):
 
     @property
     def places(self) -> tuple[AnyArray, ...]:
-        """Where a pass adds: truth, entropy, states, values and their squares."""
+        """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
         return self.batch, self.open_entropy, self.p_state, self.value_sum, self.value_square
 
     @property
@@ -113,11 +112,9 @@ def states_drawn(
     iteration: int,
     keeping: Keeping | None,
 ) -> tuple[AnyArray, ...]:
-    """Draw the state of every item and the row of every label for each chain.
-
-    Gives counts [chain, cell, perceived], those of further rows [chain, cell, row], sizes [chain,
-    state], of items of known truth [chain, state, truth], and log likelihoods [chain].
-    """
+    """Draw the state of every item and the row of every label for each chain."""
+    # Gives counts [chain, cell, perceived], those of further rows [chain, cell, row], sizes [chain,
+    # state], of items of known truth [chain, state, truth], and log likelihoods [chain].
     from annomodels.kernels.mixtures.states import sampled_states
 
     arrays, _ = block.open()
@@ -157,16 +154,14 @@ def many_drawn(
     truth: Floats,
     values: Floats,
     only: Ints,
-    parameters: tuple[Any, ...],
+    parameters: tuple[object, ...],
     key: np.uint64,
     first: int,
     n: int,
     keeping: Keeping | None,
 ) -> tuple[Floats, Floats]:
-    """Draw states and parameters of one chain in turns; all steps are kept or none.
-
-    Gives what is kept of the parameters: prevalence [draw, truth] and log likelihoods [draw].
-    """
+    """Draw states and parameters of one chain in turn; all steps are kept or none."""
+    # Gives prevalence [draw, truth] and log likelihoods [draw].
     from annomodels.kernels.mixtures.kind_iterations import iterate_kinds
 
     arrays, _ = block.open()
@@ -216,11 +211,11 @@ def without_sums(block: Block) -> None:
     block.memory.pop("states", None)
 
 
-def _open(arrays: Any, share: Floats, table: Floats, truth: Floats, held: StateSums) -> None:
-    """Add what the labels of items of known truth say of it, as if it were not known.
-
-    The parameters have seen it; weights 1 / P(known truth) take that back.
-    """
+def _open(
+    arrays: tuple[AnyArray, ...], share: Floats, table: Floats, truth: Floats, held: StateSums
+) -> None:
+    """Add P(truth) of items of known truth, as if it were not known."""
+    # the parameters have seen it; weights 1 / P(known truth) compensate for that
     if not len(held.open_sum):
         return
     from annomodels.kernels.mixtures.states import open_known
@@ -280,12 +275,8 @@ def held_out(block: Block, tables: Sequence[LeftOut], keeping: Keeping) -> None:
 def put_into_states(
     block: Block, only: Ints, of_truth: Ints, n_classes: int, drawn: Ints
 ) -> tuple[AnyArray, ...]:
-    """Count labels and items with each item in a state that is given.
-
-    Gives counts [cell, perceived], sizes [state] and, of items of known truth, [state, truth].
-
-    Shapes: `only` [state]; `of_truth` [truth]; `drawn` [item].
-    """
+    """Count labels and items with each item in a given state `drawn` [item]."""
+    # Gives counts [cell, perceived], sizes [state] and, of items of known truth, [state, truth].
     starts, cell, gold = block.open()[0]
     state, known = drawn.astype(np.int64), np.flatnonzero(gold >= 0)
     state[known] = of_truth[gold[known]]

@@ -14,7 +14,7 @@ from pathlib import Path
 from annomodels.data.document import Document
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_members
-from annomodels.io.border import guarded, shown
+from annomodels.io.border import checked_path, guarded, shown
 from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
 from annomodels.io.tables.options import named
 from annomodels.io.tables.plain import by_document
@@ -202,11 +202,9 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
     units: list[_Unit] = []
     is_one = isinstance(paths, (str, os.PathLike))
     for path in paths if isinstance(paths, Iterable) and not is_one else [paths]:
-        if not isinstance(path, (str, os.PathLike)):
-            what = f"A file name was expected, but this is {type(path).__name__!r}."
-            raise AnnotationError(Problem(what, remedy="Give a path, several, or {coder: path}."))
-        with guarded(shown(path)):
-            units += _found(path, form)
+        name = checked_path(path)
+        with guarded(shown(name)):
+            units += _found(name, form)
     if not units:
         raise AnnotationError(Problem("There are no files to read.", remedy="Give at least one."))
     names = Counter(posixpath.basename(unit.name) for unit in units)

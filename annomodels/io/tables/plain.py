@@ -24,7 +24,6 @@ from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
 from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import (
-    Unsuitable,
     are_times,
     question_column,
     unsuitable,
@@ -93,7 +92,7 @@ def read_long(found: Records) -> None:
     else:
         found.parts = {name: partial(read, table, name) for name in free}
         found.default = partial(read, table, label) if is_known or not free else None
-        found.unfit = _about_nobody
+        found.unfit = partial(unsuitable, fewest=1)  # nobody named these columns
         found.otherwise = f"Or name it with {Option('label')}."
 
 
@@ -165,18 +164,6 @@ def _variables(
     if options.question in free:
         return {**roles, "label": options.question}, []
     return {**roles, "label": (known["label"] or free)[0]}, free
-
-
-def _about_nobody(
-    name: str, items: Sequence[object], coders: Sequence[object], labels: Sequence[object]
-) -> Unsuitable | None:
-    """Say why a column that nobody named holds no labels; few coders are enough to tell."""
-    why = unsuitable(name, items, coders, labels)
-    given: dict[Any, Any] = {}
-    same = all(given.setdefault(c, label) == label for c, label in zip(coders, labels, strict=True))
-    if why is None and same and len(given) < len(coders) and len(set(given.values())) > 1:
-        why = Unsuitable("it is the same in all rows of each coder, so it is about coders")
-    return why
 
 
 def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[str]]:

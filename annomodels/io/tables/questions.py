@@ -11,6 +11,7 @@ from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
 from annomodels.errors import Option, Problem
+from annomodels.io.tables.columns import named_column
 from annomodels.io.tables.options import meant
 
 # The ends of names of columns that say something about an item, a coder or a session.
@@ -46,7 +47,12 @@ class Unsuitable:
 
 
 def unsuitable(
-    name: str, items: Sequence[Any], coders: Sequence[Any], labels: Sequence[Any]
+    name: str,
+    items: Sequence[Any],
+    coders: Sequence[Any],
+    labels: Sequence[Any],
+    *,
+    fewest: int = FEWEST,
 ) -> Unsuitable | None:
     """Say why a column cannot be a question, or None; `labels` are the cells that are filled."""
     if not len(labels):
@@ -62,7 +68,7 @@ def unsuitable(
     if many and not all_numbers(_plain(distinct)):
         number = f"{len(distinct):,} different answers among {len(labels):,}"
         return Unsuitable(f"free text, {number}")
-    if why := _of_coders(name, coders, labels):
+    if why := _of_coders(name, coders, labels, fewest):
         return Unsuitable(why)
     if _of_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
@@ -134,7 +140,7 @@ def tag_in(cell: object) -> str:
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
 
-def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object]) -> str:
+def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fewest: int) -> str:
     """Say that every coder has one and the same value in all rows, if so."""
     given: dict[Any, Any] = {}
     rows = Counter(coders)
@@ -143,7 +149,7 @@ def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object]) ->
             return ""
     named = _OF_PEOPLE.fullmatch(name.strip()) is not None
     several = sum(n > 1 for n in rows.values())
-    if several >= FEWEST or named:
+    if several >= fewest or named:
         return "it is the same in all rows of each coder, so it is about coders"
     return ""
 
@@ -179,9 +185,7 @@ def question_column(
     """Name of the column of questions, if there is one, and what is wrong if one is missed."""
     name = said or next((name for name in header if name.strip().casefold() == "question"), None)
     if said is not None and said not in header:
-        what = f"There is no column {said!r} (given as question_column)."
-        remedy = f"{meant(said, header)}The columns are {some(header)}."
-        return None, [Problem(what, source, remedy)]
+        return None, named_column(header, said, "question_column", source)
     name = None if name in taken else name
     if name is not None or asked is None:
         return name, []

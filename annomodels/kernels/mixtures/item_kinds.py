@@ -1,10 +1,9 @@
-"""Gibbs step of coders who belong to communities and have a row for every kind of items.
+"""Gibbs step of coders who belong to communities and have a row for every kind of items."""
 
-Rows [coder, label, slot] have one slot for each kind of each class: class k, kind m at k * M + m.
-Rows of coder j are Dirichlet(concentration * mean), both those of the slot in the community of the
-coder. Communities, means and concentrations are drawn with the rows integrated out; tables of a
-Chinese restaurant make them conjugate (Teh et al. 2006, doi:10.1198/016214506000000302).
-"""
+# Rows [coder, label, slot] have one slot for each kind of each class: class k, kind m at k * M + m.
+# Rows of coder j are Dirichlet(concentration * mean), both those of the slot in the community of
+# the coder. Communities, means and concentrations are drawn with the rows integrated out; tables of
+# a Chinese restaurant make them conjugate (Teh et al. 2006, doi:10.1198/016214506000000302).
 
 from __future__ import annotations
 
@@ -38,15 +37,14 @@ SHAPE, RATE, LOW, HIGH = range(4)
 
 
 class Kinds(NamedTuple):
-    """What coders' rows come from, and its priors.
+    """Source of the coders' rows, and its priors."""
 
-    `mean` [community, slot, label], `concentration` [community, slot], `member` [coder] the
-    community of each and `share` [community] are drawn. `scale` holds shape and rate of the gamma
-    prior of the concentrations and the bounds they lie between. `levels` [level, 2] are strengths
-    and accuracies of the prior of the means, `log_level` [level, 2] log prior probabilities of
-    these for the first kinds of the classes and for the others. `pseudo` [kind] are pseudo-counts
-    of the kinds of a class. `anchored` lets classes change names so that most labels are right.
-    """
+    # mean [community, slot, label], concentration [community, slot], member [coder] the community
+    # of each and share [community] are drawn. scale holds shape and rate of the gamma prior of the
+    # concentrations and the bounds they lie between. levels [level, 2] are strengths and accuracies
+    # of the prior of the means, log_level [level, 2] log prior probabilities of these for the first
+    # kinds of the classes and for the others. pseudo [kind] are pseudo-counts of the kinds of a
+    # class. anchored lets classes change names so that most labels are right.
 
     mean: Array
     concentration: Array
@@ -131,10 +129,8 @@ def draw_levels(
 
 @inlined
 def fill_risen(source: Kinds, risen: Array) -> None:
-    """Fill `risen` [community, slot, label, n] with log Gamma(x + n) - log Gamma(x).
-
-    x are the pseudo-counts of the labels; the place after the last label is for their sum.
-    """
+    """Fill `risen` [community, slot, label, n] with log Gamma(x + n) - log Gamma(x)."""
+    # x are the pseudo-counts of the labels; the place after the last label is for their sum
     mean, concentration = source.mean, source.concentration
     n_labels = mean.shape[2]
     for t in range(mean.shape[0]):
@@ -361,11 +357,9 @@ def draw_kinds(
     counts: Array, sizes: Array, known: Array, log_odds: float, alpha: Array, source: Kinds,
     key: Key, iteration: int, log_prevalence: Array, logc: Array,
 ) -> int:  # fmt: skip
-    """Draw shares of the slots, rows and what these come from, in place; how many kinds moved.
-
-    `counts` [coder, label, slot] and `sizes` [slot] follow the kinds that move; `known`
-    [slot, truth] counts items of known truth, `alpha` [class] pseudo-counts of the classes.
-    """
+    """Draw shares of the slots, rows and their source, in place; returns how many kinds moved."""
+    # counts [coder, label, slot] and sizes [slot] follow the kinds that move; known [slot, truth]
+    # counts items of known truth, alpha [class] pseudo-counts of the classes
     n_kinds = len(source.pseudo)
     n_rows, n_labels, n_slots = counts.shape
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)

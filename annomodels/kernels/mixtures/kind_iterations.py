@@ -43,13 +43,11 @@ def iterate_kinds(
     sums: tuple[Array, Array, Array, Array, Array], open_sum: Array, prevalence: Array,
     log_likelihood: Array,
 ) -> None:  # fmt: skip
-    """Do iterations `first` to `end`, all of which are kept or none.
-
-    Draws as ``states.sampled_states`` and ``item_kinds.draw_kinds`` do in turns. What kept draws
-    say of the items is added to `sums` as there, and of those of `known` truth to `open_sum`;
-    `counts` [cell, slot], `sizes` [slot] and `golds` [slot, truth] are left as the last step has
-    them; `prevalence` [draw, truth] and `log_likelihood` [draw] take the parameters.
-    """
+    """Do iterations `first` to `end`, all of which are kept or none."""
+    # Draws as states.sampled_states and item_kinds.draw_kinds do in turn. Kept draws are added to
+    # sums as there, and for items of known truth to open_sum; counts [cell, slot], sizes [slot] and
+    # golds [slot, truth] are left as the last step has them; prevalence [draw, truth] and
+    # log_likelihood [draw] take the parameters.
     n_rows, n_labels, n_slots = logc.shape
     n_cells = n_rows * n_labels
     share, table = np.empty(n_slots), np.empty((n_cells, n_slots))

@@ -26,13 +26,11 @@ def stacked_truths(
     counts: Array,
     sizes: Array,
 ) -> int:
-    """Draw the truth of every item given the layer of a stack, and count.
-
-    `log_q` [item, 2, truth] and `sharpness` [2] are those of its two mixtures. Random numbers are
-    those of item `first` and the items after it. Adds to `counts` [cell, truth] and `sizes`
-    [truth], which begin at zero, and gives the number of items of unknown truth whose `best` class
-    was not the one drawn.
-    """
+    """Draw the truth of every item given the layer of a stack, and count."""
+    # log_q [item, 2, truth] and sharpness [2] are those of its two mixtures. Random numbers are
+    # those of item first and the items after it. Adds to counts [cell, truth] and sizes [truth],
+    # which begin at zero, and gives the number of items of unknown truth whose best class was not
+    # the one drawn.
     n_classes = log_q.shape[2]
     p = np.empty(n_classes)
     wrong = 0

@@ -1,10 +1,9 @@
-"""Passes over items that are in one of several states, each a mixture of their coders' rows.
+"""Passes over items that are in one of several states, each a mixture of their coders' rows."""
 
-Cells are places coder * labels + label as in ``passes``. `table` is P(label | state, coder) as
-[cell, state], `rows` P(label | row, coder) as [cell, row], `mix` [state, row] how much of each row
-a state holds. As in ``products``, probabilities are multiplied, and logarithms taken only where a
-product is too small.
-"""
+# Cells are places coder * labels + label as in passes. table is P(label | state, coder) as [cell,
+# state], rows P(label | row, coder) as [cell, row], mix [state, row] the share of each row in a
+# state. As in products, probabilities are multiplied, and logarithms taken only if a product is too
+# small.
 
 from __future__ import annotations
 
@@ -138,10 +137,8 @@ def note_item(
     p: Array, known: int, truth: Array, values: Array, i: int, p_truth: Array,
     entropy: Array, p_state: Array, value_sum: Array, value_square: Array,
 ) -> None:  # fmt: skip
-    """Add what P(state) of one item says of its truth, its states and its values.
-
-    Entropies, and P(state), are left out where there is no room for them.
-    """
+    """Add the truth, states and values of one item under its P(state)."""
+    # entropies, and P(state), are left out if there is no room for them
     n_states, n_classes = truth.shape
     # a known truth has no entropy, whatever its state
     if known >= 0:
@@ -172,10 +169,8 @@ def state_pass(
     truth: Array, values: Array, smallest: float, p_truth: Array, entropy: Array, p_state: Array,
     value_sum: Array, value_square: Array,
 ) -> float:  # fmt: skip
-    """Add P(truth), P(state) and values under one draw of the parameters; the log likelihood.
-
-    Item i counts `weight[i]` times in the log likelihood, once in the sums.
-    """
+    """Add P(truth), P(state) and values under one draw of the parameters; the log likelihood."""
+    # item i counts weight[i] times in the log likelihood, once in the sums
     n_states = len(truth)
     p = np.empty(n_states)
     total = 0.0
@@ -210,11 +205,9 @@ def open_known(
     known: tuple[Array, Array, Array], share: Array, table: Array, truth: Array, smallest: float,
     least: float, out: Array,
 ) -> None:  # fmt: skip
-    """Add P(truth | labels) of items of known truth, weighed by 1 / P(that truth), to `out`.
-
-    `known` holds where the labels of these items begin, their cells, and the truths; a P(truth)
-    below `least` counts as that. Weights take back that the parameters have seen the truth.
-    """
+    """Add P(truth | labels) of items of known truth, weighted by 1 / P(that truth), to `out`."""
+    # known holds the first label of each of these items, their cells, and the truths; a P(truth)
+    # below least counts as that. Weights compensate that the parameters have seen the truth.
     starts, cell, gold = known
     n = len(gold)
     p: Array = np.zeros(out.shape)
@@ -254,13 +247,10 @@ def sampled_states(
     golds: Array, p_truth: Array, entropy: Array, p_state: Array, value_sum: Array,
     value_square: Array,
 ) -> float:  # fmt: skip
-    """Draw the state of every item and the row of each label, and count; the log likelihood.
-
-    Random numbers of items are those of `first` and the items after it. `only` [state] is the
-    single row a state holds, or -1. States go to `drawn` [item]; `counts` [cell, class], `extra`
-    [cell, further row], `sizes` [state] and, of items whose truth is known, `golds` [state, truth]
-    are added to.
-    """
+    """Draw the state of every item and the row of each label, and count; the log likelihood."""
+    # Random numbers of items are those of first and the items after it. only [state] is the single
+    # row of a state, or -1. States go to drawn [item]; counts [cell, class], extra [cell, further
+    # row], sizes [state] and, of items whose truth is known, golds [state, truth] are added to.
     n_states = len(truth)
     n_own, n_rows = counts.shape[1], rows.shape[1]
     p, parts = np.empty(n_states), np.empty(n_rows)

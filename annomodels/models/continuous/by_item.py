@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, marginals
 from annomodels.priors import Diagonal, Dirichlet, Given, LogNormal, Pareto, ScalePrior
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel, Tensor, TensorLike
 
 SMALLEST = 1e-12
 
@@ -103,22 +103,8 @@ class BetaBinomialByItem(Model):
         """Names along the dimensions that only this model has."""
         return {"state": [f"{label}/{n}" for label in labels for n in range(1, self.nodes + 1)]}
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with truth and coins integrated out.
-
-        Parameters
-        ----------
-        codes
-            The patterns of labels.
-        coords
-            Names of the dimensions truth and label.
-
-        Raises
-        ------
-        NotApplicable
-            When there are more than two labels, or more labels of an item than the quadrature
-            is exact for.
-        """
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
+        """Build the PyMC model with truth and coins integrated out."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -214,13 +200,15 @@ class BetaBinomialByItem(Model):
         ]
 
 
-def _log_chances(ones: Any, total: Any, a: Any, b: Any, steps: Any) -> Any:
+def _log_chances(
+    ones: TensorLike, total: TensorLike, a: Tensor, b: Tensor, steps: TensorLike
+) -> Tensor:
     """Log P(labels of an item | truth) with its coin integrated out, shape [item, truth]."""
     found = _rising(a, ones, steps) + _rising(b, total - ones, steps)
     return found - _rising(a + b, total, steps)
 
 
-def _observe(codes: Encoded, prevalence: Any, a: Any, b: Any) -> None:
+def _observe(codes: Encoded, prevalence: Tensor, a: Tensor, b: Tensor) -> None:
     """Observe the labels, tosses of the coin of their item; called in a model context."""
     import pymc as pm
     import pytensor.tensor as pt
@@ -232,13 +220,13 @@ def _observe(codes: Encoded, prevalence: Any, a: Any, b: Any) -> None:
     known = np.flatnonzero(codes.gold >= 0)
     gold = codes.gold[known].astype(np.int64)
 
-    def of_items(label: object, prevalence: object, a: object, b: object) -> Any:
+    def of_items(label: object, prevalence: object, a: object, b: object) -> Tensor:
         ones = sparse.structured_dot(summed, pt.cast(label, "float64")[:, None])
         joint = pt.log(prevalence) + _log_chances(ones, total, a, b, steps)
         found = pt.logsumexp(joint, axis=1)
         return pt.set_subtensor(found[known], joint[known, gold]) if len(known) else found
 
-    def drawn(prevalence: Any, a: Any, b: Any, size: Any) -> Any:
+    def drawn(prevalence: Tensor, a: Tensor, b: Tensor, size: object) -> Tensor:
         truth = pm.Categorical.dist(p=pt.tile(prevalence[None, :], (codes.n_patterns, 1)))
         if len(known):
             truth = pt.set_subtensor(truth[known], gold)
@@ -248,12 +236,10 @@ def _observe(codes: Encoded, prevalence: Any, a: Any, b: Any) -> None:
     observed_labels(codes, of_items, drawn, prevalence, a, b, signature="(t),(t),(t)")
 
 
-def _rising(x: Any, count: Any, steps: Any) -> Any:
-    """Log of x (x + 1) ... (x + count - 1), for `count` [pattern, 1] and `x` [truth].
-
-    As a difference of log gamma functions it would be nothing but rounding errors where x is very
-    large, and NUTS, whose first steps are long, stayed there once in some hundred runs.
-    """
+def _rising(x: Tensor, count: TensorLike, steps: TensorLike) -> Tensor:
+    """Log of x (x + 1) ... (x + count - 1), for `count` [pattern, 1] and `x` [truth]."""
+    # a difference of log gamma functions would be only rounding errors if x is very large, and
+    # NUTS, whose first steps are long, stayed there once in some hundred runs
     import pytensor.tensor as pt
 
     factors = pt.log(x[None, :, None] + steps)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annomodels.models.encoded import Encoded
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
+
+if TYPE_CHECKING:
+    from pymc.logprob.transforms import Transform
 
 # information of one label on the log-odds of being right, at an accuracy near .9, beside what a
 # population with a spread of .3 tells; with wider spreads in mind, small ones make a funnel
@@ -16,46 +19,34 @@ OF_A_LABEL = 0.1 * 0.3**2
 
 
 def centred_share(codes: Encoded) -> Floats:
-    r"""How far each coder's parameters should be centred, between 0 and 1, shape [row].
-
-    :math:`w_j = I_j / (1 + I_j)` with the information :math:`I_j` of a coder's labels of one class:
-    a coder with many labels is known apart from the population (centred), one with few is not.
-    """
+    """Share to which each coder's parameters should be centered, between 0 and 1, shape [row]."""
+    # w = I / (1 + I) with the information I of a coder's labels of one class: a coder with many
+    # labels is known apart from the population (centered), one with few is not
     times = np.repeat(codes.weight, np.diff(codes.starts))
     labels = np.bincount(codes.row, weights=times, minlength=codes.n_rows)
     information = OF_A_LABEL * labels / codes.n_labels
     return np.asarray(information / (1.0 + information))
 
 
-def of_each(location: Any, share: Any) -> Any:
-    """Repeat the location of the population for every coder, as a tensor.
-
-    PyMC lets a transform use only what the variable itself is made of, so a share that is a
-    variable must be part of one of its arguments.
-    """
+def of_each(location: Tensor, share: Tensor) -> Tensor:
+    """Repeat the location of the population for every coder, as a tensor."""
+    # PyMC lets a transform use only the inputs of its variable, so a share that is a variable must
+    # be part of one of its arguments
     import pytensor.tensor as pt
 
     return location + pt.zeros_like(share)
 
 
-def partly_centred(share: Any) -> Any:
-    r"""Transform of a normal variable with location m and scale s that eases sampling.
-
-    The sampler sees :math:`z = (x - m) / s^{1 - w} + w m`, so z ~ N(w m, s^w): the variable itself
-    for w = 1, its distance from the population in units of the scale for w = 0. The density of x
-    is the same for every w.
-
-    References
-    ----------
-    O. Papaspiliopoulos, G. O. Roberts and M. Sköld (2007). A general framework for the
-    parametrization of hierarchical models. Statistical Science 22, 59-73.
-    doi:10.1214/088342307000000014
-    """
+def partly_centred(share: Tensor) -> Transform:
+    """Transform of a normal variable with location m and scale s that eases sampling."""
+    # The sampler sees z = (x - m) / s^(1 - w) + w m, so z ~ N(w m, s^w): the variable itself for w
+    # = 1, its distance from the population in units of the scale for w = 0. The density of x is the
+    # same for every w (Papaspiliopoulos, Roberts and Sköld 2007, doi:10.1214/088342307000000014).
     return _transform()(share)
 
 
 @lru_cache(maxsize=1)
-def _transform() -> Any:
+def _transform() -> type[Transform]:
     """Define the transform when PyMC is there."""
     import pytensor.tensor as pt
     from pymc.logprob.transforms import Transform
@@ -64,18 +55,18 @@ def _transform() -> Any:
         name = "partly_centred"
         ndim_supp = 0
 
-        def __init__(self, share: Any) -> None:
+        def __init__(self, share: Tensor) -> None:
             self.share = share
 
-        def forward(self, value: Any, *inputs: Any) -> Any:
+        def forward(self, value: Tensor, *inputs: Tensor) -> Tensor:
             location, scale = inputs[-2:]
             return (value - location) / scale ** (1.0 - self.share) + self.share * location
 
-        def backward(self, value: Any, *inputs: Any) -> Any:
+        def backward(self, value: Tensor, *inputs: Tensor) -> Tensor:
             location, scale = inputs[-2:]
             return location + scale ** (1.0 - self.share) * (value - self.share * location)
 
-        def log_jac_det(self, value: Any, *inputs: Any) -> Any:
+        def log_jac_det(self, value: Tensor, *inputs: Tensor) -> Tensor:
             return (1.0 - self.share) * pt.log(inputs[-1]) + pt.zeros_like(value)
 
     return PartlyCentred

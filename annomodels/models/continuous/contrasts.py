@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
-from annomodels.types import Floats
+from annomodels.types import Floats, TensorLike
 
 
-def log_softmax(contrasts: Any, xp: Any) -> Any:
-    """Log probabilities of all labels, for NumPy arrays and PyTensor variables.
-
-    Examples
-    --------
-    >>> np.exp(log_softmax(np.array([[np.log(3.0)]]), np)).round(2)
-    array([[0.75, 0.25]])
-    """
+def log_softmax(contrasts: TensorLike, xp: ModuleType) -> TensorLike:
+    """Log probabilities of all labels, for NumPy arrays and PyTensor variables."""
     logits = xp.concatenate([contrasts, xp.zeros_like(contrasts[..., :1])], axis=-1)
     # the largest one is taken away, so that no exponential overflows
     logits = logits - xp.max(logits, axis=-1, keepdims=True)
@@ -29,30 +23,13 @@ def against_last(log_rows: Floats, most: float = 4.0) -> Floats:
 
 
 def state_truth(n_labels: int, n_nodes: int) -> Floats:
-    """P(truth | state) where the states are (class, node), shape [state, truth].
-
-    Examples
-    --------
-    >>> state_truth(2, 2)
-    array([[1., 0.],
-           [1., 0.],
-           [0., 1.],
-           [0., 1.]])
-    """
+    """P(truth | state) if the states are (class, node), shape [state, truth]."""
     return np.repeat(np.eye(n_labels), n_nodes, axis=0)
 
 
 def difficulties(effect: Floats) -> Floats:
-    r"""How much an item lowers the logit of the right label against the mean of the others.
-
-    .. math:: d_{k,m} = \frac{1}{K - 1} \sum_{l \ne k} e_{k,m,l} - e_{k,m,k}, \qquad e_{k,m,K} = 0
-
-    Examples
-    --------
-    >>> difficulties(np.array([[[-1.0]], [[-1.0]]]))
-    array([[ 1.],
-           [-1.]])
-    """
+    """Drop of the logit of the right label against the mean of the others due to an item."""
+    # d[k, m] = mean over l != k of e[k, m, l] - e[k, m, k], with e[k, m, K] = 0
     n_labels = effect.shape[-1] + 1
     padded = np.concatenate([effect, np.zeros_like(effect[..., :1])], axis=-1)
     own = np.einsum("...kmk->...km", padded)

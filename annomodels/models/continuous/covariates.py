@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -18,20 +18,17 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Covariates
 from annomodels.priors.columns import is_numeric
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 EFFECT = Parameter("coder_effect", ("coder_term",), effect="log-odds that a coder is right")
 MOST_NAMED = 5
 
 
 class Regressed(Model):
-    r"""Base of models of which a coder's ability may depend on columns about the coders.
+    """Base of models whose coders' abilities may depend on columns about the coders."""
 
-    .. math:: a_j = \sum_t x_{j,t} \gamma_t, \quad \gamma_t \sim N(0, s^2)
-
-    is added to the log-odds that the coder is right, whatever the class; the population that the
-    model has anyway spreads around it.
-    """
+    # a_j = sum_t x_jt gamma_t, gamma_t ~ N(0, s^2), is added to the log-odds that the coder is
+    # right, whatever the class; the population of the model spreads around it
 
     coder_covariates: Covariates | None
 
@@ -41,19 +38,12 @@ class Regressed(Model):
         super().__post_init__()
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows what the columns say of the coders of the data.
-
-        Raises
-        ------
-        AnnotationError
-            With all that is wrong: coders without a row, rows of others, cells without a value,
-            columns that say the same of all coders, or that follow from others.
-        """
+        """Copy that knows the columns for the coders of the data; refuses unusable columns."""
         known = super().with_data(data)
         if known.coder_covariates is None:
             return known
         terms = bound_to(known.coder_covariates, [label_text(name) for name in data.coders])
-        return replace(known, coder_covariates=terms)  # type: ignore[type-var]
+        return replace(known, coder_covariates=terms)
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
@@ -73,11 +63,8 @@ class Regressed(Model):
             return []
         return list(zip(known.terms, known.units, strict=True))
 
-    def pymc_effect(self) -> Any:
-        """Add the coefficients, and give what they add to each coder, [coder]; None without.
-
-        Called in a model context.
-        """
+    def pymc_effect(self) -> Tensor:
+        """Add the coefficients and return their effect [coder]; in a model context."""
         import pymc as pm
 
         known = self.coder_covariates
@@ -94,7 +81,7 @@ class Regressed(Model):
 
     @property
     def effect_story(self) -> list[str]:
-        """What is believed of the columns, in a sentence."""
+        """Assumptions about the columns, in a sentence."""
         known = self.coder_covariates
         if known is None:
             return []
@@ -116,17 +103,8 @@ def in_words(known: Covariates) -> str:
 
 
 def right_direction(n_labels: int) -> Floats:
-    """Logits against the last label that one more of log-odds of being right adds, [truth, label].
-
-    For the last class, all other labels lose.
-
-    Examples
-    --------
-    >>> right_direction(3)
-    array([[ 1.,  0.],
-           [ 0.,  1.],
-           [-1., -1.]])
-    """
+    """Logits against the last label, [truth, label], per unit of log-odds of being right."""
+    # for the last class, all other labels lose
     return np.concatenate([np.eye(n_labels - 1), -np.ones((1, n_labels - 1))])
 
 
@@ -165,7 +143,7 @@ def covariates_of(table: object, key: str = "coder") -> Covariates | None:
     return Covariates(tuple(columns), tuple(said), values)
 
 
-def _rows(table: Any, key: str) -> list[dict[Any, Any]]:
+def _rows(table: Any, key: str) -> list[dict[Hashable, object]]:
     if isinstance(table, Mapping):
         if all(isinstance(row, Mapping) for row in table.values()):
             return [{key: name, **row} for name, row in table.items()]
@@ -186,7 +164,7 @@ def _rows(table: Any, key: str) -> list[dict[Any, Any]]:
     )
 
 
-def _value(cell: object) -> Any:
+def _value(cell: object) -> float | str | None:
     """Turn a cell into a number or a text; None where it is empty."""
     if isinstance(cell, np.generic):
         cell = cell.item()
@@ -198,10 +176,8 @@ def _value(cell: object) -> Any:
 
 
 def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covariates:
-    """Return columns with the terms that they have for the coders, or the items, of some data.
-
-    Rows of coders whom the data do not have are refused; those of further items are left out.
-    """
+    """Return columns with their terms for the coders, or the items, of some data."""
+    # rows of coders whom the data do not have are refused; those of further items are left out
     problems = []
     known, wanted = set(given.names), set(names)
     lacking = [name for name in names if name not in known]
@@ -245,18 +221,20 @@ def bound_to(given: Covariates, names: list[str], key: str = "coder") -> Covaria
     return replace(given, terms=terms, units=units, design=table)
 
 
-def _wrong_with(column: str, values: list[Any], names: list[str], key: str) -> list[Problem]:
+def _wrong_with(
+    column: str, values: list[float | str | None], names: list[str], key: str
+) -> list[Problem]:
     empty = [name for name, value in zip(names, values, strict=True) if value is None]
     if empty:
         what = f"The column {column!r} is empty for {counted(len(empty), key)}."
         return [Problem(what, f"{key} {_named(empty)}", "Fill it in, or leave the column out.")]
-    numbers = [value for value in values if is_numeric([value])]
+    numbers = [value for value in values if isinstance(value, int | float)]
     if 0 < len(numbers) < len(values):
         what = f"The column {column!r} holds numbers and texts."
         texts = [n for n, value in zip(names, values, strict=True) if not is_numeric([value])]
         return [Problem(what, f"texts for {_named(texts)}", "Write all of them in one way.")]
     if any(map(math.isinf, numbers)):
-        where = [name for name, value in zip(names, values, strict=True) if math.isinf(value)]
+        where = [name for name, x in zip(names, numbers, strict=True) if math.isinf(x)]
         what = f"The column {column!r} holds numbers without end."
         return [Problem(what, _named(where), "Give finite numbers.")]
     if len(set(values)) == 1:

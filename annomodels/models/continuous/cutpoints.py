@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from annomodels.models.parameters import Parameter
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor, TensorLike
 
 LAPSE_SCALE = 1.5  # of the half-normal prior of how much the log-odds of lapses differ
 
@@ -27,24 +28,12 @@ CODER_PARAMETERS = (
 )
 
 
-def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) -> Any:
-    r"""Log probability of each label given a place on the scale.
-
-    .. math::
-
-        P(y \le l \mid x, j) = F\Big(\frac{u_l - x - b_j}{s_j}\Big), \qquad
-        F(t) = \frac{1}{1 + e^{-t}}
-
-    Computed as :math:`F(a) - F(b) = F(a) F(-b) (1 - e^{b - a})`, which loses no digits.
-
-    Shapes: `cuts` [label - 1].
-
-    Examples
-    --------
-    >>> row = interval_logp(np.zeros((1, 1)), np.array([-1.0, 1.0]), 0.0, 0.5, np)
-    >>> np.exp(row).round(3)
-    array([[0.119, 0.762, 0.119]])
-    """
+def interval_logp(
+    position: TensorLike, cuts: TensorLike, shift: TensorLike, spread: TensorLike, xp: ModuleType
+) -> TensorLike:
+    """Log probability of each label given a place on the scale."""
+    # P(y <= l | x, j) = F((u_l - x - b_j) / s_j), F(t) = 1 / (1 + e^-t); computed as F(a) - F(b) =
+    # F(a) F(-b) (1 - e^(b - a)), which loses no digits; cuts [label - 1]
     logits = (cuts - position - shift) / spread
     below, above = -_softplus(-logits, xp), -_softplus(logits, xp)
     if xp is not np:
@@ -56,52 +45,31 @@ def interval_logp(position: Any, cuts: Any, shift: Any, spread: Any, xp: Any) ->
     return np.concatenate([below[..., :1], inner, above[..., -1:]], axis=-1)
 
 
-def label_logp(position: Any, cuts: Any, coders: dict[str, Any], xp: Any) -> Any:
-    r"""Log probability of each label of each coder, lapses included.
-
-    .. math:: P(y = l \mid x, j) = (1 - \lambda_j) P_j(l \mid x) + \lambda_j \gamma_l
-
-    Shapes: `position` [place]; `cuts` [label - 1].
-
-    Examples
-    --------
-    >>> coders = {"shift": np.zeros(1), "spread": np.ones(1), "lapse": np.full(1, 0.5)}
-    >>> coders["lapse_label"] = np.array([0.0, 1.0]) + 1e-12
-    >>> np.exp(label_logp(np.zeros(1), np.zeros(1), coders, np)).round(3)
-    array([[[0.25, 0.75]]])
-    """
+def label_logp(
+    position: TensorLike, cuts: TensorLike, coders: Mapping[str, TensorLike], xp: ModuleType
+) -> TensorLike:
+    """Log probability of each label of each coder, lapses included."""
+    # P(y = l | x, j) = (1 - lambda_j) P_j(l | x) + lambda_j gamma_l; position [place], cuts [label
+    # - 1]
     shift, spread, lapse = (coders[name][:, None, None] for name in ("shift", "spread", "lapse"))
     seen = interval_logp(position[None, :, None], cuts[None, None], shift, spread, xp)
     guessed = xp.log(lapse) + xp.log(coders["lapse_label"])[None, None]
     return xp.logaddexp(xp.log1p(-lapse) + seen, guessed)
 
 
-def _softplus(x: Any, xp: Any) -> Any:
+def _softplus(x: TensorLike, xp: ModuleType) -> TensorLike:
     return np.logaddexp(0.0, x) if xp is np else xp.softplus(x)
 
 
 @dataclass(frozen=True)
 class CoderScale:
-    r"""Priors of how coders use a scale.
+    """Priors of how coders use a scale."""
 
-    .. math::
-
-        b_j \sim N(0, \tau^2), \quad \log s_j \sim N(\log m, \omega^2), \quad
-        \tau \sim N^+(0, t^2), \quad m \sim LogNormal(m_0, v), \quad \omega \sim N^+(0, w^2)
-
-    .. math::
-
-        logit\,\lambda_j \sim N(a, h^2), \quad a \sim N(logit\,\lambda_0, 1), \quad
-        h \sim N^+(0, 1.5^2), \quad \gamma \sim Dir(1)
-
-    A share :math:`\lambda_j` of the labels of a coder does not look at the item and follows
-    :math:`\gamma`: without it one careless label in a hundred decides what a coder's spread is.
-
-    Examples
-    --------
-    >>> CoderScale().typical
-    0.35
-    """
+    # b_j ~ N(0, tau^2), log s_j ~ N(log m, omega^2), tau ~ N+(0, t^2), m ~ LogNormal(m_0, v), omega
+    # ~ N+(0, w^2); logit lambda_j ~ N(a, h^2), a ~ N(logit lambda_0, 1), h ~ N+(0, 1.5^2), gamma ~
+    # Dir(1).
+    # A share lambda_j of the labels of a coder does not look at the item and follows gamma: without
+    # it one careless label in a hundred decides the spread of a coder.
 
     # scale t of the half-normal prior of the spread of the shifts, in steps of the scale
     shift: float = 0.5
@@ -115,7 +83,7 @@ class CoderScale:
         """Prior mean of the log-odds of a lapse."""
         return math.log(self.lapse / (1.0 - self.lapse))
 
-    def pymc(self, n_labels: int) -> dict[str, Any]:
+    def pymc(self, n_labels: int) -> dict[str, Tensor]:
         """Tensors that :func:`label_logp` takes, with their priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

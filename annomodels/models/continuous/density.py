@@ -1,7 +1,6 @@
-"""A log density with its gradient in compiled loops, for models that NUTS need not compile first.
+"""Log densities with gradients in compiled loops, for models that NUTS need not compile first."""
 
-The PyMC model stays the definition; a test holds value, gradient and variables to it.
-"""
+# The PyMC model stays the definition; a test compares value, gradient and variables with it.
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ class Density(Protocol):
 
     @property
     def n(self) -> int:
-        """How many numbers NUTS moves."""
+        """Number of values that NUTS moves."""
 
     def value(self, x: Floats) -> tuple[float, Floats]:
         """Log density at unconstrained numbers, and its gradient."""
@@ -51,7 +50,7 @@ class Layout:
 
     @property
     def n(self) -> int:
-        """How many numbers NUTS moves."""
+        """Number of values that NUTS moves."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     def cut(self, x: Floats) -> dict[str, Floats]:
@@ -65,25 +64,13 @@ class Layout:
 
 
 def from_log_simplex(shares: object) -> Floats:
-    """Free numbers of a simplex, as PyMC has them.
-
-    Examples
-    --------
-    >>> from_log_simplex([0.5, 0.25, 0.25]).round(3)
-    array([ 0.462, -0.231])
-    """
+    """Free numbers of a simplex, as PyMC has them."""
     logs = np.log(np.asarray(shares, dtype=float))
     return np.asarray(logs[:-1] - logs.mean())
 
 
 def to_zero_sum(free: object) -> Floats:
-    """Numbers that sum to zero along the last axis, from their free ones, as PyMC has them.
-
-    Examples
-    --------
-    >>> to_zero_sum([1.0]).round(3)
-    array([ 0.707, -0.707])
-    """
+    """Numbers that sum to zero along the last axis, from their free ones, as PyMC has them."""
     free = np.asarray(free, dtype=float)
     n = free.shape[-1] + 1
     total = free.sum(axis=-1, keepdims=True)
@@ -92,13 +79,7 @@ def to_zero_sum(free: object) -> Floats:
 
 
 def from_zero_sum(values: object) -> Floats:
-    """Free numbers of those that sum to zero along the last axis.
-
-    Examples
-    --------
-    >>> from_zero_sum(to_zero_sum([1.0, 2.0])).round(12)
-    array([1., 2.])
-    """
+    """Free numbers of those that sum to zero along the last axis."""
     values = np.asarray(values, dtype=float)
     n = values.shape[-1]
     total = -values[..., -1:] * np.sqrt(n)

@@ -87,7 +87,7 @@ class DifficultyDensity(Layout):
         if "difficulty_scale" in self.shapes:
             rhos = math.prod(self.shapes["difficulty_scale"])
             constant += rhos * (LOG_HALF_NORMAL - math.log(model.difficulty))
-        if "item_effect" in self.shapes:
+        if model.item_covariates is not None:
             spread = math.log(model.item_covariates.spread)
             constant -= self.shapes["item_effect"][0] * (spread + HALF_LOG_TAU)
         if "discrimination" in self.shapes:

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annomodels.models.base import State
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor, TensorLike
 
 FARTHEST = 4.0  # logits beyond which no chain starts
 
 
 def log_rows(
-    ability: Any,
-    hard: Any,
+    ability: TensorLike,
+    hard: TensorLike,
     k: int,
-    xp: Any,
+    xp: ModuleType,
     *,
-    leaning: Any | None = None,
-    slope: Any | None = None,
-    guess: Any | None = None,
-) -> Any:
-    r"""Log P(label | coder, class, difficulty), for NumPy arrays and PyTensor variables.
-
-    .. math:: P(k \mid k) = g_k + (1 - g_k) \,
-        logit^{-1}(\gamma_{j,k} - a_j \delta - \log \sum_{l \ne k} e^{\epsilon_{j,k,l}})
-
-    Shapes: `ability` [coder, truth]; `hard` [truth, node]; `leaning` [coder, truth, label]; `slope`
-    [coder]; `guess` [truth]; result [coder, truth, node, label].
-
-    Examples
-    --------
-    >>> rows = log_rows(np.array([[2.0, 1.0]]), np.array([[0.0], [1.5]]), 2, np)
-    >>> np.exp(rows[0, :, 0]).round(3)
-    array([[0.881, 0.119],
-           [0.622, 0.378]])
-    """
+    leaning: TensorLike | None = None,
+    slope: TensorLike | None = None,
+    guess: TensorLike | None = None,
+) -> TensorLike:
+    """Log P(label | coder, class, difficulty) [coder, truth, node, label]."""
+    # P(k | k) = g_k + (1 - g_k) logit^-1(gamma_jk - a_j delta - log sum over l != k of e^eps_jkl).
+    # ability [coder, truth], hard [truth, node], leaning [coder, truth, label], slope [coder],
+    # guess [truth]
     effect = hard[None] if slope is None else slope[:, None, None] * hard[None]
     odds = ability[:, :, None] - effect
     wrong: Any = 0.0
@@ -56,37 +47,23 @@ def log_rows(
     return xp.where(right, log_right[..., None], log_wrong[..., None] + wrong)
 
 
-def _softplus(xp: Any) -> Any:
+def _softplus(xp: ModuleType) -> Callable[[TensorLike], TensorLike]:
     if xp is np:
         return lambda x: np.logaddexp(0.0, x)
-    return xp.softplus
+    softplus: Callable[[TensorLike], TensorLike] = xp.softplus
+    return softplus
 
 
 def leaning_places(k: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Where the leaning towards each label stands among the wrong labels of a row.
-
-    Examples
-    --------
-    >>> leaning_places(3)[0]
-    array([[0, 0, 1],
-           [0, 0, 1],
-           [0, 1, 0]])
-    """
+    """Place of the leaning towards each label among the wrong labels of a row, and the diagonal."""
     right = np.eye(k, dtype=bool)
     place = np.cumsum(~right, axis=1) - 1
     return np.where(right, 0, place).astype(np.int64), right
 
 
-def leaning_priors(k: int, spread: float) -> Any:
-    """Leanings [coder, truth, label], zero on the diagonal, with their priors; in a model context.
-
-    Parameters
-    ----------
-    k
-        Number of labels.
-    spread
-        Standard deviation of the mean leanings, scale of that of the coders around them.
-    """
+def leaning_priors(k: int, spread: float) -> Tensor:
+    """Leanings [coder, truth, label], zero on the diagonal; in a model context."""
+    # spread is the standard deviation of the mean leanings, and the scale of that of the coders
     import pymc as pm
 
     pm.modelcontext(None).add_coord("wrong", [str(n) for n in range(1, k)])

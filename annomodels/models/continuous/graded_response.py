@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet, Probability, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel, TensorLike
 
 REACH = 4.0
 LEAST_SHARE = 1e-9
@@ -113,7 +114,7 @@ class GradedResponse(Model):
         """Return the number of states an item may be in."""
         return self.nodes
 
-    def _truth(self, prevalence: Any, xp: Any) -> Any:
+    def _truth(self, prevalence: TensorLike, xp: ModuleType) -> TensorLike:
         """P(truth | point): the part of a bin's probability in each stretch, [node, truth]."""
         from scipy.special import ndtr
 
@@ -125,7 +126,7 @@ class GradedResponse(Model):
         return xp.concatenate([below[:, :1], below[:, 1:] - below[:, :-1], whole - below[:, -1:]],
                               axis=1)  # fmt: skip
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with the places of the items summed out."""
         import pymc as pm
         import pytensor.tensor as pt

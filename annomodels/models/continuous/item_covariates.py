@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from types import ModuleType
+from typing import Self
 
 import numpy as np
 from scipy.special import logsumexp
@@ -23,7 +25,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import Kinds
 from annomodels.priors import Covariates
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, Tensor, TensorLike
 
 ITEM_EFFECT = Parameter("item_effect", ("item_term",), effect="difficulty of an item, in logits")
 # where the points end, in standard deviations beyond the items at the edges
@@ -38,11 +40,9 @@ FINER, USUAL = 4, 6.0
 
 
 class HardnessRegressed(Regressed):
-    r"""Base of models of which an item's difficulty may depend on columns about the items.
+    """Base of models whose items' difficulties may depend on columns about the items."""
 
-    .. math:: \delta_i \sim N\Bigl(\sum_t x_{i,t} \beta_t, \rho^2\Bigr), \quad
-        \beta_t \sim N(0, s^2)
-    """
+    # delta_i ~ N(sum_t x_it beta_t, rho^2), beta_t ~ N(0, s^2)
 
     item_covariates: Covariates | None
     nodes: int
@@ -53,19 +53,13 @@ class HardnessRegressed(Regressed):
         super().__post_init__()
 
     def with_data(self, data: Annotations) -> Self:
-        """Copy that knows what the columns say of the coders and the items of the data.
-
-        Raises
-        ------
-        AnnotationError
-            With all that is wrong with the columns.
-        """
+        """Copy that knows the columns for coders and items; refuses columns with any problem."""
         known = super().with_data(data)
         if known.item_covariates is None:
             return known
         names = [label_text(name) for name in data.items]
         terms = bound_to(known.item_covariates, names, "item")
-        return replace(known, item_covariates=terms)  # type: ignore[type-var]
+        return replace(known, item_covariates=terms)
 
     @property
     def effect_parameters(self) -> tuple[Parameter, ...]:
@@ -96,7 +90,7 @@ class HardnessRegressed(Regressed):
 
     @property
     def effect_story(self) -> list[str]:
-        """What is believed of the columns, in a sentence each."""
+        """Assumptions about the columns, in a sentence each."""
         known = self.item_covariates
         if known is None:
             return super().effect_story
@@ -118,11 +112,9 @@ class HardnessRegressed(Regressed):
 
     @property
     def n_points(self) -> int:
-        """Number of points that the difficulties of all items share, where columns are known.
-
-        Four for a node; more in proportion where a column reaches over more than six of its
-        standard deviations, so that the points are as close.
-        """
+        """Number of points that the difficulties of all items share if columns are known."""
+        # four for a node; more in proportion if a column reaches over more than six of its standard
+        # deviations, so that the points are as close
         known = self.item_covariates
         design = np.zeros((1, 1)) if known is None or not known.design else self._kinds[1]
         widest = max(USUAL, float(np.ptp(design, axis=0).max()))
@@ -130,25 +122,20 @@ class HardnessRegressed(Regressed):
 
     @property
     def kind_design(self) -> Floats:
-        """What the terms are for each kind of items, shape [kind, term]."""
+        """Values of the terms for each kind of items, shape [kind, term]."""
         return self._kinds[1]
 
     @property
     def points_rule(self) -> Floats:
-        """Places of the points from -1 to 1, and the numbers of :func:`common_points`, [2, point].
-
-        As ``kernels/difficulty.py`` takes them.
-        """
+        """Places of the points from -1 to 1, and numbers of :func:`common_points`."""
         size = self.n_points
         numbers = np.zeros(size)
         numbers[:3] = REACH, LEAST, FINEST * 2.0 / (size - 1)
         return np.stack([np.linspace(-1.0, 1.0, size), numbers])
 
-    def pymc_points(self, scale: object, n_labels: int) -> tuple[Any, Any]:
-        """Add the coefficients; points [truth, point], and their log shares [kind, truth, point].
-
-        Called in a model context; `scale` is the spread of the difficulties, one or [truth].
-        """
+    def pymc_points(self, scale: object, n_labels: int) -> tuple[Tensor, Tensor]:
+        """Add the coefficients; points [truth, point] and their log shares [kind, truth, point]."""
+        # in a model context; scale is the spread of the difficulties, one or [truth]
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -171,23 +158,8 @@ class HardnessRegressed(Regressed):
     def kinds_of(
         self, effect: Floats, scale: Floats, prevalence: Floats
     ) -> tuple[Kinds, Floats, Floats]:
-        """Shares of classes and points in items of each kind, under draws.
-
-        Parameters
-        ----------
-        effect
-            Coefficients, shape [draw, term].
-        scale
-            Spread of the difficulties, shape [draw, truth] or [draw, 1].
-        prevalence
-            Shape [draw, truth].
-
-        Returns
-        -------
-        tuple
-            The kinds, the mean share over the items [draw, state], and the points
-            [draw, truth, point].
-        """
+        """Kinds, mean shares [draw, state] and points [draw, truth, point] under draws."""
+        # effect [draw, term]; scale [draw, truth] or [draw, 1]; prevalence [draw, truth]
         of_item, design = self._kinds
         size, shift = self.n_points, effect @ design.T
         with np.errstate(divide="ignore"):
@@ -208,26 +180,14 @@ class HardnessRegressed(Regressed):
         return Kinds(names, of_item, design, log_share), mean, np.broadcast_to(points, shape)
 
 
-def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]:
-    r"""Points at equal steps that hold the difficulties of all items, whatever is known of them.
-
-    The sum over such points, weighed by a normal density, is as good as the integral as soon as
-    the density is not much narrower than a step (the trapezoidal rule): off by
-    :math:`2 e^{-2 \pi^2 r^2}` with a spread of r steps. A spread below .6 steps counts as that.
-
-    Shapes: `shift` [kind]; `scale` [truth]; result [truth, point].
-
-    References
-    ----------
-    L. N. Trefethen and J. A. C. Weideman (2014). The exponentially convergent trapezoidal rule.
-    SIAM Review 56, 385-458. doi:10.1137/130932132
-
-    Examples
-    --------
-    >>> points, width = common_points(np.array([-1.0, 1.0]), np.array([0.5]), 15, np)
-    >>> points.round(2)[0, :3], width.round(3)
-    (array([-3.5, -3. , -2.5]), array([0.501]))
-    """
+def common_points(
+    shift: TensorLike, scale: TensorLike, size: int, xp: ModuleType
+) -> tuple[TensorLike, TensorLike]:
+    """Points [truth, point] at equal steps that cover all difficulties, and widths."""
+    # The sum over such points, weighted by a normal density, is as good as the integral as soon as
+    # the density is not much narrower than a step (the trapezoidal rule): off by 2 e^(-2 pi^2 r^2)
+    # with a spread of r steps. A spread below .6 steps counts as that (Trefethen and Weideman 2014,
+    # doi:10.1137/130932132). shift [kind], scale [truth]
     low, high = xp.min(shift), xp.max(shift)
     half = 0.5 * (high - low) + REACH * scale + LEAST
     points = 0.5 * (low + high) + half[:, None] * np.linspace(-1.0, 1.0, size)
@@ -236,19 +196,10 @@ def common_points(shift: Any, scale: Any, size: int, xp: Any) -> tuple[Any, Any]
     return points, xp.exp(log / ABRUPT)
 
 
-def log_weights(shift: Any, points: Any, width: Any, log_sum: Any) -> Any:
-    """Log share of each point in items of each kind, shape [kind, truth, point].
-
-    Shapes: `shift` [kind].
-
-    Examples
-    --------
-    >>> points, width = common_points(np.array([0.0, 2.0]), np.array([0.5]), 84, np)
-    >>> share = np.exp(log_weights(np.array([0.0, 2.0]), points, width, logsumexp))
-    >>> (share @ points[0]).round(5) + 0.0
-    array([[0.],
-           [2.]])
-    """
+def log_weights(
+    shift: TensorLike, points: TensorLike, width: TensorLike, log_sum: Callable[..., TensorLike]
+) -> TensorLike:
+    """Log share of each point in items of each kind, shape [kind, truth, point]."""
     z = (points[None] - shift[:, None, None]) / width[None, :, None]
     log = -0.5 * z**2
     return log - log_sum(log, axis=2, keepdims=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from types import ModuleType
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from annomodels.models.encoded import Encoded
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel, TensorLike
 
 PARAMETERS = (
     Parameter("item_location", ("truth", "contrast")),
@@ -104,13 +105,15 @@ class ItemDifficulty(Model):
         """Return the number of states an item may be in."""
         return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
 
-    def _log_emission(self, location: Any, spread: Any, n_labels: int, xp: Any) -> Any:
+    def _log_emission(
+        self, location: TensorLike, spread: TensorLike, n_labels: int, xp: ModuleType
+    ) -> TensorLike:
         """Log P(label | state), shape [state, label]."""
         points, _ = effect_nodes(n_labels - 1, self.nodes)
         logits = location[:, None, :] + spread[:, None, :] * points
         return xp.reshape(log_softmax(logits, xp), (n_labels * len(points), n_labels))
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with truth and logits of the items summed out."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -134,7 +137,7 @@ class ItemDifficulty(Model):
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
 
-        return RandomEffectsDensity(self, codes, coders=False)
+        return RandomEffectsDensity(self, codes)
 
     @property
     def starter(self) -> Pooled:

@@ -24,27 +24,13 @@ class Marginal:
 
 
 def log_marginal(logit: Floats, scale: Floats, label: Ints, points: int = POINTS) -> Marginal:
-    r"""Integrate the effects of one item out, given each class.
-
-    .. math:: \log \int N(z; 0, I) \prod_n softmax(\beta_{n,k} + s_k z)_{y_n} dz
-
-    The integrand is log-concave: Newton's method finds its mode. Points are those of a t
-    distribution around the mode with the curvature there, from eight scrambled Sobol sequences,
-    and weighed by integrand over density. The spread of the eight estimates gives the error.
-
-    Shapes: `logit` [annotation, truth, contrast]; `scale` [truth, contrast]; `label` [annotation].
-
-    References
-    ----------
-    J. C. Naylor and A. F. M. Smith (1982). Applications of a method for the efficient computation
-    of posterior distributions. Applied Statistics 31, 214-225. doi:10.2307/2347995
-
-    Examples
-    --------
-    >>> found = log_marginal(np.zeros((2, 2, 1)), np.zeros((2, 1)), np.array([0, 1]))
-    >>> np.exp(found.log).round(3)
-    array([0.25, 0.25])
-    """
+    """Integrate the effects of one item out, given each class."""
+    # log of the integral of N(z; 0, I) prod_n softmax(beta_nk + s_k z)_{y_n}. The integrand is log-
+    # concave: Newton's method finds its mode. Points are those of a t distribution around the mode
+    # with the curvature there, from eight scrambled Sobol sequences, and weighted by integrand over
+    # density. The spread of the eight estimates gives the error (Naylor and Smith 1982,
+    # doi:10.2307/2347995).
+    # logit [annotation, truth, contrast], scale [truth, contrast], label [annotation]
     mode, root = _mode(logit, scale, label)
     n_truths, n_dims = scale.shape
     raw, log_density = _proposal(n_dims, points)

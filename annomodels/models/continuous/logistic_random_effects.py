@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from types import ModuleType
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Covariates, Diagonal, Dirichlet, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel, TensorLike
 
 PARAMETERS = (
     Parameter("coder_location", ("truth", "contrast")),
@@ -126,14 +127,16 @@ class LogisticRandomEffects(Regressed):
         """Return the number of states an item may be in."""
         return n_labels * len(effect_nodes(n_labels - 1, self.nodes)[1])
 
-    def _log_emission(self, logit: Any, spread: Any, n_rows: int, n_labels: int, xp: Any) -> Any:
+    def _log_emission(
+        self, logit: TensorLike, spread: TensorLike, n_rows: int, n_labels: int, xp: ModuleType
+    ) -> TensorLike:
         """Log P(label | state, coder), shape [coder, state, label]."""
         points, _ = effect_nodes(n_labels - 1, self.nodes)
         effect = spread[:, None, :] * points
         logits = logit[:, :, None, :] - effect[None]
         return xp.reshape(log_softmax(logits, xp), (n_rows, n_labels * len(points), n_labels))
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with truth and effects of the items summed out."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -169,7 +172,7 @@ class LogisticRandomEffects(Regressed):
             return None
         from annomodels.models.continuous.random_effects_density import RandomEffectsDensity
 
-        return RandomEffectsDensity(self, codes, coders=True)
+        return RandomEffectsDensity(self, codes, self.coder_scale)
 
     @property
     def starter(self) -> HierarchicalDawidSkene:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from annomodels.models.continuous.covariates import Regressed
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Covariates, Diagonal, Dirichlet, Given, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
         logits = lead * np.eye(n_labels)
         return logits - logits.mean(axis=1, keepdims=True)
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -194,12 +194,5 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
 
 
 def right_label(n_labels: int) -> Floats:
-    """Logits, summing to zero, that lift the right label by one against each other.
-
-    Examples
-    --------
-    >>> right_label(2)
-    array([[ 0.5, -0.5],
-           [-0.5,  0.5]])
-    """
+    """Logits, summing to zero, that lift the right label by one against each other."""
     return np.eye(n_labels) - 1.0 / n_labels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from annomodels.models.continuous.cutpoints import CODER_PARAMETERS, CoderScale,
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet, Probability, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Ordinal(ConfusionModel):
         """Declare the cut-points, and how coders use the scale."""
         return CODER_PARAMETERS
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

@@ -29,41 +29,17 @@ LOOKS = 60_000_000
 
 @lru_cache(maxsize=16)
 def normal_nodes(n: int) -> tuple[Floats, Floats]:
-    r"""Nodes and weights of Gauss-Hermite quadrature for the standard normal distribution.
-
-    .. math:: \int f(x) N(x; 0, 1) dx \approx \sum_q w_q f(x_q)
-
-    Exact for polynomials of degree up to 2n - 1.
-
-    Examples
-    --------
-    >>> nodes, weights = normal_nodes(3)
-    >>> nodes.round(3), weights.round(3), round(float(weights @ nodes**4), 9)
-    (array([-1.732,  0.   ,  1.732]), array([0.167, 0.667, 0.167]), 3.0)
-    """
+    """Nodes and weights of Gauss-Hermite quadrature for the standard normal distribution."""
+    # exact for polynomials of degree up to 2n - 1
     nodes, weights = np.polynomial.hermite_e.hermegauss(n)
     return nodes, weights / weights.sum()
 
 
 def beta_nodes(n: int, a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    r"""Nodes and weights of Gauss-Jacobi quadrature for beta distributions.
-
-    .. math:: \int f(x) Beta(x; a, b) dx \approx \sum_q w_q f(x_q)
-
-    Exact for polynomials of degree up to 2n - 1, so the probability of up to 2n - 1 labels of an
-    item is exact. Found as eigenvalues of the symmetric matrix of the recurrence.
-
-    References
-    ----------
-    G. H. Golub and J. H. Welsch (1969). Calculation of Gauss quadrature rules. Mathematics of
-    Computation 23, 221-230. doi:10.1090/S0025-5718-69-99647-1
-
-    Examples
-    --------
-    >>> nodes, weights = beta_nodes(2, np.array(2.0), np.array(6.0))
-    >>> round(float(weights @ nodes), 9), round(float(weights @ nodes**3), 9)
-    (0.25, 0.033333333)
-    """
+    """Nodes and weights of Gauss-Jacobi quadrature for beta distributions."""
+    # Exact for polynomials of degree up to 2n - 1, so the probability of up to 2n - 1 labels of an
+    # item is exact. Found as eigenvalues of the symmetric matrix of the recurrence (Golub and
+    # Welsch 1969, doi:10.1090/S0025-5718-69-99647-1).
     a, b = np.asarray(a, dtype=float)[..., None], np.asarray(b, dtype=float)[..., None]
     k = np.arange(n)
     # Jacobi polynomials on (-1, 1) with weight (1 - t)^(b - 1) (1 + t)^(a - 1)
@@ -87,43 +63,23 @@ def beta_nodes(n: int, a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=32)
 def effect_nodes(n_dims: int, size: int | None = None) -> tuple[Floats, Floats]:
-    r"""Points and weights whose sums stand for expectations under independent standard normals.
-
-    .. math:: E f(z) \approx \sum_m w_m f(z_m)
-
-    In one and two dimensions a trapezoidal rule: an equally spaced grid with weights in proportion
-    to the density. Where many labels make the likelihood of an item narrow, it is more exact than
-    Gauss-Hermite nodes of the same number, whose outer ones are wasted. In three dimensions the
-    product of Gauss-Hermite nodes, for more than 6 along an axis a trapezoidal rule in a ball;
-    beyond that a Sobol sequence with equal weights, mirrored at zero and scaled so that means are 0
-    and variances 1.
-
-    Examples
-    --------
-    >>> points, weights = effect_nodes(1)
-    >>> points.shape, round(float(weights @ points[:, 0] ** 2), 3)
-    ((21, 1), 1.0)
-    >>> points, weights = effect_nodes(4)
-    >>> (weights @ points**2).round(6)
-    array([1., 1., 1., 1.])
-    """
+    """Points and weights whose sums approximate expectations under independent standard normals."""
+    # In one and two dimensions a trapezoidal rule: an equally spaced grid with weights in
+    # proportion to the density. If many labels make the likelihood of an item narrow, it is more
+    # exact than Gauss-Hermite nodes of the same number, whose outer ones are wasted. In three
+    # dimensions the product of Gauss-Hermite nodes, for more than 6 along an axis a trapezoidal
+    # rule in a ball; beyond that a Sobol sequence with equal weights, mirrored at zero and scaled
+    # so that means are 0 and variances 1.
     points, weights = _grid(n_dims, size) if n_dims in GRID else _cloud(n_dims, size or CLOUD)
     points.flags.writeable = weights.flags.writeable = False
     return points, weights
 
 
 def enough_nodes(n_dims: int, labels: Ints) -> int | None:
-    """Size for :func:`effect_nodes` that labels of an item ask for; None is the usual one.
-
-    Chosen for effects with a standard deviation of 1, so that the log probability of 50 labels of
-    an item is off by .15 or less in up to three dimensions, and by .3 in four; no more than leave
-    an evaluation of the likelihood at 60 million looks.
-
-    Examples
-    --------
-    >>> enough_nodes(3, np.full(100, 8)), enough_nodes(3, np.full(100, 50))
-    (None, 11)
-    """
+    """Size for :func:`effect_nodes` that the labels of an item need; None is the usual one."""
+    # Chosen for effects with a standard deviation of 1, so that the log probability of 50 labels of
+    # an item is off by .15 or less in up to three dimensions, and by .3 in four; no more than leave
+    # an evaluation of the likelihood at 60 million looks.
     kind = min(n_dims, 4)
     if kind not in FINER or not len(labels):
         return None

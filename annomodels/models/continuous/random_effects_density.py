@@ -24,18 +24,23 @@ from annomodels.types import Floats
 class RandomEffectsDensity(Layout):
     """Posterior of logistic random effects, or of item difficulty, given labels."""
 
-    def __init__(self, model: Any, codes: Encoded, *, coders: bool) -> None:
+    def __init__(
+        self,
+        model: Any,
+        codes: Encoded,
+        coder_scale: float | None = None,
+    ) -> None:
         k = codes.n_labels
         table = (k, k - 1)
         alpha = model.prevalence.alpha(k)
         constant = gammaln(alpha.sum()) - gammaln(alpha).sum() + math.log(k)
         constant -= k * (k - 1) * (math.log(model.location_spread) + HALF_LOG_TAU)
         constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(model.item_scale))
-        n_coders, coder_scale = 0, 1.0
+        n_coders = 0
         # free numbers of each variable, in the order of the PyMC model
         self.shapes = {"prevalence": (k - 1,)}
-        if coders:
-            n_coders, coder_scale = codes.n_rows, model.coder_scale
+        if coder_scale is not None:
+            n_coders = codes.n_rows
             self.shapes |= {"coder_location": table, "coder_spread": table, "item_spread": table}
             self.shapes["coder_logit"] = (n_coders, *table)
             constant += k * (k - 1) * (LOG_HALF_NORMAL - math.log(coder_scale))
@@ -46,7 +51,14 @@ class RandomEffectsDensity(Layout):
         points, weights = effect_nodes(k - 1, model.nodes)
         self.arguments = (
             n_coders,
-            np.array([model.location_spread, coder_scale, model.item_scale, constant]),
+            np.array(
+                [
+                    model.location_spread,
+                    1.0 if coder_scale is None else coder_scale,
+                    model.item_scale,
+                    constant,
+                ]
+            ),
             alpha,
             self.share,
             np.ascontiguousarray(points),

@@ -25,7 +25,7 @@ from annomodels.models.observed import observed
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, add_states, marginals
 from annomodels.priors import Beta, Covariates, Diagonal, Dirichlet, NonNegative, Probability, Scale
-from annomodels.types import Floats
+from annomodels.types import Floats, PyMCModel
 
 # what the variables of the result are to the rows
 ROLES = {"leaning": "leaning", "slope": "discrimination", "guess": "guessing"}
@@ -203,16 +203,8 @@ class ScalarDifficulty(HardnessRegressed):
 
     # -- PyMC ------------------------------------------------------------------------------------
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
-        """Build the PyMC model with truth and difficulty summed out.
-
-        Parameters
-        ----------
-        codes
-            The patterns of labels.
-        coords
-            Names of the dimensions truth, label and coder.
-        """
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
+        """Build the PyMC model with truth and difficulty summed out."""
         import pymc as pm
         import pytensor.tensor as pt
 

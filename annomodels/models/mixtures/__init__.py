@@ -1,4 +1,4 @@
-"""Models whose items are in one of several states: what coders perceive is a mixture.
+"""Models whose items are in one of several states: coders perceive a mixture.
 
-Imports what models may import; the family is written in ``state_model.py`` and ``layout.py``.
+Imports what models may import; the family is written in state_model.py and layout.py.
 """

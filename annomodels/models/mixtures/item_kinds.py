@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 from annomodels.renamed import renamed
-from annomodels.types import Ints
+from annomodels.types import Ints, Tensor
 
 
 @renamed(strays="lapse_rate")
@@ -61,18 +61,12 @@ class KindsOfItems(KindPriors, StateModel):
 
     @cached_property
     def coders(self) -> KindRows:  # type: ignore[override]
-        """How coders label."""
+        """Model of the coders."""
         return KindRows(**{each.name: getattr(self, each.name) for each in fields(KindPriors)})
 
     @property
     def full_name(self) -> str:
-        """Name with the numbers of kinds and of communities.
-
-        Examples
-        --------
-        >>> KindsOfItems(kinds=2, communities=3).full_name
-        'item-kinds 2 x 3'
-        """
+        """Name with the numbers of kinds and of communities."""
         several = [f"x {self.communities}"] * (self.communities > 1)
         return " ".join([self.name, str(self.kinds), *several])
 
@@ -121,7 +115,7 @@ class KindsOfItems(KindPriors, StateModel):
             truth=np.repeat(truth, self.kinds, axis=0),
         )
 
-    def pymc_prevalence(self, n_perceived: int) -> Any:
+    def pymc_prevalence(self, n_perceived: int) -> Tensor:
         """Shares of all kinds, with their prior; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -136,6 +130,6 @@ class KindsOfItems(KindPriors, StateModel):
         """Gibbs step of the coders' model, in which kinds may move between classes."""
         self.coders.draw_beside(counts, sizes, known, state, key, iteration)
 
-    def step_arguments(self, state: State) -> tuple[Any, ...] | None:
+    def step_arguments(self, state: State) -> tuple[object, ...] | None:
         """Return the arguments of a Gibbs step; one call takes many steps."""
         return self.coders.step_arguments(state)

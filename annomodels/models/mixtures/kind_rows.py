@@ -1,10 +1,11 @@
-"""How coders label kinds of items: a row for each, around the mean row of a community."""
+"""Coders of kinds of items: a row for each kind, around the mean row of a community."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from annomodels.models.dawid_skene import DawidSkene
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, Tensor, TensorLike
+
+if TYPE_CHECKING:
+    from annomodels.kernels.mixtures.item_kinds import Kinds
 
 # strengths and skills that the prior of a mean may have: 0 is chance, 1 always right
 STRENGTHS = (2.0, 4.0, 8.0, 20.0, 60.0)
@@ -239,10 +243,7 @@ class KindRows(KindPriors, ConjugateModel):
     def draw_beside(
         self, counts: object, sizes: object, known: Ints, state: State, key: int, iteration: int
     ) -> None:
-        """Gibbs step; kinds may move between classes, and counts and sizes follow them.
-
-        `known` [slot, truth] counts items of known truth.
-        """
+        """Gibbs step; kinds may move, with their counts; `known` [slot, truth] are items."""
         from annomodels.kernels.mixtures.item_kinds import draw_kinds
 
         draw_kinds(
@@ -250,7 +251,7 @@ class KindRows(KindPriors, ConjugateModel):
             state.log_prevalence, state.log_confusion,
         )  # fmt: skip
 
-    def step_arguments(self, state: State) -> tuple[float, Floats, Any]:
+    def step_arguments(self, state: State) -> tuple[float, Floats, Kinds]:
         """Return the arguments of a Gibbs step, see ``kernels.mixtures.item_kinds``."""
         from annomodels.kernels.mixtures.item_kinds import Kinds
 
@@ -287,20 +288,18 @@ class KindRows(KindPriors, ConjugateModel):
         shape, rate = self.concentration
         return value + float(((shape - 1.0) * np.log(spread) - rate * spread).sum())
 
-    def log_shares(self, prevalence: Any, n_labels: int, xp: Any) -> Any:
-        """Log density of the shares of all slots, up to a constant.
-
-        Dirichlet within a class, and Dirichlet classes: the class sizes c enter to the power of
-        what the pseudo-counts of a class have more than those of its kinds.
-        """
+    def log_shares(self, prevalence: TensorLike, n_labels: int, xp: ModuleType) -> TensorLike:
+        """Log density of the shares of all slots, up to a constant."""
+        # Dirichlet within a class, and Dirichlet classes: the class sizes c enter to the power of
+        # the excess of the pseudo-counts of a class over those of its kinds
         by_class = prevalence.reshape((n_labels, self.kinds))
         whole = xp.log(xp.maximum(by_class.sum(axis=1), TINY))
         value = (self.prevalence.alpha(n_labels) - self.pseudo.sum()) * whole
         return value.sum() + ((self.pseudo - 1.0) * xp.log(xp.maximum(by_class, TINY))).sum()
 
-    def log_means(self, mean: Any, xp: Any) -> Any:
+    def log_means(self, mean: TensorLike, xp: ModuleType) -> TensorLike:
         """Log density of the mean rows [community, slot, label], their levels summed out."""
-        k = mean.shape[2] if xp is np else int(mean.type.shape[2])
+        k = mean.shape[2] if isinstance(mean, np.ndarray) else int(mean.type.shape[2])
         log_level = self.levels(k)[1]
         alpha, constant = _bases(k)
         logs = xp.log(xp.maximum(mean, TINY)).reshape((self.communities, k, self.kinds, k))
@@ -358,7 +357,7 @@ class KindRows(KindPriors, ConjugateModel):
 
     # -- PyMC ------------------------------------------------------------------------------------
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log rows [coder, slot, label] as a tensor, with their priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Diagonal, Dirichlet, LogNormal, Proper, ScalePrior
-from annomodels.types import Floats
+from annomodels.types import Floats, Tensor
 
 # iterations in which nobody is a spammer yet, so that honest coders find each other first
 PATIENCE = 5
@@ -164,7 +164,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
         }
         return state
 
-    def pymc_log_confusion(self, n_labels: int) -> Any:
+    def pymc_log_confusion(self, n_labels: int) -> Tensor:
         """Log confusion [row, truth, label] as a tensor, with its priors; in a model context."""
         import pymc as pm
         import pytensor.tensor as pt

@@ -1,8 +1,7 @@
-"""How the states of items are laid out: what each holds of coders' rows, and how likely it is.
+"""Layout of the states of items: the coders' rows in each, and its probability."""
 
-A state is reached by decisions: its class (by the prevalence), then one choice of each factor it
-belongs to. So its share is a product, and every factor is Dirichlet given the number of items.
-"""
+# A state is reached by decisions: its class (by the prevalence), then one choice of each factor it
+# belongs to. So its share is a product, and every factor is Dirichlet given the number of items.
 
 from __future__ import annotations
 
@@ -41,10 +40,9 @@ class Truths:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """Ways in which the truth may follow from a state, with Dirichlet weights.
+    """Ways in which the truth may follow from a state, with Dirichlet weights."""
 
-    P(truth | state) is the weighted mean of the tables; only known truths can teach the weights.
-    """
+    # P(truth | state) is the weighted mean of the tables; only known truths can teach the weights
 
     name: str  # variable that holds the weights
     alpha: Floats  # pseudo-counts of the ways

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -14,7 +14,10 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.item_kinds import KindsOfItems
 from annomodels.models.mixtures.kinds import Independent
 from annomodels.renamed import renamed
-from annomodels.types import Floats, Ints
+from annomodels.types import Floats, Ints, PyMCModel
+
+if TYPE_CHECKING:
+    pass
 
 VOTES = "votes"
 # probability of a label that nobody gave, in labels
@@ -207,31 +210,21 @@ class Stack(HierarchicalDawidSkene):
         )
 
     def cost(self, n_given: int, n_coders: int, n_labels: int) -> int:
-        """Count the labels and rows that an iteration of all members reads: its cost.
-
-        Parameters
-        ----------
-        n_given, n_coders, n_labels
-            Numbers of labels given, of coders, and of classes.
-        """
+        """Count the labels and rows that an iteration of all members reads."""
         states = sum(model.n_states(n_labels) for model in self.members)
         return states * (n_given + 8 * n_coders * n_labels)
 
     def share_of_iterations(self, n_given: int, n_coders: int, n_labels: int) -> float:
-        """Share of the iterations that members need: the more labels, the fewer.
-
-        P(truth) of many items is averaged over; no clock is asked, so that the same data give the
-        same draws everywhere.
-        """
+        """Share of the iterations that members need: the more labels, the fewer."""
+        # P(truth) of many items is averaged over; no clock is asked, so that the same data give the
+        # same draws everywhere
         cost = self.cost(n_given, n_coders, n_labels)
         return max(LEAST_SHARE, min(1.0, LOOKS / cost))
 
     def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
-        """Return True if a stack is what is fitted by default.
-
-        It is not where labels are so many that members take the better part of an hour, or where
-        rows of coders for dozens of classes take most of the work.
-        """
+        """Return True if a stack is the default model."""
+        # it is not if labels are so many that members take the better part of an hour, or if rows
+        # of coders for dozens of classes take most of the work
         of_labels = self.cost(n_given, 0, n_labels)
         most = max(MANY_LOOKS, 2 * of_labels)
         return of_labels <= MOST_LOOKS and self.cost(n_given, n_coders, n_labels) <= most
@@ -241,16 +234,7 @@ class Stack(HierarchicalDawidSkene):
         return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.cost(n_given, n_coders, n_labels)))
 
     def weights(self, held_out_weight: Floats) -> Floats:
-        """Compute weights of the votes and the members in both mixtures, shape [2, 1 + member].
-
-        Those of a mixture sum to 1.
-
-        Parameters
-        ----------
-        held_out_weight
-            Weights with which the members predict held-out labels best, shape [member]; see
-            :func:`stacking_weights`.
-        """
+        """Compute weights of the votes and the members in both mixtures, shape [2, 1 + member]."""
         own = np.exp(np.array(self.log_prior_weight)) * held_out_weight**self.evidence
         pooled = np.concatenate([[self.votes], (1.0 - self.votes) * own / own.sum()])
         apart = np.array([0.0, *(np.array(self.apart) * held_out_weight)])
@@ -272,15 +256,7 @@ class Stack(HierarchicalDawidSkene):
         return Dependence(max(0.0, gain), gain / error, float(independent))
 
     def log_mixture(self, p: Floats, weights: Floats) -> Floats:
-        """Compute logs of the pooled mixture and of the members apart, [item, 2, truth].
-
-        Parameters
-        ----------
-        p
-            Shares of the votes and P(truth) of the members, shape [1 + member, item, truth].
-        weights
-            Shape [2, 1 + member].
-        """
+        """Compute logs of the pooled mixture and of the members apart, [item, 2, truth]."""
         pooled, apart = (own[0] * p[0] for own in weights)
         for power, (weight, alone), each in zip(self.powers, weights.T[1:], p[1:], strict=True):
             raised = np.maximum(each, LEAST) ** power
@@ -291,22 +267,9 @@ class Stack(HierarchicalDawidSkene):
     def layer(
         self, z: Floats, dependence: Dependence, view: int = POOLED
     ) -> tuple[Floats, Floats, Floats]:
-        """Sharpness, share of unknown items and tilt, from numbers that are standard normal.
-
-        Parameters
-        ----------
-        z
-            Shape [draw, 2 + truth].
-        dependence
-            See :meth:`dependence`.
-        view
-            The mixture that is taken: 0 pooled, 1 apart.
-
-        Returns
-        -------
-        tuple
-            Shapes [draw, 2], [draw] and [draw, truth]; the sharpness of the other mixture is 0.
-        """
+        """Sharpness [draw, 2], share of unknown items [draw] and tilt [draw, truth]."""
+        # from standard normal numbers z [draw, 2 + truth]; view is the mixture, 0 pooled or 1
+        # apart, and the sharpness of the other one is 0
         centre, unknown, (of_sharpness, of_unknown, of_tilt) = self._prior(dependence, view)
         odds = unknown / (1.0 - unknown) * np.exp(of_unknown * z[:, 1])
         sharpness = np.zeros((len(z), 2))
@@ -324,22 +287,8 @@ class Stack(HierarchicalDawidSkene):
 
     def build_layer(
         self, log_q: Floats, truth: Ints, dependence: Dependence, view: int = POOLED
-    ) -> Any:
-        """Build the PyMC model of the confidence of a mixture given known truths.
-
-        Parameters
-        ----------
-        log_q
-            Logs of the mixtures for the items of known truth, shape [item, 2, truth].
-        truth
-            Their truth, shape [item].
-        dependence, view
-            As for :meth:`layer`.
-
-        Returns
-        -------
-        pymc.Model
-        """
+    ) -> PyMCModel:
+        """Build the PyMC model of the confidence of a mixture given known truths."""
         import pymc as pm
         import pytensor.tensor as pt
 
@@ -376,34 +325,15 @@ class Stack(HierarchicalDawidSkene):
 
 
 def vote_shares(votes: Floats | Ints) -> Floats:
-    """Shares of the votes of each item, with half a vote more for every class.
-
-    Examples
-    --------
-    >>> vote_shares(np.array([[3, 0], [0, 0]])).round(3)
-    array([[0.875, 0.125],
-           [0.5  , 0.5  ]])
-    """
+    """Shares of the votes of each item, with half a vote more for every class."""
     smooth = votes + PSEUDO
     return np.asarray(smooth / smooth.sum(axis=1, keepdims=True))
 
 
 def stacking_weights(densities: Floats) -> Floats:
-    r"""Find the weights with which a mixture predicts the points best, by EM.
-
-    .. math:: \hat w = \arg\max_w \sum_n \log \sum_m w_m p_m(y_n \mid y_{-n})
-
-    Shapes: `densities` [model, point]; result [model].
-
-    References
-    ----------
-    Yao, Vehtari, Simpson and Gelman (2018), doi:10.1214/17-BA1091.
-
-    Examples
-    --------
-    >>> stacking_weights(np.log([[0.9, 0.9, 0.1], [0.2, 0.2, 0.8]])).round(1)
-    array([0.7, 0.3])
-    """
+    """Weights with which a mixture predicts the points [model, point] best, by EM."""
+    # argmax_w sum_n log sum_m w_m p_m(y_n | y_-n): Yao, Vehtari, Simpson and Gelman (2018),
+    # doi:10.1214/17-BA1091
     density = np.exp(densities - densities.max(axis=0))
     weights = np.full(len(density), 1.0 / len(density))
     for _ in range(ROUNDS):
@@ -413,16 +343,8 @@ def stacking_weights(densities: Floats) -> Floats:
 
 
 def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> Floats:
-    """P(truth) of a stack under draws of its layer, shape [draw, item, truth].
-
-    Shapes: `log_q` [item, 2, truth]; `sharpness` [draw, 2]; `unknown` [draw]; `tilt` [draw, truth].
-
-    Examples
-    --------
-    >>> pooled = np.array([[1.0, 0.0]]), np.array([0.1]), np.zeros((1, 2))
-    >>> layered(np.log([[[0.8, 0.2], [0.9, 0.1]]]), *pooled).round(2)
-    array([[[0.77, 0.23]]])
-    """
+    """P(truth) of a stack under draws of its layer, shape [draw, item, truth]."""
+    # log_q [item, 2, truth], sharpness [draw, 2], unknown [draw], tilt [draw, truth]
     p = np.tensordot(sharpness, log_q, axes=(1, 1)) + tilt[:, None, :]
     p = np.exp(p - p.max(axis=2, keepdims=True))
     p /= p.sum(axis=2, keepdims=True)
@@ -431,17 +353,11 @@ def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> 
 
 
 def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) -> Ints:
-    r"""Right labels of coders, as far from those counted under drawn truths as on public sets.
-
-    .. math:: \text{logit}\,\tilde a_j = \text{logit}\,a_j + \tau \varepsilon_j,
-        \quad \varepsilon_j \sim N(0, 1)
-
-    Drawn truths err independently of each other, those of a crowd do not: coders who make the
-    errors of the crowd look better, and the others worse, than they are. Labels of items of known
-    truth are counted as they are.
-
-    Shapes: `right` [chain, draw, coder]; `sure`, `n_open` [coder].
-    """
+    """Right labels of coders, as far from those counted under drawn truths as on public sets."""
+    # logit of the accuracy plus tau e, e ~ N(0, 1). Drawn truths err independently of each other,
+    # those of a crowd do not: coders who make the errors of the crowd look better, and the others
+    # worse, than they are. Labels of items of known truth are counted as they are. right [chain,
+    # draw, coder]; sure, n_open [coder]
     rng = np.random.default_rng([seed, 4])
     out: Any = np.empty(right.shape, dtype=np.int32)
     for chain, counted in zip(out, right, strict=True):  # one at a time: these may be large

@@ -1,15 +1,10 @@
-"""State models: coders as in a model of the confusion family, items in one of several states.
+"""State models: coders as in a model of the confusion family, items in one of several states."""
 
-    state[i] ~ Categorical(share)
-    row[n]   ~ Categorical(mix[state[item[n]]])
-    label[n] ~ Categorical(rows[coder[n], row[n]])
-    truth[i] ~ Categorical(truth[state[i]])
-
-The first rows of a coder are those of the coders' model, one for each class that they perceive. A
-member of the family says which states there are (a
-:class:`~annomodels.models.mixtures.layout.Layout`); the PyMC model, the shares, the conjugate draws
-and what follows for the items are written here once.
-"""
+# state[i] ~ Categorical(share), row[n] ~ Categorical(mix[state[item[n]]]), label[n] ~
+# Categorical(rows[coder[n], row[n]]), truth[i] ~ Categorical(truth[state[i]]).
+# The first rows of a coder are those of the coders' model, one for each class that they perceive. A
+# member of the family says which states there are (its Layout); the PyMC model, the shares, the
+# conjugate draws and the consequences for the items are written here once.
 
 from __future__ import annotations
 
@@ -17,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import ModuleType
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,7 +27,7 @@ from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import Floats, Ints
+from annomodels.types import AnyArray, Floats, Ints, PyMCModel, Tensor, TensorLike
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
@@ -39,11 +35,9 @@ BLOCK = 64 * 2**20
 
 
 class StateModel(Model):
-    """Base of the models whose items are more than members of a class.
+    """Base of the models whose items are more than members of a class."""
 
-    A member has a field ``coders``, the model of the confusion family that says how coders label
-    what they perceive.
-    """
+    # the field coders is a model of the confusion family: how coders label what they perceive
 
     engines: ClassVar[tuple[str, ...]] = ("gibbs", "nuts")
     swappable: ClassVar[bool] = False
@@ -75,7 +69,7 @@ class StateModel(Model):
 
     @property
     def coder_model(self) -> ConjugateModel:
-        """How coders label what they perceive."""
+        """Model of how coders label what they perceive."""
         return self.coders
 
     def group_of(self, coders: Sequence[str]) -> dict[str, str]:
@@ -122,22 +116,14 @@ class StateModel(Model):
         return state
 
     def draw(
-        self, counts: Any, sizes: Any, known: Ints, state: State, key: int, iteration: int
+        self, counts: AnyArray, sizes: AnyArray, known: Ints, state: State, key: int, iteration: int
     ) -> None:
-        """Gibbs step of the coders' model, in place.
-
-        Parameters
-        ----------
-        counts, sizes
-            Labels [coder, label, perceived] and items [perceived].
-        known
-            Items of each state whose truth is known.
-        state, key, iteration
-            The parameters; where the random numbers come from.
-        """
+        """Gibbs step of the coders' model, in place."""
+        # counts [coder, label, perceived], sizes [perceived]; known counts the items of each state
+        # whose truth is known
         self.coders.draw(counts, sizes, state, key, iteration)
 
-    def pymc_prevalence(self, n_perceived: int) -> Any:
+    def pymc_prevalence(self, n_perceived: int) -> Tensor:
         """Prevalence of what is perceived, with its prior; in a PyMC model context."""
         import pymc as pm
 
@@ -147,7 +133,7 @@ class StateModel(Model):
     def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, and whose coders do."""
         known = super().with_data(data)
-        return replace(known, coders=self.coders.with_data(data))  # type: ignore[type-var]
+        return replace(known, coders=self.coders.with_data(data))
 
     def perceived(self, labels: list[str]) -> list[str]:
         """Name what coders can perceive: the classes, if not told otherwise."""
@@ -205,7 +191,13 @@ class StateModel(Model):
             out[layout.judgement.name] = layout.judgement.alpha
         return out
 
-    def log_share(self, layout: Layout, prevalence: Any, items: dict[str, Any], xp: Any) -> Any:
+    def log_share(
+        self,
+        layout: Layout,
+        prevalence: TensorLike,
+        items: Mapping[str, TensorLike],
+        xp: ModuleType,
+    ) -> TensorLike:
         """Logarithm of the probability of each state, for NumPy arrays and PyTensor variables."""
         padded = xp.concatenate([xp.log(prevalence), xp.zeros(1)])  # -1 stands for no choice
         out = padded[layout.base]
@@ -216,7 +208,7 @@ class StateModel(Model):
             out = out + padded[factor.choice]
         return out
 
-    def truth_of(self, layout: Layout, items: dict[str, Any]) -> Any:
+    def truth_of(self, layout: Layout, items: Mapping[str, TensorLike]) -> TensorLike:
         """P(truth | state), shape [state, truth]."""
         if layout.judgement is not None:
             weights = items[layout.judgement.name]
@@ -235,7 +227,7 @@ class StateModel(Model):
             parts.append(np.broadcast_to(np.eye(n_labels), (coders, n_labels, n_labels)))
         return np.concatenate(parts, axis=2)
 
-    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> Any:
+    def build(self, codes: Encoded, coords: dict[str, list[str]]) -> PyMCModel:
         """Build the PyMC model with state and truth summed out."""
         import pymc as pm
         import pytensor.tensor as pt
@@ -283,7 +275,7 @@ class StateModel(Model):
         out["prevalence"], out["confusion"] = pair
         return out
 
-    def step_arguments(self, state: State) -> tuple[Any, ...] | None:
+    def step_arguments(self, state: State) -> tuple[object, ...] | None:
         """Return what a Gibbs step draws from, where many can be taken in one call; else None."""
         del state
         return None
@@ -333,7 +325,7 @@ class StateModel(Model):
         return total
 
 
-def _observed_layout(layout: Layout) -> Any:
+def _observed_layout(layout: Layout) -> Layout:
     """Layout whose shares are variables of the PyMC model: some follow from the data."""
     numbers: dict[str, Any] = {"mix": observed("mix", layout.mix)}
     if layout.judgement is None:

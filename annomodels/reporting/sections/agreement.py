@@ -1,4 +1,4 @@
-"""How far coders agree, as observed and as the model implies."""
+"""Agreement of the coders, as observed and as the model implies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What items judged by an expert say about the numbers of the page."""
+"""Audit: the numbers of the page by items that an expert judged."""
 
 from __future__ import annotations
 

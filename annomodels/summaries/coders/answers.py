@@ -1,4 +1,4 @@
-"""How often coders answered, where labels are no class."""
+"""Answer rates of coders, if some labels are no class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What covariates are worth: their coefficients, with intervals."""
+"""Coefficients of covariates, with intervals."""
 
 from __future__ import annotations
 

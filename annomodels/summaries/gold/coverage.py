@@ -1,4 +1,4 @@
-"""How many gold labels are wrong: of all items, and of the highest-probability ones."""
+"""Numbers of wrong gold labels: of all items, and of the highest-probability ones."""
 
 from __future__ import annotations
 

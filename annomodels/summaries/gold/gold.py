@@ -107,7 +107,7 @@ def _notes(
 
 
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
-    """Say where P(truth) comes from, if from a stack, and what its intervals promise."""
+    """Describe where P(truth) comes from, if from a stack."""
     stack = stacked(tree)
     if stack is None:
         return ()

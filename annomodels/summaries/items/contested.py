@@ -193,7 +193,7 @@ class _Readers:
 
 
 def _expected_votes(data: Annotations) -> Floats:
-    """Say what each label was given for by the votes of its item, shape [annotation, truth]."""
+    """P(truth) that each label was given for, by the votes of its item, [annotation, truth]."""
     votes = data.votes + 0.5
     return np.asarray((votes / votes.sum(axis=1, keepdims=True))[data.item])
 

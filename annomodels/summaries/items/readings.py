@@ -1,4 +1,4 @@
-"""Whether the labels of an item look like two readings rather than one: a quantity and its p."""
+"""Evidence that the labels of an item are two readings rather than one, with its p-value."""
 
 from __future__ import annotations
 

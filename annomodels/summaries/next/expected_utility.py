@@ -1,4 +1,4 @@
-r"""What further labels of an item would be worth, before they are given.
+r"""Expected utility of further labels of an item, before they are given.
 
 Let k be the truth of an item, y the labels it may still get and s a draw of the parameters. The
 joint probability given all labels so far is the mean over the draws

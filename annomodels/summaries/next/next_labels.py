@@ -1,4 +1,4 @@
-"""What to label next: which items, by which coders, and when to stop."""
+"""Labels to ask for next: which items, by which coders, and when to stop."""
 
 from __future__ import annotations
 

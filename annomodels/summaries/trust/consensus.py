@@ -1,4 +1,4 @@
-"""What coders agree on, from the labels alone: a quick Dawid-Skene estimate to test against."""
+"""Consensus of the coders, from the labels alone: a quick Dawid-Skene estimate to test against."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def _starts(tree: xr.DataTree) -> list[Finding]:
 
 
 def _solutions(modes: list[Any]) -> str:
-    """Say what was found from where, the best first."""
+    """Describe the solutions and where they were found from, the best first."""
     best = modes[0]["evidence"]
     held = [mode for mode in modes if mode["chains"]]
     begun = " and ".join(f"from {_listed(mode['starts'])}" for mode in held)

@@ -76,7 +76,7 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class AgainstGold:
-    """What the labels of items of known truth say against it; sums over parts of the items."""
+    """Labels of items of known truth against it; sums over parts of the items."""
 
     items: int  # number of items whose truth is known and whose labels have a majority
     contradicted: int  # number of them whose majority is another label

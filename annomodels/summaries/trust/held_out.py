@@ -1,4 +1,4 @@
-"""How well a fit predicts what it is not shown: whole items, or single labels."""
+"""Prediction of what a fit is not shown: whole items, or single labels."""
 
 from __future__ import annotations
 
