@@ -102,7 +102,7 @@ def figure() -> str:
     """Draw expected (line: 95 % interval) and actual share of wrong labels of each data set."""
     sets = sorted(rows(), key=lambda row: row.wrong)
     left, right, top, step = 120, 760, 30, 22
-    height = top + step * len(sets) + 40
+    height = top + step * len(sets) + 46
     limit = max(row.high for row in sets)
     scale = _scale(limit, left, right)
     parts = [

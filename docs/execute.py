@@ -120,7 +120,10 @@ def _command(line: str) -> str:
     if done.returncode not in (0, 1, 141):  # 1: a gate failed; 141: head closed the pipe
         raise RuntimeError(f"{line}\n{done.stdout}")
     lines = [part for part in done.stdout.splitlines() if not part.endswith(" ...")]
-    wrapped = [textwrap.wrap(part, WIDTH) if "\t" not in part else [part] for part in lines]
+    # rows of tables have gaps and stay as they are
+    wrapped = [
+        [part] if re.search(r"\t|\S  ", part) else textwrap.wrap(part, WIDTH) for part in lines
+    ]
     return "".join(f"{part}\n" for parts in wrapped for part in parts)
 
 
@@ -138,7 +141,7 @@ def _run(code: str, names: dict[str, Any], where: str) -> tuple[str, Any]:
 
 
 def _shown(said: str, value: Any, key: str) -> str:
-    if type(value).__module__.startswith("matplotlib"):
+    if any(kind.__module__.startswith("matplotlib") for kind in type(value).__mro__):
         from annomodels.plots import inline
 
         figure = inline(value, re.sub(r"[^\w-]", "-", key), "Figure", "Figure of the code above.")

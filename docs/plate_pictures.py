@@ -294,7 +294,7 @@ guess γ 4.4 1.3
 truth t_i 1 0 out
 p P_{m,i} 2.4 0 seen
 w w_m 2.4 -1.15 seen
-s s,u,\\beta 0 0
+s s,u,β 0 0
 gold t_i^{known} 1 1.1 seen
 """,
         "w>truth p>truth s>truth truth>gold",

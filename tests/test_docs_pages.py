@@ -50,8 +50,9 @@ def test_what_code_shows_stands_below_it_and_pages_that_show_nothing_are_told() 
     assert EXECUTE.shows(page, done)
     assert not EXECUTE.shows(page, page)
     assert not EXECUTE.shows("Text.", "Text.")
-    drawn = "```python\nimport matplotlib.pyplot as plt\nplt.figure()\n```\n"
-    assert "<figure" in EXECUTE.executed(drawn, "page")
+    for made in ("plt.figure()", "type('Own', (plt.Figure,), {})()"):
+        drawn = f"```python\nimport matplotlib.pyplot as plt\n{made}\n```\n"
+        assert "<figure" in EXECUTE.executed(drawn, "page")
     with pytest.raises(ZeroDivisionError):
         EXECUTE.executed("```python\n1 / 0\n```\n", "page")
 

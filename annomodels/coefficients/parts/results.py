@@ -14,6 +14,7 @@ from annomodels.coefficients.intervals import as_text
 from annomodels.coefficients.parts.comparison import Difference
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.types import Floats
 
 MOST_CODERS = 500
 SHARES = (
@@ -111,25 +112,21 @@ class Breakdown(_Shown):
             raise KeyError(f"There are no draws of {measure!r}. Use {' or '.join(known)}.")
         if second is None and ("whole" not in self.draws or measure != self.measure):
             raise KeyError("There is no overall value to compare this with. Name two parts.")
-        values = self.table[measure].to_numpy(dtype=float)
-        draws = self.draws[measure].to_numpy()
-        row = self._row(first)
-        if max(row, 0 if second is None else self._row(second)) >= draws.shape[1]:
-            raise ValueError("One of these parts has no draws, so there is no difference to show.")
+        draws, value = self._part(measure, first)
         if second is None:
-            other, whole, name = (
-                self.draws["whole"].to_numpy(),
-                float(self.draws["whole"].attrs["value"]),
-                "all",
-            )
+            whole, name = self.draws["whole"], "all"
+            other, of_other = whole.to_numpy(), float(whole.attrs["value"])
         else:
-            at = self._row(second)
-            other, whole, name = draws[:, at], float(values[at]), _name(second)
-        return Difference(
-            f"{measure} of {_name(first)} - {measure} of {name}",
-            float(values[row]) - whole,
-            draws[:, row] - other,
-        )
+            (other, of_other), name = self._part(measure, second), _name(second)
+        title = f"{measure} of {_name(first)} - {measure} of {name}"
+        return Difference(title, value - of_other, draws - other)
+
+    def _part(self, measure: str, name: Hashable) -> tuple[Floats, float]:
+        """Draws and value of a part."""
+        row, draws = self._row(name), self.draws[measure].to_numpy()
+        if row >= draws.shape[1]:
+            raise ValueError("One of these parts has no draws, so there is no difference to show.")
+        return draws[:, row], float(self.table[measure].iloc[row])
 
     def matrix(self, column: str = "value") -> pd.DataFrame:
         """Square table of the pairs of coders; NaN on the diagonal and where no item is shared.
