@@ -11,6 +11,7 @@ from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.errors import AnnotationError
+from annomodels.io.many import files_in
 from annomodels.io.source import Source
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.guard import NotAsItSeems
@@ -33,7 +34,8 @@ _ITEM = {
     *(*ALIASES["item"], "post", "case", "art", "article", "artikel", "doc", "document", "tweet"),
     *("text", "sentence", "comment", "message", "msg", "image", "img", "file", "filename", "rev"),
     *("revision", "review", "utterance", "pair", "prompt", "passage", "paragraph", "segment"),
-    *("hit", "sample", "record", "snippet", "clip", "video", "question", "page", "statement"),
+    *("assignment", "submission", "essay", "hit", "sample", "record", "snippet", "clip", "video"),
+    *("question", "page", "statement"),
     *("piece", "song", "track", "excerpt", "stimulus", "trial", "picture", "photo", "url", "link"),
     *("claim", "dialog", "conversation", "turn", "query", "input", "orig", "story", "patient"),
 }
@@ -54,6 +56,9 @@ _LABEL = {
     *("sentiment", "toxicity", "stance", "relevance", "emotion", "grade", "winner", "labels"),
     *("preference", "polarity", "annotation", "result", "severity"),
 }
+_REMARKS = {"comments", "notes", "remarks", "feedback", "rationale", "reason", "explanation"}
+# columns called after people: an address, or the number of a worker of Amazon or Prolific
+_PERSON = re.compile(r"[^@\s]+@[^@\s]+\.\w+|A[A-Z0-9]{11,14}|[0-9a-f]{24}")
 _NOT_NAMES = {*BOXES, "-1", "na", "nan", "none", "null", ""}  # answers, not names of coders
 _QUESTION = {
     *("question", "criterion", "criteria", "aspect", "dimension", "variable", "attribute"),
@@ -203,6 +208,8 @@ class _Column:
 
 def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Options that may read a table, most likely first."""
+    if source.inside is not None:
+        yield from _files(source, given)
     if source.inside is not None or source.kind == "xml":
         return
     table = source.table
@@ -233,6 +240,26 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     yield from ({"label": one.name} for one in named if not given.get("label"))
     yield from _long(free, given)
     yield from _wide(free, given)
+
+
+def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Columns of items and labels in files that each hold the work of one coder."""
+    files = files_in(source)
+    tables = [file.source.table for file in files]
+    if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
+        return
+    names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
+    size = _ROWS // len(tables)
+    columns = [
+        _Column(name, [cell for table in tables for cell in table.columns[name][:size]])
+        for name in names if name != "coder"
+    ]  # fmt: skip
+    who = [file.who for file, t in zip(files, tables, strict=True) for _ in t.rows[:size]]
+    plain = [one for one in columns if one.is_plain and one.filled]
+    shared = {one.name for one in plain if one.distinct <= 0.8 * len(one.cells)}
+    for options in _with_coder(plain, _Column("coder", who), {**given, "coder": "coder"}):
+        if shared.intersection(parts_of(options.get("item"))) or "item" in given:
+            yield options
 
 
 def _are_coders(columns: Sequence[_Column]) -> bool:
@@ -346,6 +373,8 @@ def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_
         pairs = set(zip(map(str, one.cells), map(str, coder.cells), strict=True))
         if one.name == label or not 1 < one.distinct < len(pairs) or are_times(one.filled):
             continue
+        if one.name.casefold() in _REMARKS:
+            continue
         cells = [str(cell) for cell in one.cells]
         known = one.has(_ITEM) or any(_asked([c for c in rest if c is not one], cells, coder))
         if len(pairs) < 0.9 * len(one.cells) and not known:
@@ -368,7 +397,9 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     if given.get("coder") is not None or given.get("label") is not None:
         return
     asked = given.get("coder_columns")
-    groups = [asked] if asked is not None else [*_groups(columns), *_alike(columns)]
+    people = [one.name for one in columns if _PERSON.fullmatch(one.name.strip())]
+    found = [people] if len(people) > 1 else [*_groups(columns), *_alike(columns)]
+    groups = [asked] if asked is not None else found
     for group in groups:
         said: dict[str, Any] = {} if asked is not None else {"coder_columns": tuple(group)}
         if given.get("item") is not None:

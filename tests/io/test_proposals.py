@@ -296,6 +296,25 @@ def test_what_is_known_of_coders_and_the_condition_of_a_trial_are_no_labels(writ
     assert dict(proposal.new)["label"] == "value"
 
 
+def test_a_folder_of_a_file_for_each_coder_is_read_as_proposed(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    for who in ("kim", "lou"):
+        rows = [f"{n},we said {n},{who} thinks {n},{vote(dice, n)}" for n in range(30)]
+        text = "\n".join(["line,statement,comments,tone", *rows])
+        (tmp_path / f"{who}.csv").write_text(text + "\n")
+    new: Any = refusal(tmp_path).proposal
+    assert "tone" in dict(new.new).values()
+    assert am.read(tmp_path, **new.reading).n_coders == 2
+
+
+def test_columns_called_after_people_are_the_coders(write: Any) -> None:
+    dice = random.Random(1)
+    people = ["kim@site.org", "lou@site.org"]
+    rows = [[f"http://x.org/{n}", vote(dice, n), vote(dice, n), n % 2] for n in range(30)]
+    new: Any = refusal(write(["video", *people, "match"], rows)).proposal
+    assert dict(new.new) == {"coder_columns": tuple(people), "item": "video"}
+
+
 def test_columns_of_a_tool_are_not_replaced_where_label_sets_differ(write: Any) -> None:
     rows = [
         [n, 100 * n + k, k, f"{'ab'[k * (n + 1) % 5 % 2]}{n} treats", "treats", f"s{n}"]

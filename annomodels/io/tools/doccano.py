@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from annomodels.errors import AnnotationError
@@ -36,7 +36,7 @@ def is_doccano(source: Source, options: Options) -> bool:
         return False
 
 
-def labeled(names: Any) -> bool:
+def labeled(names: Collection[str]) -> bool:
     """Whether names of columns or keys are those of doccano."""
     has_text = "text" in names or "filename" in names or "data" in names
     return "id" in names and has_text and ("label" in names or "entities" in names)

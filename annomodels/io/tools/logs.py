@@ -16,7 +16,7 @@ from annomodels.io.source import Options, Source
 SCORE = "score"
 
 
-def verdict(passed: object, score: object, options: Options) -> Any:
+def verdict(passed: object, score: object, options: Options) -> object:
     """Label of a judgement: "pass" or "fail" where there is a verdict, else the score."""
     if isinstance(passed, bool) and options.label != SCORE:
         return "pass" if passed else "fail"
@@ -356,7 +356,7 @@ def _about(log: Source, *, in_folder: bool) -> tuple[str, str]:
     return match["task"] if match else "answer", (model or log.stem).replace("__", "/")
 
 
-def _answer(given: object) -> Any:
+def _answer(given: object) -> object:
     """Answer after the filter; of choices that are scored, the number of the likeliest."""
     if not isinstance(given, list):
         return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annomodels.errors import AnnotationError, Option
@@ -72,7 +72,7 @@ def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
     return stems
 
 
-def _boxes(columns: Any, answers: list[str]) -> dict[str, str]:
+def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[str, str]:
     """Question of each column that only says whether an option was ticked."""
     ticks = [
         name
@@ -113,7 +113,7 @@ def answers_in(content: object) -> dict[str, Any]:
     return {str(name): _label(value) for name, value in content.items()}
 
 
-def _label(value: object) -> Any:
+def _label(value: object) -> object:
     if not isinstance(value, Mapping):
         return value
     for key in ("label", "labels"):

@@ -191,12 +191,8 @@ def _read(text: str, document: str, coder: str, records: Records) -> None:
         for n, (column, cell) in enumerate(zip(columns, cells, strict=False)):
             if column.kind == "T_RL" or column.is_relation or cell in ("_", ""):
                 continue
-            if column.kind == "T_CH":
-                beside = cells[n + 1] if n + 1 < len(cells) else ""
-                marks = _chain_marks(cell, beside, row.group(0))
-            else:
-                marks = _span_marks(cell, row.group(0))
-            for key, label, chain in marks:
+            beside = [*cells, ""][n + 1] if column.kind == "T_CH" else None
+            for key, label, chain in _marks(cell, beside, row.group(0)):
                 known = found.get((column.question, key), (start, stop, label, chain))
                 place = min(known[0], start), max(known[1], stop)
                 found[column.question, key] = (*place, known[2], known[3])
@@ -214,30 +210,21 @@ def _plain(text: str) -> str:
     return _ESCAPE.sub(lambda found: _SIGNS.get(found.group(1), found.group(1)), text)
 
 
-def _span_marks(cell: str, row: str) -> list[tuple[str, str, str]]:
-    """Key, label and chain of the marks in a cell; ``*`` is a mark without a value."""
-    marks = []
+def _marks(cell: str, beside: str | None, row: str) -> Iterator[tuple[str, str, str]]:
+    """Key, label and chain of the marks in a cell; ``*`` is a mark without a value.
+
+    The number in brackets is that of the mark; of a chain, if the next cell numbers the links.
+    """
+    links = [] if beside is None else _split(beside)
     for n, value in enumerate(_split(cell)):
         number = _NUMBER.search(value)
-        key = f"[{number.group(1)}]" if number else f"{row}{n}"
         label = value[: number.start()] if number else value
-        if label != "_":
-            marks.append((key, _plain(label), ""))
-    return marks
-
-
-def _chain_marks(cell: str, beside: str, row: str) -> list[tuple[str, str, str]]:
-    """Do so for a chain: the number is that of the chain, and the next column numbers links."""
-    marks = []
-    links = _split(beside)
-    for n, value in enumerate(_split(cell)):
-        number = _NUMBER.search(value)
         link = _LINK.search(links[n]) if n < len(links) else None
-        chain = number.group(1) if number else link.group(1) if link else ""
-        label = value[: number.start()] if number else value
-        key = f"{chain}-{link.group(2)}" if link else f"{row}{n}"
-        marks.append((key, _plain(label), chain))
-    return marks
+        if beside is not None:
+            chain = number[1] if number else link[1] if link else ""
+            yield (f"{chain}-{link[2]}" if link else f"{row}{n}"), _plain(label), chain
+        elif label != "_":
+            yield (f"[{number[1]}]" if number else f"{row}{n}"), _plain(label), ""
 
 
 _LONGEST_GAP = 10_000_000  # characters between sentences

@@ -86,7 +86,7 @@ def _unpacked(cell: object) -> dict[str, Any]:
 _TASK = "task."
 
 
-def _choices(cell: object) -> Any:
+def _choices(cell: object) -> object:
     """Give a bare label, or a list of several, which CSV holds as JSON."""
     value = parsed(cell)
     if isinstance(value, dict) and "choices" in value:

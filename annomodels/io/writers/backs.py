@@ -47,6 +47,11 @@ class GoldList:
     labels: tuple[str, ...]
     question: str
 
+    @property
+    def doubtful(self) -> list[GoldItem]:
+        """Items, the most doubtful first."""
+        return sorted(self.items, key=lambda item: (-item.doubt, item.item))
+
 
 def gold_list(
     gold: object, question: str = "label", texts: Mapping[object, str] | None = None
@@ -110,8 +115,7 @@ def label_studio_predictions(gold: GoldList) -> str:
 
 def label_studio_review(gold: GoldList) -> str:
     """Tasks of Label Studio for an expert to decide, the most doubtful first."""
-    doubtful = sorted(gold.items, key=lambda item: (-item.doubt, item.item))
-    return as_json([_task(item, gold.question) for item in doubtful])
+    return as_json([_task(item, gold.question) for item in gold.doubtful])
 
 
 def _task(item: GoldItem, question: str) -> dict[str, Any]:
@@ -132,7 +136,7 @@ def _task(item: GoldItem, question: str) -> dict[str, Any]:
 def prodigy_review(gold: GoldList) -> str:
     """Examples of Prodigy, the most doubtful first."""
     rows = []
-    for item in sorted(gold.items, key=lambda item: (-item.doubt, item.item)):
+    for item in gold.doubtful:
         meta = {"item": item.item, "probability": round(item.probability, 4)}
         hashes = _hash(item.item), _hash(f"{gold.question}\n{item.item}")
         rows.append(example(item.text, meta, gold.labels, item.label, NAME, *hashes))

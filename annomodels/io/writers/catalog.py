@@ -180,7 +180,9 @@ def write_gold(
     return _put(named(to, BACKS), rows, path, force, spreadsheet)
 
 
-def _put(writer: Writer, given: Any, path: Any, force: bool, spreadsheet: bool) -> Path:
+def _put(
+    writer: Writer, given: object, path: str | os.PathLike[str], force: bool, spreadsheet: bool
+) -> Path:
     made = writer.make(given)
     if not isinstance(made, str):
         return write_table(made, path, writer.form, force=force, spreadsheet=spreadsheet)
