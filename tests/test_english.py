@@ -35,8 +35,8 @@ AVOIDED = (
     r"\w\(s\)|\bmade-up\b|\bmend(?:s|ed)?\b|\bput right\b|\btaken for\b|\bweighed\b",
     r"\bstands? (?:beside|for)\b|\bof use\b|\bat the most\b|\bif need be\b|\bsome sixty\b|-odd\b",
     r"\b(?:twenty|thirty|forty|fifty|sixty)-odd\b|\bwhatever the model\b|\btold apart\b",
-    r"\b(?:labell|anaesth|analys(?:e|ing)\b|colour|centre\b(?!\n|, u)|licence|favour)|"
-    r"\b(?:judgement|behavior)",
+    r"\b(?:labell(?!ed by two coders)|anaesth|analys(?:e|ing)\b|colour|centre\b(?!\n|, u)|licence|"
+    r"favour|judgement|behaviour)",
     r"(?<![\d.=\w])\.\d+ (?!%)(?:or|and|to|of)\b|\d%",
     r"(?<!-)\bannotators?\b(?!\d|`|\"|_| label)|\braters\b",
 )

