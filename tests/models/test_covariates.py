@@ -119,7 +119,7 @@ def test_terms_that_cannot_be_told_apart_are_refused():
         ({"ana": {}, "ben": {}}, "no column beside the coders"),
         (
             [{"coder": "a", "x": 1, "y": "a"}, {"coder": "a", "x": 1, "y": "b"}],
-            r"1 coder\(s\) have more than one row, and these differ in 'y'",
+            r"1 coder with more than one row, which differ in 'y'",
         ),
     ],
 )

@@ -171,7 +171,7 @@ def test_the_name_of_a_model_of_the_package_is_refused(data) -> None:
     class Mine(am.models.DawidSkene):
         name = "mace"
 
-    with pytest.raises(NotApplicable, match="Mine is called 'mace', as a model of this package"):
+    with pytest.raises(NotApplicable, match="Mine is called 'mace', like a model of this package"):
         am.fit(data, Mine())
 
 
