@@ -172,7 +172,7 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
     >>> text = document("t", {"CA1": ["ABDGI", "CEF", "HJ"], "CA3": ["ABGI", "CEF", "Dd", "HJ"]},
     ...     letters=True)
     >>> link_agreement(text)
-    links: mean kappa 0.5238 over 1 text(s), σ 0.0000
+    links: mean kappa 0.5238 over 1 text, σ 0.0000
     """
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:

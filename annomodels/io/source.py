@@ -276,6 +276,7 @@ class Source:
         name = known[0] if known else "coder" if "coder" not in table.header else "coder (file)"
         cells = table.columns.get(name, [""] * len(table))
         names = {str(cell) for cell in cells} - {""}
+        table.coder = None if name in table.columns else name
         if not names:
             table.columns[name] = [who] * len(table)
         elif len(names) == 1 and "" in cells:

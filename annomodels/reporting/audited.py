@@ -109,8 +109,8 @@ def off(found: Estimate) -> str:
     edge = 0.5 / found.n_items
     p = np.clip(np.array([wrong["value"], wrong["model"]]) / found.n_items, edge, 1 - edge)
     shift = float(np.subtract(*np.log(p / (1 - p))))
-    word = "sure" if shift > 0 else "unsure"
-    return f"{text}: the model was too {word}, by {abs(shift):.1f} in log-odds."
+    word = "overconfident" if shift > 0 else "underconfident"
+    return f"{text}: the model was {word}, by {abs(shift):.1f} in log-odds."
 
 
 def panel(found: Estimate) -> list[str]:

@@ -119,7 +119,7 @@ def test_files_of_another_shape_are_all_named(call: Call, put: Any) -> None:
         m__x_dot_csv="item,coder,ton\nt1,dan,up\nt2,dan,down\n",
     )
     done = call("check", "m")
-    refused(done, "2 problems", "no column 'label'", "w.csv", "x.csv", "--coder-columns")
+    refused(done, "2 problems", "label columns not found", "w.csv", "x.csv", "--coder-columns")
 
 
 def test_what_is_wrong_with_files_of_many_formats_is_told_at_once(call: Call, put: Any) -> None:

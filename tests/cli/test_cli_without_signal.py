@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-SAID = "hardly depend on any truth: the signal"
+SAID = "hardly depend on any truth"
 FEW = ("--chains", 2, "--draws", 300, "--warmup", 200, "--seed", 1)
 
 

@@ -88,7 +88,7 @@ def test_repeats():
     kept = am.agreement(data(rows), "percent", duplicates="keep", draws=0)
     assert (first.value, last.value) == (0.5, 0.0)
     assert kept.value == pytest.approx((3 * (1 / 3) + 2 * 0) / 5)
-    assert "1 further label" in first.notes[0]
+    assert "1 label left out" in first.notes[0]
     assert "left out (first label kept)" in first.notes[0]
     assert "agreed with themselves in 0.0 % of 1" in first.notes[0]
     assert "counted" in kept.notes[0]

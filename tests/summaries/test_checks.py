@@ -71,7 +71,7 @@ def test_too_few_draws_must_not_be_used(good, make):
     data, _ = good
     few = check(make.gibbs(data, chains=2, draws=5), data)
     assert few.verdict == "do not use"
-    assert "too few draws" in few.sentences[0]
+    assert "Too few draws" in few.sentences[0]
     short = check(make.gibbs(data, chains=4, draws=60), data)
     assert short.verdict == "check"
     assert not finding(short, "effective draws")["ok"]

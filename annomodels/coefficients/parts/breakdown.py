@@ -149,8 +149,9 @@ def _touching(tables: Tables) -> tuple[Floats, Floats]:
 
     def gathered(row: Ints, place: Ints) -> Floats:
         matrix = sparse.csr_array((np.ones(len(row)), (row, place)), (k, len(p)))
-        flat = np.asarray(matrix @ tables.together.reshape(-1, len(p)).T).T
-        return flat.reshape(*tables.together.shape[:-1], k)
+        batch = tables.together.shape[:-1]
+        flat = tables.together.reshape(math.prod(batch), len(p))
+        return np.asarray(matrix @ flat.T).T.reshape(*batch, k)
 
     both = gathered(tables.first[equal], p[equal])
     ends = np.concatenate([tables.first[other], tables.second[other]])

@@ -89,9 +89,13 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
 
 
 def find_roles(
-    header: Sequence[str], given: Mapping[str, str | None], source: str, taken: Sequence[str] = ()
+    header: Sequence[str],
+    given: Mapping[str, str | None],
+    source: str,
+    taken: Sequence[str] = (),
+    added: str | None = None,
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Columns of item, coder and label: as named, else by their known names."""
+    """Columns of item, coder and label: as named, else by their known names; one may be added."""
     chosen: dict[str, str] = {}
     problems: list[Problem] = []
     for role in ROLES:
@@ -123,7 +127,9 @@ def find_roles(
                 problems.append(Problem(what, source, remedy))
                 missing.remove(role)
     if missing:
-        problems.append(_not_found(header, chosen, missing, taken, source))
+        known = {role: name for role, name in chosen.items() if name != added}
+        header = [name for name in header if name != added]
+        problems.append(_not_found(header, known, missing, taken, source, added is not None))
     named = [name for name in chosen.values() if list(chosen.values()).count(name) > 1]
     if named:
         what = f"The column {named[0]!r} is used for two things."
@@ -137,6 +143,7 @@ def _not_found(
     missing: Sequence[str],
     taken: Sequence[str],
     source: str,
+    several: bool,
 ) -> Problem:
     words = " and ".join(missing) if len(missing) < 3 else "item, coder and label"
     what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
@@ -147,10 +154,15 @@ def _not_found(
     if len(missing) == 1 and len(free) == 1:
         options = str(Option(missing[0], free[0]))
     remedy = f"Name them with {options}."
+    if several:
+        remedy = f"Name them with {options} if all files have these columns, or rename them."
     if len(missing) == 1:
-        remedy = remedy.replace("them", "it")
+        remedy = remedy.replace("them", "it").replace("these columns", "this column")
+    wide = str(Option("format", "wide"))
+    if several:
+        wide = f"{Option('coder_columns', [...])} with {Option('label', ...)}"
     if not chosen or set(chosen) == {"item"}:
-        remedy += f" If the table has one column for each coder, say {Option('format', 'wide')}."
+        remedy += f" If the table has one column for each coder, say {wide}."
     return Problem(what[0].upper() + what[1:] + ".", source, remedy)
 
 

@@ -59,7 +59,7 @@ def read_long(found: Records) -> None:
     taken = [name for name in options.taken if name != options.item]
     taken += [] if asked is None else [asked]
     roles, free = _variables(table, options, taken)
-    names, wrong = find_roles(table.header, roles, table.source, taken)
+    names, wrong = find_roles(table.header, roles, table.source, taken, table.coder)
     for role, name in options.extra.items():
         wrong += named_column(table.header, name, role, table.source)
         names[role] = name

@@ -25,6 +25,7 @@ class Table:
     source: str
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    coder: str | None = None  # name of a column that is not in the file: its name for each row
 
     @property
     def header(self) -> tuple[str, ...]:
