@@ -86,7 +86,7 @@ def test_a_design_tells_stage_share_and_message() -> None:
 def test_nuts_tells_how_many_draws_are_done() -> None:
     told = []
     am.fit(
-        am.datasets.load("anesthesia"), "logit-normal", chains=1, draws=1500, seed=1,
+        am.datasets.load("anesthesia"), "item-difficulty", chains=1, draws=1500, seed=1,
         progress=lambda *said: told.append(said),
     )  # fmt: skip
     shares = [share for stage, share, _ in told if stage == "sampling"]
