@@ -225,9 +225,11 @@ def test_another_format_is_not_forced_upon_a_file(put: Put) -> None:
 
 def test_boxes_called_after_what_was_asked_are_no_coders(put: Put) -> None:
     wide = [f"c{n},{n % 2},{n % 3 == 0:d},{n % 5 == 0:d}" for n in range(40)]
-    path = put("id,toxic,obscene,insult\n" + "\n".join(wide) + "\n")
-    with pytest.raises(AnnotationError, match="are questions, and no column names the coders"):
-        read(path)
+    phrases = "id,says who is meant (1/0),1 goal is stated here,toxic\n"
+    for header in (phrases, "id,toxic,obscene,insult\n"):
+        path = put(header + "\n".join(wide) + "\n")
+        with pytest.raises(AnnotationError, match="are questions, and no column names the coders"):
+            read(path)
     assert read(path, format="wide").n_coders == 3
     lines = [f"c{n},w{k},{(n + k) % 2},{(n * k) % 3 == 0:d}" for n in range(20) for k in range(3)]
     path = put("post_id,annotator_name,toxic,obscene\n" + "\n".join(lines) + "\n")

@@ -252,6 +252,7 @@ DERIVED_WORDS = (
     *("majority label", "majority_vote", "adjudicated", "adjudication", "aggregated", "mode"),
 )
 BOXES = {"0", "1", "true", "false", "yes", "no", "x"}
+_NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
 # what columns with a box for each question are called after, and no coder is
 _ASKED = re.compile(
     r"(is|has|label|class)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
@@ -390,6 +391,9 @@ def _melted(
 def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
     """Columns of boxes that are called after what was asked: not coders, but questions."""
     asked = [name for name in coders if _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip()))]
+    phrases = [name for name in coders if len(re.findall(r"\w+", name)) > _NAME]
+    if 2 * len(phrases) > len(coders):
+        asked = list(dict.fromkeys([*asked, *phrases]))
     cells = {str(cell).casefold() for name in asked for cell in table.columns[name]}
     if options.forced or len(asked) < 2 or not cells - {""} <= BOXES:
         return []
