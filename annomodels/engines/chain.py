@@ -7,7 +7,7 @@ from threading import Event
 
 import numpy as np
 
-from annomodels.engines.kept import Kept, Trace, canonical_order
+from annomodels.engines.kept import DrawStore, Trace, canonical_order
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
@@ -48,16 +48,16 @@ class Chain:
         self.at_once = max(1, CALL // (len(codes.row) * k))
         self.nowhere = self._no_room(False)
 
-    def _no_room(self, single: bool) -> Kept:
+    def _no_room(self, single: bool) -> DrawStore:
         """Return what an iteration that keeps nothing gets in place of room for draws."""
-        kept = Kept(0, len(self.identity), 0, single)
+        kept = DrawStore(0, len(self.identity), 0, single)
         kept.make_room(self.model.pymc_start(self.state))
         return kept
 
-    def room(self, draws: int, single: bool) -> Kept:
+    def room(self, draws: int, single: bool) -> DrawStore:
         """Make room for some draws, and for what they say of the chain's own items."""
         items = 0 if self.codes is None else self.codes.n_patterns
-        return Kept(items, len(self.identity), draws, single)
+        return DrawStore(items, len(self.identity), draws, single)
 
     def trace(self, room: int) -> Trace:
         """Make room for what is watched of some iterations."""
@@ -74,7 +74,7 @@ class Chain:
         return self.ordered[1]
 
     def take(
-        self, kept: Kept | None, counts: AnyArray, sizes: AnyArray, log_likelihood: float
+        self, kept: DrawStore | None, counts: AnyArray, sizes: AnyArray, log_likelihood: float
     ) -> None:
         """Complete an iteration after its pass: keep the parameters, then draw new ones."""
         if kept is not None:
@@ -86,7 +86,7 @@ class Chain:
         self.model.draw(whole, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
         self.iteration += 1
 
-    def _store(self, order: AnyArray, kept: Kept) -> None:
+    def _store(self, order: AnyArray, kept: DrawStore) -> None:
         """Write the parameters by the same lines as many iterations in one call do."""
         from annomodels.kernels.iterations import store
 
@@ -95,7 +95,7 @@ class Chain:
 
     # -- with items of its own ----------------------------------------------------------------
 
-    def advance(self, iterations: int, thin: int, kept: Kept | None, stop: Event) -> None:
+    def advance(self, iterations: int, thin: int, kept: DrawStore | None, stop: Event) -> None:
         """Run some iterations, keeping every `thin`-th in `kept`."""
         end = self.iteration + iterations
         if kept is not None:
@@ -115,14 +115,14 @@ class Chain:
     def compile_steps(self, single: bool) -> None:
         """Do the same for iterations one by one: take a step from a copy of the state."""
         state, self.state = self.state, deepcopy(self.state)
-        room = Kept(0, len(self.identity), 1, single)
+        room = DrawStore(0, len(self.identity), 1, single)
         room.make_room(self.model.pymc_start(self.state))
         self._store(self.identity, room)
         self.model.log_prior(self.state)
         self._one(None)
         self.state, self.iteration = state, self.iteration - 1
 
-    def _many(self, end: int, thin: int, kept: Kept | None) -> None:
+    def _many(self, end: int, thin: int, kept: DrawStore | None) -> None:
         """Run up to iteration `end` in one call, or until classes may have been swapped."""
         from annomodels.kernels.iterations import iterate
 
@@ -135,7 +135,7 @@ class Chain:
             self.order(), self.counts, self.sizes, target.sums, target.book, *self._places(target),
         )  # fmt: skip
 
-    def _one(self, kept: Kept | None) -> None:
+    def _one(self, kept: DrawStore | None) -> None:
         """Run one iteration."""
         from annomodels.kernels.passes import chances, sampled_pass
 
@@ -151,7 +151,7 @@ class Chain:
         )  # fmt: skip
         self.take(kept, self.counts, self.sizes, float(found))
 
-    def _places(self, kept: Kept) -> tuple[tuple[AnyArray, ...], Places]:
+    def _places(self, kept: DrawStore) -> tuple[tuple[AnyArray, ...], Places]:
         """Return where an iteration writes draws: of all models, and of the source of the rows."""
         held = kept.arrays
         confusion = held["confusion"]

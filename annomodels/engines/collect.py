@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.kept import Kept, StateKept, alike, total_gaps, traced, watched_of
+from annomodels.engines.kept import DrawStore, StateStore, alike, total_gaps, traced, watched_of
 from annomodels.engines.source.statemeans import StateMeans
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
@@ -22,7 +22,7 @@ SWAPPED_FROM = 0.5
 
 
 def collect(
-    model: Model, kept: Sequence[Kept], codes: Encoded, attrs: dict[str, object]
+    model: Model, kept: Sequence[DrawStore], codes: Encoded, attrs: dict[str, object]
 ) -> RawResult:
     """Put the chains together."""
     for part in kept:
@@ -54,7 +54,7 @@ def collect(
 
 def collect_parameters(
     model: Model,
-    kept: Sequence[Kept],
+    kept: Sequence[DrawStore],
     volume: AnyArray,
     gaps: AnyArray,
     attrs: dict[str, object],
@@ -87,10 +87,10 @@ def collect_parameters(
 
 
 def _of_states(
-    kept: Sequence[Kept], inverse: AnyArray
+    kept: Sequence[DrawStore], inverse: AnyArray
 ) -> tuple[dict[str, AnyArray], AnyArray | None]:
     """Average what the states of the items stand for, and P(state), over all draws."""
-    parts = [part for part in kept if isinstance(part, StateKept)]
+    parts = [part for part in kept if isinstance(part, StateStore)]
     if not parts:
         return {}, None
     n = sum(part.n for part in parts)

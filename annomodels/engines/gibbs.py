@@ -17,7 +17,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect, collect_parameters
-from annomodels.engines.kept import Kept
+from annomodels.engines.kept import DrawStore
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.stages import StagedRun, chain_keys, cost, room_for
 from annomodels.engines.starts import chain_starts, items_here
@@ -176,7 +176,7 @@ class _Threads(StagedRun):
         ]
 
     def slice(
-        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+        self, steps: Sequence[int], thin: int, kept: list[DrawStore] | None, limit: float | None
     ) -> None:
         """Advance the chains, each in a thread."""
         waiting: set[Future[None]] = {

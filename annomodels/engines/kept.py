@@ -27,7 +27,7 @@ MOST_STATES = 50_000_000
 FEW, MOST_OF_FEW = 8, 16 * 2**20
 
 
-class Kept:
+class DrawStore:
     """Draws of the parameters of one chain and stage, and sums of the class probabilities."""
 
     def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
@@ -104,7 +104,7 @@ class Kept:
             self.close_batch()
 
 
-class StateKept(Kept):
+class StateStore(DrawStore):
     """Draws of one chain and stage, with sums of P(state) and of the values of states."""
 
     def __init__(
@@ -129,7 +129,7 @@ class StateKept(Kept):
         return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
 
 
-class FewKept(Kept):
+class FewDraws(DrawStore):
     """Draws of a stage of a state chain, a few of them with the rows of coders."""
 
     def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.engines.chain import Chain
-from annomodels.engines.kept import Kept
+from annomodels.engines.kept import DrawStore
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.jobs import (
     Batch,
@@ -82,7 +82,7 @@ class Rounds(StagedRun):
         kept.make_room(self.model.pymc_start(chain.state))
 
     def slice(
-        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+        self, steps: Sequence[int], thin: int, kept: list[DrawStore] | None, limit: float | None
     ) -> None:
         """Take some steps, the chains of a group together."""
         for n, chain in enumerate(self.chains):
@@ -158,7 +158,7 @@ class Rounds(StagedRun):
         apply = map if self.by_turns else self.pool.map
         list(apply(take, range(len(behind))))
 
-    def items(self, kept: list[Kept]) -> tuple[list[Any], Floats]:
+    def items(self, kept: list[DrawStore]) -> tuple[list[Any], Floats]:
         """Collect the results of each partition, and the distances of the chains over all items."""
         finish = self.spread.source.finish
         n, length = min(part.n for part in kept), int(kept[0].book[4])
@@ -189,7 +189,7 @@ class Rounds(StagedRun):
         raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
 
     def _recount(
-        self, kept: list[Kept], lacking: list[tuple[int, int]], stage: int, length: int, n: int
+        self, kept: list[DrawStore], lacking: list[tuple[int, int]], stage: int, length: int, n: int
     ) -> None:
         """Send batches of kept parameters to where the sums lack them, some at a time."""
         if not lacking:
@@ -215,7 +215,7 @@ def _groups(chains: int, spread: Spread) -> list[list[int]]:
     return [[int(c) for c in group] for group in np.array_split(np.arange(chains), n)]
 
 
-def _batch(kept: Kept, chain: int, number: int, length: int, n: int) -> Batch:
+def _batch(kept: DrawStore, chain: int, number: int, length: int, n: int) -> Batch:
     """Parameters of a batch of draws."""
     lo, hi = number * length, min((number + 1) * length, n)
     return Batch(chain, lo, kept.arrays["prevalence"][lo:hi], kept.arrays["confusion"][lo:hi])

@@ -22,7 +22,7 @@ from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
-from annomodels.engines.kept import Kept
+from annomodels.engines.kept import DrawStore
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
@@ -307,7 +307,7 @@ class _Coders:
         right = as_far_off(right, sure, n_open, self.stack.far_off, settings.seed)
         return replace(result, groups={"coders": {"right": (("chain", "draw", "coder"), right)}})
 
-    def _sampled(self, number: int, key: int, begin: State) -> tuple[Kept, Ints, Ints]:
+    def _sampled(self, number: int, key: int, begin: State) -> tuple[DrawStore, Ints, Ints]:
         """Draw truths given the layer and coders given truths, in turn."""
         # Gives what is kept, and of each draw the number of wrong gold labels and that of the right
         # labels of each coder.

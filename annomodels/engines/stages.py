@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.mixing import mixing, worst
-from annomodels.engines.kept import Kept, traced, watched_of
+from annomodels.engines.kept import DrawStore, traced, watched_of
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.errors import EngineError, Option
 
@@ -58,7 +58,7 @@ class StagedRun(ABC):
         self.interrupts = Interrupts(False)
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
-        self.stages: list[tuple[list[Kept], int]] = []
+        self.stages: list[tuple[list[DrawStore], int]] = []
         # what the census of modes saw, see `annomodels.engines.starts`
         self.census: list[dict[str, Any]] = []
         # chains that were taken out of a mode that does not count
@@ -68,7 +68,7 @@ class StagedRun(ABC):
 
     @abstractmethod
     def slice(
-        self, steps: Sequence[int], thin: int, kept: list[Kept] | None, limit: float | None
+        self, steps: Sequence[int], thin: int, kept: list[DrawStore] | None, limit: float | None
     ) -> None:
         """Advance each chain by some iterations; if interrupted, raise with the chains at rest."""
         # fewer when interrupted, or when `limit` is over
@@ -101,7 +101,7 @@ class StagedRun(ABC):
             self.stage += 1
 
     @property
-    def result(self) -> tuple[list[Kept], int]:
+    def result(self) -> tuple[list[DrawStore], int]:
         """Draws of the last good stage, and its thinning."""
         if not self.stages:
             if self.stopped == "interrupted":
@@ -125,7 +125,7 @@ class StagedRun(ABC):
             "stopped": self.stopped or ("time limit" if self.hurried else ""),
         }
 
-    def _restart(self, kept: list[Kept]) -> bool:
+    def _restart(self, kept: list[DrawStore]) -> bool:
         """Let chains far behind continue from the best one, once; True if there are any."""
         # what was kept then is only a longer warm-up
         if self.restarted or not self.settings.extend:
@@ -152,7 +152,7 @@ class StagedRun(ABC):
         self,
         iterations: int,
         thin: int,
-        kept: list[Kept] | None,
+        kept: list[DrawStore] | None,
         name: str,
         limit: float | None,
     ) -> bool:
@@ -184,7 +184,7 @@ class StagedRun(ABC):
             pace = self.slice_seconds / max(self.clock.seconds - since, 1e-3)
             length = max(1, int(length * min(pace, 4.0)))
 
-    def _mixed(self, kept: list[Kept]) -> bool:
+    def _mixed(self, kept: list[DrawStore]) -> bool:
         if len(kept) == 1:  # nothing to compare
             return True
         found = traced([part.trace for part in kept])

@@ -6,7 +6,7 @@ from copy import deepcopy
 
 import numpy as np
 
-from annomodels.engines.kept import FewKept, canonical_order
+from annomodels.engines.kept import FewDraws, canonical_order
 from annomodels.engines.source.held import Block
 from annomodels.engines.source.states import Keeping, LeftOut, Passing, many_drawn
 from annomodels.errors import EngineError
@@ -61,9 +61,9 @@ class StateChain:
         # nothing is drawn but what coders are like and the states, which many steps in a call do
         self.many = model.step_arguments(self.state) is not None
 
-    def room(self, draws: int, single: bool) -> FewKept:
+    def room(self, draws: int, single: bool) -> FewDraws:
         """Make room for some draws."""
-        return FewKept(0, self.n_labels, draws, single)
+        return FewDraws(0, self.n_labels, draws, single)
 
     @property
     def kept_rows(self) -> int:
@@ -93,7 +93,7 @@ class StateChain:
         chances_of(self.state.log_prevalence, rows, SMALLEST, share, table)
         return share, table
 
-    def advance(self, block: Block, n: int, keeping: Keeping | None, kept: FewKept | None) -> None:
+    def advance(self, block: Block, n: int, keeping: Keeping | None, kept: FewDraws | None) -> None:
         """Take `n` steps over all items, which are in one block here; all are kept or none."""
         arguments = self.model.step_arguments(self.state)
         assert arguments is not None
@@ -132,7 +132,7 @@ class StateChain:
         given = (whole / total).reshape(flat)
         return LeftOut(self._share(), truth, given, without.reshape(flat))
 
-    def take(self, kept: FewKept | None, log_likelihood: float, warming: bool) -> None:
+    def take(self, kept: FewDraws | None, log_likelihood: float, warming: bool) -> None:
         """Complete an iteration after its pass: keep the parameters, and draw new ones."""
         if kept is not None:
             values, lp = self._values(), log_likelihood

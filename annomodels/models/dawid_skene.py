@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.models.base import Earlier, State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.priors import Diagonal, Dirichlet, GivenRows, Rows
+from annomodels.priors import Diagonal, Dirichlet, FixedRows, Rows
 from annomodels.priors.shares import as_table, dirichlet_like
 from annomodels.types import Floats, Tensor
 
@@ -49,7 +49,7 @@ class DawidSkene(ConjugateModel):
     family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    confusion: GivenRows = field(default_factory=lambda: Diagonal(4.0, 0.7))
+    confusion: FixedRows = field(default_factory=lambda: Diagonal(4.0, 0.7))
 
     @classmethod
     def unsmoothed(cls) -> DawidSkene:

@@ -17,8 +17,8 @@ from annomodels.priors.shares import (
     to_dict,
 )
 from annomodels.priors.usable import (
-    Given,
-    GivenRows,
+    FixedDiagonal,
+    FixedRows,
     Needs,
     NonNegative,
     Probability,
@@ -27,14 +27,16 @@ from annomodels.priors.usable import (
     Scale,
 )
 
+Given, GivenRows = FixedDiagonal, FixedRows  # the old names, for one release
+
 __all__ = [
     "Beta",
     "CoderRows",
     "Covariates",
     "Diagonal",
     "Dirichlet",
-    "Given",
-    "GivenRows",
+    "FixedDiagonal",
+    "FixedRows",
     "HalfNormal",
     "LogNormal",
     "Needs",

@@ -1,7 +1,7 @@
 """Types of the fields of a model, as their annotations declare them, and messages on misfits."""
 
 # A field is declared with the priors that a model can use, ``LogNormal | Pareto``. If the type is
-# not enough, its annotation carries a condition: Scale is a number above 0, Given rows whose
+# not enough, its annotation has a condition: Scale is a number above 0, FixedDiagonal rows whose
 # accuracy is not estimated, Proper a Dirichlet prior with pseudo-counts.
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ Proper = Annotated[
     Dirichlet, Needs("Dirichlet with a concentration above 0", lambda x: x.concentration > 0)
 ]
 _LEARNS = "without certainty= and spread=, which only the population of a hierarchical model learns"
-Given = Annotated[
+FixedDiagonal = Annotated[
     Diagonal,
     Needs(
         f"Diagonal with a strength above 0, {_LEARNS}", lambda x: _as_given(x) and x.strength > 0
     ),
 ]
-GivenRows = Annotated[Diagonal | Rows, Needs(f"Rows, or Diagonal {_LEARNS}", _as_given)]
+FixedRows = Annotated[Diagonal | Rows, Needs(f"Rows, or Diagonal {_LEARNS}", _as_given)]
 ProperRows = Annotated[
     Diagonal | Rows, Needs("Rows, or Diagonal with a strength above 0", lambda x: x.strength > 0)
 ]

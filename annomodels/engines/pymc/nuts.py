@@ -13,7 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
-from annomodels.engines.kept import Kept, canonical_order
+from annomodels.engines.kept import DrawStore, canonical_order
 from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
@@ -66,7 +66,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
         posterior, lp, diverging, stopped = _spread(model, codes, coords, settings)
     posterior = model.whole(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
-    kept: Sequence[Kept]
+    kept: Sequence[DrawStore]
     if not model.n_states(codes.n_labels):
         kept = _revisit(cast("ConfusionModel", model), codes, posterior, lp, relabel)
     else:
@@ -277,14 +277,14 @@ def _revisit(
     posterior: dict[str, AnyArray],
     lp: AnyArray,
     relabel: bool,
-) -> list[Kept]:
+) -> list[DrawStore]:
     """Compute P(truth) of every draw, its classes in canonical order."""
     from annomodels.kernels.passes import chances, truth_pass
 
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)
     volume = codes.volume
-    kept = [Kept(codes.n_patterns, k, draws, single=False) for _ in range(chains)]
+    kept = [DrawStore(codes.n_patterns, k, draws, single=False) for _ in range(chains)]
     for chain, part in enumerate(kept):
         for draw in range(draws):
             values = {name: array[chain, draw] for name, array in posterior.items()}

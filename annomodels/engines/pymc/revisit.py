@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annomodels.engines.kept import Kept, StateKept, canonical_order
+from annomodels.engines.kept import DrawStore, StateStore, canonical_order
 from annomodels.errors import EngineError
 from annomodels.models.base import Model, State
 from annomodels.models.encoded import Encoded
@@ -20,16 +20,16 @@ def revisit_states(
     posterior: dict[str, AnyArray],
     lp: AnyArray,
     relabel: bool = False,
-) -> Sequence[Kept]:
+) -> Sequence[DrawStore]:
     """Compute P(truth), P(state) and the values of the states on every draw."""
     from annomodels.kernels.mixtures.states import state_pass, varied_state_pass
 
     chains, draws = lp.shape
     identity = np.arange(codes.n_labels)
     volume = codes.volume
-    kept: list[StateKept] = []
+    kept: list[StateStore] = []
     for chain in range(chains):
-        part: StateKept | None = None
+        part: StateStore | None = None
         for draw in range(draws):
             values = model.finish({name: array[chain, draw] for name, array in posterior.items()})
             order = _order(values, volume) if relabel else identity
@@ -42,7 +42,7 @@ def revisit_states(
             names = sorted(found.values)
             n_states = found.share.shape[1]
             if part is None:
-                part = StateKept(codes.n_patterns, codes.n_labels, draws, False, n_states, names)
+                part = StateStore(codes.n_patterns, codes.n_labels, draws, False, n_states, names)
             rows = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
             table = np.ascontiguousarray(rows.reshape(-1, n_states))
             numbers = np.array([found.values[name][0] for name in names]).reshape(-1, n_states)

@@ -36,10 +36,10 @@ def refuse(source: Source, options: Options) -> None:
             )
 
 
-Said = Problem | tuple[str, str] | None
+Refusal = Problem | tuple[str, str] | None
 
 
-def _doccano(source: Source, options: Options) -> Said:
+def _doccano(source: Source, options: Options) -> Refusal:
     """Find one file of doccano, which says nothing of coders."""
     if not source.is_json or options.coder is not None:
         return None
@@ -52,7 +52,7 @@ def _doccano(source: Source, options: Options) -> Said:
     return NO_CODERS
 
 
-def _consolidated(source: Source, options: Options) -> Said:
+def _consolidated(source: Source, options: Options) -> Refusal:
     """Find one label for each item: SageMaker's manifest, or what Toloka or Appen aggregated."""
     header = source.header
     if any(
@@ -81,7 +81,7 @@ def _consolidated(source: Source, options: Options) -> Said:
     return None
 
 
-def _project(source: Source, options: Options) -> Said:
+def _project(source: Source, options: Options) -> Refusal:
     """Find a project of INCEpTION or WebAnno without annotations to read."""
     if source.inside is None:
         return None
@@ -92,7 +92,7 @@ def _project(source: Source, options: Options) -> Said:
     return export_again(source.name, source.inside)
 
 
-def _counts(source: Source, options: Options) -> Said:
+def _counts(source: Source, options: Options) -> Refusal:
     """Find columns that count labels, where nothing was said about the table."""
     said = (options.coder, options.label, options.coder_columns, options.question)
     if source.kind in ("xml", "inside") or any(said) or options.forced or source.table.problems:
@@ -103,7 +103,7 @@ def _counts(source: Source, options: Options) -> Said:
     return counts_problem(found, source.name, form="wide")
 
 
-def _marked(source: Source, options: Options) -> Said:
+def _marked(source: Source, options: Options) -> Refusal:
     """Find text with tags in most columns, where none is named or known for labels."""
     if options.label or options.question or options.coder_columns:
         return None
@@ -129,7 +129,7 @@ def _marked(source: Source, options: Options) -> Said:
     )
 
 
-def _images(source: Source, options: Options) -> Said:
+def _images(source: Source, options: Options) -> Refusal:
     """Find regions of images in the formats of computer vision."""
     tool, number = regions(source)
     if not tool:
@@ -141,7 +141,7 @@ def _images(source: Source, options: Options) -> Said:
     )
 
 
-def _lighttag(source: Source, options: Options) -> Said:
+def _lighttag(source: Source, options: Options) -> Refusal:
     """Find examples with annotations, each with those who made it."""
     marks = [
         mark for record in source.sample for example in objects_in(record.get("examples"))

@@ -16,7 +16,7 @@ from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.observed import items_of, names_items, observed, observed_labels
 from annomodels.models.parameters import Parameter
 from annomodels.models.states import States, marginals
-from annomodels.priors import Diagonal, Dirichlet, Given, LogNormal, Pareto, ScalePrior
+from annomodels.priors import Diagonal, Dirichlet, FixedDiagonal, LogNormal, Pareto, ScalePrior
 from annomodels.priors.shares import dirichlet_rows
 from annomodels.types import Floats, PyMCModel, Tensor, TensorLike
 
@@ -69,7 +69,7 @@ class BetaBinomialByItem(Model):
     correlated: ClassVar[bool] = True
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    population: Given = field(default_factory=lambda: Diagonal(10.0, 0.8))
+    population: FixedDiagonal = field(default_factory=lambda: Diagonal(10.0, 0.8))
     concentration: ScalePrior = field(default_factory=lambda: LogNormal(5.0, 0.7))
     nodes: int = 24
 

@@ -13,7 +13,7 @@ from annomodels.models.confusion import ConfusionModel
 from annomodels.models.continuous.covariates import Regressed
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
-from annomodels.priors import Covariates, Diagonal, Dirichlet, Given, Scale
+from annomodels.priors import Covariates, Diagonal, Dirichlet, FixedDiagonal, Scale
 from annomodels.types import Floats, Tensor
 
 
@@ -63,7 +63,7 @@ class LogitNormalDawidSkene(Regressed, ConfusionModel):
     family: ClassVar[str] = "matrices"
 
     prevalence: Dirichlet = field(default_factory=lambda: Dirichlet(1.0))
-    centre: Given = field(default_factory=lambda: Diagonal(4.0, 0.7))
+    centre: FixedDiagonal = field(default_factory=lambda: Diagonal(4.0, 0.7))
     location_spread: Scale = 0.5
     scale_spread: Scale = 1.0
     coder_covariates: Covariates | None = None

@@ -11,7 +11,7 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.mixtures.layout import Layout, Truths
 from annomodels.models.mixtures.state_model import StateModel
-from annomodels.priors import Diagonal, Given
+from annomodels.priors import Diagonal, FixedDiagonal
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Consensus(StateModel):
     family: ClassVar[str] = "hardness"
 
     coders: ConjugateModel = field(default_factory=HierarchicalDawidSkene)
-    error: Given = field(default_factory=lambda: Diagonal(20.0, 0.95))
+    error: FixedDiagonal = field(default_factory=lambda: Diagonal(20.0, 0.95))
 
     def layout(self, n_labels: int) -> Layout:
         """Return the states of the items: the perceived classes."""
