@@ -23,7 +23,13 @@ from annomodels.coefficients.sets import size_distance
 from annomodels.coref.alphas import chance_corrected_draws, pieces, together
 from annomodels.coref.building import document
 from annomodels.coref.conditions import condition_named, labels_of
-from annomodels.coref.posteriors import PairPosterior, kappas, over_texts, respread, weight_blocks
+from annomodels.coref.posteriors import (
+    PairPosterior,
+    kappas,
+    over_texts,
+    spread_factor,
+    weight_blocks,
+)
 
 PROB = 0.9
 EDGES = (1 - PROB) / 2, (1 + PROB) / 2
@@ -143,7 +149,8 @@ def drawn(
         for block in weight_blocks(rng, draws, n, 2)
     ]
     wide, plain = (np.concatenate(each) for each in zip(*blocks, strict=True))
-    return respread(*pair, wide), wide, plain
+    value, factor = spread_factor(*pair)
+    return np.clip(value + (wide - value) * factor, -1.0, 1.0), wide, plain
 
 
 def corrected(value: float, draws: Codes) -> Codes:
