@@ -32,7 +32,7 @@ DISSENT = 0.25
 # share of the items that two coders labeled, and coders, below which nothing tells who is wrong
 SHARED_ITEMS = 0.5
 CODERS_COMPARED = 3
-# items of known truth that test probabilities
+# items with known labels that test probabilities
 KNOWN_TESTED = 20
 
 # labels to ask for next by default; largest share for one coder, among this many coders or more

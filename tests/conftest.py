@@ -154,6 +154,25 @@ def unending_sampler(monkeypatch: pytest.MonkeyPatch, counting_clock: None) -> N
 
 
 @pytest.fixture
+def stops():
+    """Class of teams whose user loses patience during the call of a number."""
+    from annomodels.executors.team import Serial
+
+    class Stops(Serial):
+        def __init__(self, after: int) -> None:
+            super().__init__()
+            self.left = after
+
+        def outcomes(self, calls):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+            return super().outcomes(calls)
+
+    return Stops
+
+
+@pytest.fixture
 def uncompiled():
     """Let PyTensor compute by NumPy: compiling costs seconds, which a few values never pay back."""
     from pytensor import config

@@ -15,7 +15,6 @@ from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import places
 from annomodels.auditing.estimator import Estimator, Observed, further
 from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighted
-from annomodels.data.columns import COLUMNS, Column, columns, of_quantity
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
@@ -28,33 +27,6 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 WRONG = -1
-_IN_ROW = COLUMNS["value"].called(digits=3, bar=True)
-SHOWN: dict[str, tuple[Column, ...]] = {
-    "overall": (
-        of_quantity("value", "Value", "low", "high"),
-        of_quantity("audit", "Audit alone", "audit_low", "audit_high"),
-        of_quantity("model", "Model alone", "model_low", "model_high"),
-    ),
-    "thresholds": columns(
-        Column("threshold", "Probability", "name", of=lambda row: f"≥ {row.threshold:g}"),
-        COLUMNS["accuracy"].called("Share right", digits=3, bar=False),
-        "n audited",
-    ),
-    "coders": columns("coder share_right n audited", COLUMNS["right"].called("of these right")),
-    "classes": columns(
-        "coder label",
-        COLUMNS["share"].called(interval=("share_low", "share_high"), digits=3),
-        "audited right",
-    ),
-    "slices": columns(_IN_ROW, COLUMNS["n"].called("Items"), "audited"),
-    "differences": columns(
-        COLUMNS["difference"].called(digits=3, interval=("low", "high")), "p_higher"
-    ),
-    "systems": columns("system win_rate", COLUMNS["n"].called("Comparisons"), "audited"),
-    "panel": columns("quantity coder", COLUMNS["value"].called(kind="quantity")),
-    "needs": columns(Column("further", "Further items", "count"), "width width_audit_alone"),
-}
-"""Columns of each table that people look at; several begin with those that say what it is about."""
 
 Slice = tuple[Ints, tuple[Hashable, ...]]
 Three = Floats | tuple[float, float, float]

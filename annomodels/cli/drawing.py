@@ -25,7 +25,7 @@ GAP = 2
 UNDER = 4  # how far a text is indented that stands below its row
 LEAST_TEXT = 24  # columns that a text needs to stand beside the numbers
 FOR_NAMES = 0.55  # share of the width that the names of a row may always take
-LONGEST_NAME = 200
+LONGEST_NAME = 200  # characters; longer names are cut, so that no cell fills the screen
 MOST_NAMED = 7  # columns without room that are named
 
 
@@ -157,7 +157,7 @@ def _widths(keys: Sequence[Drawn], others: Sequence[Drawn], width: int) -> dict[
     first = [GAP + one.natural for one in others if not one.wraps(width)][:2]
     limit = max(int(width * FOR_NAMES) if first else width, width - sum(first))
     while sum(widths.values()) + GAP * (len(keys) - 1) > limit:
-        # where the fewest names move to a line of their own for the room that it makes
+        # narrow the column in which the fewest names need a separate line for the room gained
         prices = {}
         for one in keys:
             narrower, now = one.shorter_than(widths[one.name]), widths[one.name]

@@ -1,6 +1,6 @@
 """P(truth) of a stack: members fitted, weighted and combined, and coders given the truth."""
 
-# The confidence of the stack is learned from the items of known truth. Items are passed over where
+# The confidence of the stack is learned from items with known labels. Items are passed over where
 # they lie, in memory, on disk or on a cluster; memory is the case of one part.
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ LEAST_OF_MEMBERS = 0.5
 FORETOLD = 500_000
 # labels of a scan in which copies and noise are looked for
 MOST_LOOKED_AT = 2_000_000
-# items of known truth that the layer is learnt from, evenly spread where there are more
+# items with known labels that the layer is learnt from, evenly spread where there are more
 MOST_KNOWN = 100_000
 # bytes of the few whole draws of a member, of all its chains
 MOST_OF_ALL = 128 * 2**20
@@ -344,7 +344,7 @@ class _Coders:
 
 
 def of_known(codes: Encoded) -> tuple[Ints, Ints]:
-    """Count right labels of items of known truth, and labels of all others, by coder."""
+    """Count right labels of items with known labels, and labels of all others, by coder."""
     item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
     gold = codes.gold[item]
     right, unsure = (codes.row[chosen] for chosen in (gold == codes.label, gold < 0))

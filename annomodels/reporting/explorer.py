@@ -31,7 +31,7 @@ _MOST_LIKELY = 8  # labels of an item that are listed
 
 def queue(p_truth: Floats, known: Bools) -> Ints:
     """Order items by the expected number of wrong labels that deciding them removes."""
-    # a decision removes the error of the gold label; items of known truth come last
+    # a decision removes the error of the gold label; items with known labels come last
     return np.argsort(np.where(known, 1.0, -(1.0 - p_truth.max(axis=1))), kind="stable")
 
 

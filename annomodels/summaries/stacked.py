@@ -74,7 +74,7 @@ class Stacked:
 
 
 def stacked(tree: xr.DataTree) -> Stacked | None:
-    """Read what a fit keeps of a stack; None of one model; of a scan, of items of known truth."""
+    """Read what a fit keeps of a stack; None of one model; of a scan, of its known items."""
     if "stack" not in tree.children:
         return None
     found = tree["stack"].to_dataset()

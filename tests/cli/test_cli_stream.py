@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 
 import annomodels as am
 from annomodels.cli import sampling
-from annomodels.executors.team import Call, Serial
 
 pytestmark = pytest.mark.slow
 
@@ -127,28 +126,14 @@ def test_a_file_without_labels_leaves_nothing_behind(call, tmp_path: Path, text:
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
 
 
-class Stops(Serial):
-    """A team whose user loses patience during a call."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.left = after
-
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-        return super().outcomes(calls)
-
-
 def test_an_interrupted_run_is_written(
-    labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    labels: Path, call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops: Any
 ) -> None:
     told = ("run", labels, "--stream", "--no-report", "--engine", "em")
 
     @contextmanager
     def impatient(after: int) -> Iterator[Any]:
-        yield Stops(after)
+        yield stops(after)
 
     monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
     done = call(*told, "-o", tmp_path / "part")

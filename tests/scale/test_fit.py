@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from scans import crowd, in_blocks, truths
 import annomodels as am
 from annomodels.engines.source.blocks import FilePartition
 from annomodels.errors import AnnotationError, NotApplicable
-from annomodels.executors.team import Call, Serial
 from annomodels.io.writing import OutputError
 from annomodels.scale.scanned import Scanned
 
@@ -161,30 +159,18 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) ->
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit"]
 
 
-class Stops(Serial):
-    """A team whose user loses patience during a call."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.left = after
-
-    def outcomes(self, calls: Sequence[Call]) -> list[Any]:
-        self.left -= 1
-        if not self.left:
-            raise KeyboardInterrupt
-        return super().outcomes(calls)
-
-
 @pytest.mark.slow
-def test_what_was_sampled_is_kept_when_a_run_is_interrupted(scans: dict[str, Scanned]) -> None:
+def test_what_was_sampled_is_kept_when_a_run_is_interrupted(
+    scans: dict[str, Scanned], stops: Any
+) -> None:
     run = {**RUN, "draws": 500}
-    found = am.fit(scans["open"], "dawid-skene", **run, executor=Stops(100))
+    found = am.fit(scans["open"], "dawid-skene", **run, executor=stops(100))
     assert found.tree.attrs["stopped"] == "interrupted"
     assert 50 < found.tree.attrs["draws"] < 100
     assert truths(found)["n"].sum() == scans["open"].n_annotations
     assert "The run stopped early" in repr(found.check())
     with pytest.raises(KeyboardInterrupt):
-        am.fit(scans["open"], "dawid-skene", **run, executor=Stops(5))
+        am.fit(scans["open"], "dawid-skene", **run, executor=stops(5))
 
 
 def test_a_block_is_held_where_there_is_no_other(
@@ -206,8 +192,10 @@ def test_a_block_is_held_where_there_is_no_other(
 
 
 @pytest.mark.slow
-def test_em_gives_the_best_step_when_it_is_interrupted(scans: dict[str, Scanned]) -> None:
-    found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=Stops(9))
+def test_em_gives_the_best_step_when_it_is_interrupted(
+    scans: dict[str, Scanned], stops: Any
+) -> None:
+    found = am.fit(scans["open"], "dawid-skene", engine="em", seed=1, executor=stops(9))
     whole = am.fit(scans["open"], "dawid-skene", engine="em", seed=1)
     assert found.tree.attrs["stopped"] == "interrupted"
     p, wanted = (truths(fit)["p_no"].to_numpy() for fit in (found, whole))

@@ -168,7 +168,10 @@ def test_labels_that_are_all_equal_tell_nothing():
 
 def test_two_coders_cannot_tell_who_is_right(rng):
     labels, truth = said(rng, 120, [0.8, 0.8], 3)
-    assert two_coders_finding(annotations(labels)).severity == 1
+    finding = two_coders_finding(annotations(labels))
+    assert finding.severity == 1
+    assert "matrices of 3 classes" in finding.sentence
+    assert "the known labels of 30 items" in finding.sentence
     gold = {i: int(truth[i]) for i in range(40)}
     assert two_coders_finding(annotations(labels, gold=gold)).severity == 0
     labels, _ = said(rng, 120, [0.8] * 3, 3)

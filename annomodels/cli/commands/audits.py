@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.auditing.columns import SHOWN
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.loading import design_of, drawn_from, estimated, load_fit
@@ -21,16 +22,12 @@ if TYPE_CHECKING:
 
     from annomodels.auditing.estimate import Estimate
 
-TABLES = (
-    *("overall", "thresholds", "coders", "classes", "slices", "differences", "systems"),
-    *("panel", "needs"),
-)
 ABOUT = {
     "overall": "quantity label",
     "slices": "by slice quantity label",
     "differences": "by first second quantity label",
 }
-"""What a row is about, in tables where several columns say it."""
+"""First columns of tables in which several columns identify a row."""
 
 
 @as_command(
@@ -125,7 +122,7 @@ def audit(
     metavar="COLUMN",
 )
 @option("--label", "Show the prevalence of this label only.", metavar="LABEL")
-@option("--table shown", "Table to show.", TABLES, "overall")
+@option("--table shown", "Table to show.", tuple(SHOWN), "overall")
 def estimate(
     fit: str,
     paths: tuple[str, ...],
@@ -148,8 +145,6 @@ def estimate(
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
-    from annomodels.auditing.tables import SHOWN
-
     limits = parse_gates(gates)
     how = {} if weights else drawn_from(drawn, fit, paths)
     loaded = load_fit(fit)

@@ -8,7 +8,15 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import load_data, load_each, several, stem
 from annomodels.cli.options import Reading, Writing
 from annomodels.cli.session import note, say, visible
-from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
+from annomodels.cli.tables import (
+    WHOLE_TEXT,
+    emit,
+    emit_text,
+    form_for,
+    form_of,
+    to_json,
+    with_left_out,
+)
 from annomodels.data.columns import COLUMNS, Column, columns
 
 if TYPE_CHECKING:
@@ -17,7 +25,9 @@ if TYPE_CHECKING:
     from annomodels.planning.rules import Use
     from annomodels.reporting.health import Counted
 
-FACTS = columns("check", COLUMNS["value"].called(kind="text", interval=None, width=240), "remark")
+FACTS = columns(
+    "check", COLUMNS["value"].called(kind="text", interval=None, width=WHOLE_TEXT), "remark"
+)
 COUNTS = ("items", "coders", "labels given", "different labels", "repeated labels")
 QUESTIONS = columns(
     "question", *(Column(name, kind="quantity") for name in COUNTS), Column("scale", kind="tag")

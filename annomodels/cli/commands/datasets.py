@@ -8,10 +8,13 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import PREFIX, load_bundled
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
-from annomodels.cli.tables import emit
+from annomodels.cli.tables import WHOLE_TEXT, emit
 from annomodels.data.columns import COLUMNS, Column, columns
 
-COUNT, TITLE = Column("annotations", kind="count"), COLUMNS["title"].called(kind="text", width=240)
+COUNT, TITLE = (
+    Column("annotations", kind="count"),
+    COLUMNS["title"].called(kind="text", width=WHOLE_TEXT),
+)
 SHORT = columns("name items coders labels", COUNT, TITLE)
 
 

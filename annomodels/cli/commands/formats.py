@@ -6,12 +6,12 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
-from annomodels.cli.tables import emit
+from annomodels.cli.tables import WHOLE_TEXT, emit
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.io.source import Options, Source
 
 WAYS = Column("read", kind="tag"), Column("written", kind="tag")
-SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=240), "known_by")
+SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=WHOLE_TEXT), "known_by")
 
 
 @as_command("formats", "formats export.json --json")

@@ -177,7 +177,7 @@ def remembered(
 
 
 def mixed(block: Block, stack: Stack, weights: Floats) -> tuple[Floats, Ints]:
-    """Put the members together; gives log mixtures and truth of the items of known truth."""
+    """Put the members together; gives log mixtures and truth of the items with known labels."""
     arrays, _ = block.open()
     log_q = room((block.n_items, 2, block.n_labels), block.scratch)
     log_q[:] = stack.log_mixture(_sayings(block, arrays, stack), weights)

@@ -21,8 +21,8 @@ class StateMeans(ItemMeans):
     # mean of what the states of an item stand for, and of its square, shape [2, value, item]
     values: Floats
     p_state: Floats  # shape [item, state]; no item where it was not kept
-    p_open: Floats  # P(truth), of items of known truth as if it were not known, shape [item, truth]
-    n_known: int  # number of items of known truth
+    p_open: Floats  # P(truth) [item, truth], of items with known labels as if these were unknown
+    n_known: int  # number of items with known labels
     # log density of each label that was left out given all others, shape [label]: harmonic means of
     # each chain, averaged
     label_density: Floats = field(default_factory=lambda: np.zeros(0))

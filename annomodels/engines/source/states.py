@@ -87,7 +87,7 @@ class StateSums(ItemSums):
         self.value_sum = room((values, n), scratch)
         self.value_square = room((values, n), scratch)
         gold = block.open()[0][2]
-        # P(truth) of items of known truth, weighed by 1 / P(that truth)
+        # P(truth) of items with known labels, weighed by 1 / P(that truth)
         self.open_sum = room((int((gold >= 0).sum()), block.n_labels), scratch)
         self.drawn: Ints = np.zeros(0, dtype=np.int64)
         # sums of 1 / P(label | all other labels), and of which draws
@@ -114,7 +114,7 @@ def states_drawn(
 ) -> tuple[AnyArray, ...]:
     """Draw the state of every item and the row of every label for each chain."""
     # Gives counts [chain, cell, perceived], those of further rows [chain, cell, row], sizes [chain,
-    # state], of items of known truth [chain, state, truth], and log likelihoods [chain].
+    # state], of items with known labels [chain, state, truth], and log likelihoods [chain].
     from annomodels.kernels.mixtures.states import sampled_states
 
     arrays, _ = block.open()
@@ -214,7 +214,7 @@ def without_sums(block: Block) -> None:
 def _open(
     arrays: tuple[AnyArray, ...], share: Floats, table: Floats, truth: Floats, held: StateSums
 ) -> None:
-    """Add P(truth) of items of known truth, as if it were not known."""
+    """Add P(truth) of items with known labels, as if these were not known."""
     # the parameters have seen it; weights 1 / P(known truth) compensate for that
     if not len(held.open_sum):
         return
@@ -276,7 +276,7 @@ def put_into_states(
     block: Block, only: Ints, of_truth: Ints, n_classes: int, drawn: Ints
 ) -> tuple[AnyArray, ...]:
     """Count labels and items with each item in a given state `drawn` [item]."""
-    # Gives counts [cell, perceived], sizes [state] and, of items of known truth, [state, truth].
+    # Gives counts [cell, perceived], sizes [state] and, of items with known labels, [state, truth].
     starts, cell, gold = block.open()[0]
     state, known = drawn.astype(np.int64), np.flatnonzero(gold >= 0)
     state[known] = of_truth[gold[known]]

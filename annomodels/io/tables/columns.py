@@ -52,7 +52,7 @@ class Columns:
     group: Mapping[Any, Any] | None = None
     texts: Mapping[Any, str] | None = None
     skips: int = 0
-    unlabelled: Iterable[Any] = ()  # items that somebody skipped
+    unlabelled: Iterable[Any] = ()  # items that were skipped
     notes: list[str] = field(default_factory=list)
     alone: list[str] = field(default_factory=list)  # notes if no other question is read
     problems: list[Problem] = field(default_factory=list)

@@ -359,7 +359,7 @@ def draw_kinds(
 ) -> int:  # fmt: skip
     """Draw shares of the slots, rows and their source, in place; returns how many kinds moved."""
     # counts [coder, label, slot] and sizes [slot] follow the kinds that move; known [slot, truth]
-    # counts items of known truth, alpha [class] pseudo-counts of the classes
+    # counts items with known labels, alpha [class] pseudo-counts of the classes
     n_kinds = len(source.pseudo)
     n_rows, n_labels, n_slots = counts.shape
     state, pair = np.empty(1, dtype=np.uint64), np.empty(2)

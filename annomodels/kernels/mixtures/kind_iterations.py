@@ -45,7 +45,7 @@ def iterate_kinds(
 ) -> None:  # fmt: skip
     """Do iterations `first` to `end`, all of which are kept or none."""
     # Draws as states.sampled_states and item_kinds.draw_kinds do in turn. Kept draws are added to
-    # sums as there, and for items of known truth to open_sum; counts [cell, slot], sizes [slot] and
+    # sums as there, for items with known labels to open_sum; counts [cell, slot], sizes [slot] and
     # golds [slot, truth] are left as the last step has them; prevalence [draw, truth] and
     # log_likelihood [draw] take the parameters.
     n_rows, n_labels, n_slots = logc.shape

@@ -205,7 +205,7 @@ def open_known(
     known: tuple[Array, Array, Array], share: Array, table: Array, truth: Array, smallest: float,
     least: float, out: Array,
 ) -> None:  # fmt: skip
-    """Add P(truth | labels) of items of known truth, weighted by 1 / P(that truth), to `out`."""
+    """Add P(truth | labels) of items with known labels, weighted by 1 / P(truth), to `out`."""
     # known holds the first label of each of these items, their cells, and the truths; a P(truth)
     # below least counts as that. Weights compensate that the parameters have seen the truth.
     starts, cell, gold = known

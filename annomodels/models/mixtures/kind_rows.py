@@ -56,7 +56,7 @@ class KindPriors:
         pseudo-counts.
     lapse_rate
         Share of the items of a kind whose truth is another class. With a few, kinds that hold
-        items of known truth can still move between classes.
+        items with known labels can still move between classes.
     anchored
         Whether two classes change names, on any draw, where more labels are right then. Without it
         nothing tells a community of good coders from one of reversed coders.

@@ -67,7 +67,7 @@ class Readings(StateModel):
     sharpness
         Powers :math:`b` of the readings that the truth may follow; 0 means any class.
     pseudo_items
-        Prior of their weights w: what it is worth in items of known truth.
+        Prior of their weights w: what it is worth in items with known labels.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from annomodels.models.mixtures.item_kinds import KindsOfItems
 from annomodels.models.mixtures.kinds import Independent
 from annomodels.renamed import renamed
 from annomodels.types import Floats, Ints, PyMCModel
-
-if TYPE_CHECKING:
-    pass
 
 VOTES = "votes"
 # probability of a label that nobody gave, in labels
@@ -356,7 +353,7 @@ def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) 
     """Right labels of coders, as far from those counted under drawn truths as on public sets."""
     # logit of the accuracy plus tau e, e ~ N(0, 1). Drawn truths err independently of each other,
     # those of a crowd do not: coders who make the errors of the crowd look better, and the others
-    # worse, than they are. Labels of items of known truth are counted as they are. right [chain,
+    # worse, than they are. Labels of items with known labels are counted as they are. right [chain,
     # draw, coder]; sure, n_open [coder]
     rng = np.random.default_rng([seed, 4])
     out: Any = np.empty(right.shape, dtype=np.int32)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.auditing.tables import SHOWN
+from annomodels.auditing.columns import SHOWN
 from annomodels.data.columns import COLUMNS, Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.plots.trust import audited
@@ -34,7 +34,7 @@ FIRST: dict[str, tuple[Column, ...]] = {
         CLASS,
     ),
 }
-"""What a row is about, where the table says it in several columns."""
+"""First columns of tables in which several columns identify a row."""
 
 
 def section(facts: Facts) -> list[Part]:

@@ -66,7 +66,7 @@ def contested(data: Annotations) -> Floats:
     """
     # SLACK was chosen on 120 simulated crowds of 2 to 5 classes, 120 to 700 items, 6 to 20 labels
     # per item, and 0 to 30 % of items with two readings, with the bundled crowd in view; levels
-    # and shares of hard items on 340 others. docs/concepts.md has the results on other crowds.
+    # and shares of hard items on 340 others. Others are in docs/research/ambiguity.md.
     if not len(data) or data.n_labels < 2:
         return np.zeros(data.n_items)
     whole = _readers(data)

@@ -226,7 +226,7 @@ def _contested(row: Any, dissent: str, right: str, two: bool) -> str:
             f"It is ambiguous with probability {row.p_ambiguous:.2f}{read}: {dissent}, from coders "
             f"who are right {right} of the time."
         )
-    more = "their errors" if two else "their errors and its difficulty explain"
+    more = "their errors explain" if two else "their errors and its difficulty explain"
     it = "It may be hard, or have two readings" if two else "It may have two readings"
     return (
         f"{dissent}, although these coders are right {right} of the time; with probability "

@@ -76,11 +76,11 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class AgainstGold:
-    """Labels of items of known truth against it; sums over parts of the items."""
+    """Labels of items with known labels, against these; sums over parts of the items."""
 
     items: int  # number of items whose truth is known and whose labels have a majority
     contradicted: int  # number of them whose majority is another label
-    # right labels of each coder on items of known truth, and all of them there, shape [coder]
+    # right labels of each coder on items with known labels, and all of them there, shape [coder]
     right: Ints
     given: Ints
 

@@ -146,8 +146,8 @@ def two_coders_finding(data: Annotations) -> Finding:
         return Finding("two coders", n, 3, f"{n:,} coders gave labels.")
     text = (
         "Two coders: if they differ, the labels do not show who is right, and the confusion "
-        "matrices of {data.n_labels} classes and P(truth) rest on the priors there. Add a third "
-        "coder, or the known labels of {enough} items."
+        f"matrices of {data.n_labels} classes and P(truth) rest on the priors there. Add a third "
+        f"coder, or the known labels of {enough} items."
     )
     return Finding("two coders", n, 3, text, CHECK)
 
