@@ -52,7 +52,7 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        (("--covariates", "{items}"), 2, "goes with --model scalar-difficulty"),
+        (("--covariates", "{items}"), 2, "such as --model scalar-difficulty"),
         (("--covariates", "{items}", "--model", "mace"), 2, "Mace takes no item_covariates"),
         (("--covariates", "{items}", "--covariates", "{gaps}", *FIT), 3, "Two tables about items"),
         (("--covariates", "{gaps}", *FIT), 3, "The column 'length' is empty for 1 item"),
