@@ -250,10 +250,8 @@ def _result(
 ) -> Agreement:
     """Put a result together; without `point` the coefficient does not apply."""
     request, rows = basis.request, basis.rows
-    entry, distance = request.coefficient, request.distance.name
-    d_o, d_e = (math.nan, math.nan) if point is None else (float(x) for x in point[1:])
-    nominal = distance == "nominal"
-    value = math.nan if point is None else float(point.value)
+    entry, nominal = request.coefficient, request.nominal
+    value, d_o, d_e = map(float, point or np.full(3, np.nan))
     used = used_items(rows, request.convention)
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
@@ -264,7 +262,7 @@ def _result(
     parts = note, partial, request.note, unknown
     return Agreement(
         name=entry.name,
-        title=entry.title if nominal or entry.numeric else f"{entry.title}, {distance}",
+        title=request.title,
         value=undefined if math.isnan(value) else value,
         observed=1 - d_o if nominal else d_o,
         expected=1 - d_e if nominal else d_e,
@@ -275,7 +273,7 @@ def _result(
         convention="complete" if complete else request.convention,
         note=" ".join(filter(None, parts)),
         reason=reason,
-        distance=distance,
+        distance=request.distance.name,
         draws=draws if draws is not None and len(draws) else None,
         notes=notes,
         basis=basis,

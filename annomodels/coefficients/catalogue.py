@@ -108,6 +108,18 @@ class Request:
     reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
     note: str = ""  # what a reader should know about the choice of the coefficient
 
+    @property
+    def nominal(self) -> bool:
+        """True if labels are the same or not, and nothing between."""
+        return self.distance.name == "nominal"
+
+    @property
+    def title(self) -> str:
+        """Name of the coefficient in print, with its distance."""
+        entry = self.coefficient
+        plain = self.nominal or entry.numeric
+        return entry.title if plain else f"{entry.title}, {self.distance.name}"
+
 
 def table() -> pd.DataFrame:
     """List the agreement coefficients and what each of them takes.

@@ -16,6 +16,7 @@ from annomodels.coefficients.rows import (
     PAIRWISE,
     Duplicates,
     Rows,
+    constant_labels,
     intra_coder,
     meetings,
 )
@@ -120,8 +121,10 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
     if entry.each_pair and entry.expectation == "between" and _share_few_items(rows):
         return "few_shared_items"
     zero_for_constant = entry.expectation in ("between", "kappa_max")
-    if zero_for_constant and rows.n_coders == 2 and any(_constant(rows, used[rows.item])):
-        return "constant_coder"
+    if zero_for_constant and rows.n_coders == 2:
+        pairable = used[rows.item]
+        if (constant_labels(rows.coder[pairable], rows.label[pairable], 2) >= 0).any():
+            return "constant_coder"
     return ""
 
 
@@ -135,12 +138,6 @@ def _share_few_items(rows: Rows) -> bool:
         return False
     met = meetings(rows)
     return len(met.item) < FEW_SHARED * len(met.pairs)
-
-
-def _constant(rows: Rows, pairable: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[bool]:
-    """For each coder, whether only one label was used on the pairable items."""
-    labels, coders = rows.label[pairable], rows.coder[pairable]
-    return [len(np.unique(labels[coders == c])) < 2 for c in range(rows.n_coders)]
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
@@ -213,7 +210,12 @@ def data_notes(
             f"set; declare the set ({Option('labels', ...)}) if it is larger."
         )
     if drawn:
-        notes += _draw_notes(data, rows, sample)
+        notes.append(f"Intervals: {sample.recipe}.")
+        if rows.unit is not None:
+            n_units = len(np.unique(rows.unit))
+            few = " With so few the intervals are rough." if n_units < FEW_UNITS else ""
+            notes.append(f"Whole documents are drawn ({n_units:,} of them).{few}")
+        notes += interval_warnings(rows, data.labels if data.scale in COUNTED else ())
     return tuple(notes)
 
 
@@ -221,16 +223,6 @@ def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
     """Count repeats and name their treatment."""
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
     return f"Repeats by the same coder on an item: {counted(data.repeats, 'label')} {what}."
-
-
-def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
-    """Describe the draws and the limits of their intervals."""
-    notes = [f"Intervals: {sample.recipe}."]
-    if rows.unit is not None:
-        n_units = len(np.unique(rows.unit))
-        few = " With so few the intervals are rough." if n_units < FEW_UNITS else ""
-        notes.append(f"Whole documents are drawn ({n_units:,} of them).{few}")
-    return notes + interval_warnings(rows, data.labels if data.scale in COUNTED else ())
 
 
 def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:

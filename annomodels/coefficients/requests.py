@@ -159,7 +159,9 @@ def make_requests(
             if single:
                 note = f"{entry.title} with the distance {given.name} is {_lower(weighted)}."
                 entry = weighted
-        reason = _unfit(data, entry, chance)
+        reason = "needs_chance" if entry.chance and chance is None else ""
+        if entry.numeric and not np.isfinite(data.values).all():
+            reason = "needs_numbers"
         if single:
             _check(entry, given, missing, margins, chance)
             if reason:
@@ -212,13 +214,6 @@ def _lower(entry: Coefficient) -> str:
     """Title and source for the middle of a sentence."""
     title = entry.title if entry.title.startswith("Gwet") else entry.title.lower()
     return f"{title} ({entry.citation})"
-
-
-def _unfit(data: Annotations, entry: Coefficient, chance: Floats | None) -> str:
-    """Reason that the kind of labels or what was given leaves no way to compute it."""
-    if entry.numeric and not np.isfinite(data.values).all():
-        return "needs_numbers"
-    return "needs_chance" if entry.chance and chance is None else ""
 
 
 def _check(

@@ -131,40 +131,24 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     return Spread(se, se0, df=n - 1, ceiling=1.0)
 
 
-def _uniform(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    even = np.full(len(p), 1.0 / len(p))
-    return float(even @ distance.reach(even, pooled)), np.zeros(len(p))
-
-
-def _pooled(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    reached = distance.reach(p, pooled)
-    return float(p @ reached), 2 * reached
-
-
-def _gwet(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    q, ones = len(p), np.ones(len(p))
-    none = float(unit(distance, pooled))
-    factor = (q * q * none - float(ones @ distance.reach(ones, pooled))) / (q * (q - 1))
-    return none - factor * float((p * (1 - p)).sum()), -factor * (1 - 2 * p)
-
-
-_OF_SHARES: dict[str, Callable[[Floats, Floats, Distance], tuple[float, Floats]]] = {
-    "uniform": _uniform,
-    "pooled": _pooled,
-    "without_replacement": _pooled,  # Gwet leaves the correction for n out of the error
-    "gwet": _gwet,
-}
-"""Expected disagreement and its derivative, from the share and weight of each label."""
-
-
 def _slope(
     expectation: str, counts: Counts, t: Floats, pooled: Floats, distance: Distance
 ) -> tuple[float, Floats]:
     """Find the expected disagreement, and its change with the weight of each item."""
     if expectation == "between":
         return _between(counts, t, pooled, distance)
-    p = pooled / pooled.sum()
-    d_e, derivative = _OF_SHARES[expectation](p, pooled, distance)
+    p, q = pooled / pooled.sum(), len(pooled)
+    even, derivative = np.full(q, 1.0 / q), np.zeros(q)
+    reached = distance.reach(p, pooled)
+    if expectation == "uniform":
+        d_e = float(even @ distance.reach(even, pooled))
+    elif expectation == "gwet":
+        none = float(unit(distance, pooled))
+        factor = q * (none - float(even @ distance.reach(even, pooled))) / (q - 1)
+        d_e = none - factor * float((p * (1 - p)).sum())
+        derivative = -factor * (1 - 2 * p)
+    else:  # Gwet leaves alpha's correction for n out of the error
+        d_e, derivative = float(p @ reached), 2 * reached
     slope = counts.pooled.T @ derivative - (counts.pooled.sum(0) * float(p @ derivative))
     return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
 

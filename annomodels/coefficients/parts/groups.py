@@ -19,7 +19,7 @@ from annomodels.coefficients.reasons import (
     repeats_note,
     used_items,
 )
-from annomodels.coefficients.rows import Rows, collapse, prepare, restrict
+from annomodels.coefficients.rows import collapse, prepare, restrict
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
@@ -79,13 +79,23 @@ def by_group_of_items(
     ruled = np.array([note.endswith("by rule.") for note in why])
     mean, mean_draws = _mean(value, made, seed)
     overall: list[Row | dict[str, Any]] = [
-        ("mean over groups", mean, mean_draws, int(np.isfinite(value).sum())),
-        *_pooled(setup, made, seed),
+        ("mean over groups", mean, mean_draws, int(np.isfinite(value).sum()))
     ]
+    request = setup.request
+    if not before(request.coefficient, setup.rows, request.convention):
+        # all items together, groups drawn as a whole
+        sample = make_sample(prepare(data, setup.duplicates, groups=True))
+        pooled = float(point_values(sample, [request])[0].value)
+        pooled_draws = draw_values(sample, [request], made if sample.n_units > 1 else 0, seed)[0]
+        used = int(used_items(setup.rows, request.convention).sum())
+        overall.append(("pooled", pooled, pooled_draws, used))
     whole = np.empty(0)
     if len(drawn):
         free = np.where(ruled, np.nan, value)
-        value_of, low, high = between_groups(free, _errors(drawn))
+        n_drawn = np.isfinite(drawn).sum(0)
+        apart = np.nansum((drawn - over(np.nansum(drawn, axis=0), n_drawn, 0.0)) ** 2, axis=0)
+        errors = np.sqrt(over(apart, np.where(n_drawn > 1, n_drawn, 0)))
+        value_of, low, high = between_groups(free, errors)
         spread = {"value": value_of, "low": low, "high": high}
         overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
         if np.isfinite(value).any():
@@ -146,20 +156,14 @@ def _one(
             drawn = draw_values(sample, [request], draws, own)[0]
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     value = float(point.value)
-    rule = None if marked is None or not used.any() else _rule(rows, used, marked)
-    if rule is not None and marked is not None:
-        value, drawn = rule, np.full(draws, np.nan)
-        note = (NOBODY if rule else ONE).format(label=setup.data.labels[marked])
+    who = np.unique(rows.coder[used[rows.item] & (rows.label == marked)])
+    if marked is not None and used.any() and len(who) < 2:
+        value, drawn = float(not len(who)), np.full(draws, np.nan)
+        note = (ONE if len(who) else NOBODY).format(label=setup.data.labels[marked])
     elif reason and reason not in WITH_VALUE and not isinstance(undefined, str):
         value = undefined
     sides = float(point.observed), float(point.expected)
     return int(used.sum()), rows.n_coders, note, (value, *sides), drawn
-
-
-def _rule(rows: Rows, used: Bools, marked: int) -> float | None:
-    """Value that seed 002's rules give, or None where two coders or more gave the label."""
-    gave = np.unique(rows.coder[used[rows.item] & (rows.label == marked)])
-    return {0: 1.0, 1: 0.0}.get(len(gave))
 
 
 def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats]:
@@ -171,26 +175,6 @@ def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats]:
         return float(known.mean()), np.empty(0)
     weights = np.random.default_rng([seed, len(value)]).standard_exponential((draws, len(known)))
     return float(known.mean()), weights @ known / weights.sum(1)
-
-
-def _pooled(setup: Setup, draws: int, seed: int) -> list[Row]:
-    """Row of all items together, groups drawn as a whole; none where it is not defined."""
-    request = setup.request
-    if before(request.coefficient, setup.rows, request.convention):
-        return []
-    rows = prepare(setup.data, setup.duplicates, groups=True)
-    sample = make_sample(rows)
-    value = float(point_values(sample, [request])[0].value)
-    drawn = draw_values(sample, [request], draws if sample.n_units > 1 else 0, seed)[0]
-    used = int(used_items(setup.rows, request.convention).sum())
-    return [("pooled", value, drawn, used)]
-
-
-def _errors(drawn: Floats) -> Floats:
-    """Compute the standard deviation of each group's draws; NaN without draws."""
-    n = np.isfinite(drawn).sum(0)
-    square = np.nansum((drawn - over(np.nansum(drawn, axis=0), n, 0.0)) ** 2, axis=0)
-    return np.asarray(np.sqrt(over(square, np.where(n > 1, n, 0))))
 
 
 def _notes(

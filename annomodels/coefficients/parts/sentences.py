@@ -141,27 +141,24 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
         & (gain[0] >= VISIBLE)
     ]
     better = better.sort_values("difference", ascending=False)
-    sentences = [
-        f"Without {row['coder']!r}, {title} would be {number(row['difference'])} higher "
-        f"{_span(row['difference_low'], row['difference_high'])}{_behind(row)}."
-        for row in better.to_dict("records")[:NAMED]
-    ]
+    sentences = []
+    for row in better.to_dict("records")[:NAMED]:
+        text = (
+            f"Without {row['coder']!r}, {title} would be {number(row['difference'])} higher "
+            f"{_span(row['difference_low'], row['difference_high'])}"
+        )
+        if row["share"] > row["by_chance"]:
+            text += (
+                f"; {row['coder']!r} is behind {percent(row['share'], 1)} of the disagreement "
+                f"with {percent(row['by_chance'], 1)} of the labels"
+            )
+        sentences.append(f"{text}.")
     if len(better) > NAMED:
         sentences.append(
             f"It would also rise, by less, without {counted(len(better) - NAMED, 'more coder')} of "
             f"the {len(table):,}, each taken alone."
         )
     return sentences + (_overuse(table, n_labels) if n_labels <= MANY_LABELS else [])
-
-
-def _behind(row: Mapping[Any, Any]) -> str:
-    """Add a coder's share of the disagreement if it exceeds that of the labels."""
-    if row["share"] <= row["by_chance"]:
-        return ""
-    return (
-        f"; {row['coder']!r} is behind {percent(row['share'], 1)} of the disagreement with "
-        f"{percent(row['by_chance'], 1)} of the labels"
-    )
 
 
 def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
@@ -283,11 +280,12 @@ def prevalence(setup: Setup) -> Prevalence:
 def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) -> list[str]:
     """Sentences for a coefficient far below the observed agreement; none where it is not."""
     # Feinstein & Cicchetti 1990, doi:10.1016/0895-4356(90)90158-L
-    if not setup.nominal or found.agreement < HIGH or setup.request.coefficient.expectation is None:
+    request = setup.request
+    if not request.nominal or found.agreement < HIGH or request.coefficient.expectation is None:
         return []
     if not np.isnan(value) and value > found.agreement - GAP:
         return []
-    name, label = setup.title, quoted(setup.data.labels[found.label])
+    name, label = request.title, quoted(setup.data.labels[found.label])
     if found.others == 0:
         return [
             f"Every label is {label}. Agreement is full, but {name} is undefined: it asks "

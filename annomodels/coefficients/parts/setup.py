@@ -43,17 +43,6 @@ class Setup:
     duplicates: Duplicates  # what was done where a coder labeled an item twice
 
     @property
-    def nominal(self) -> bool:
-        """True if labels are the same or not, and nothing between."""
-        return self.request.distance.name == "nominal"
-
-    @property
-    def title(self) -> str:
-        """Name of the coefficient in print."""
-        title = self.request.coefficient.title
-        return title if self.nominal else f"{title}, {self.request.distance.name}"
-
-    @property
     def convention(self) -> Weighing:
         """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:

@@ -62,7 +62,7 @@ def measured(
     # A part without a value or with fewer than two items gets no interval, and NaN for draws.
     value, *sides = (np.asarray(x, dtype=float) for x in point)
     draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
-    observed, expected = (1 - side if setup.nominal else side for side in sides)
+    observed, expected = (1 - side if setup.request.nominal else side for side in sides)
     low, high = interval(draws, value=value)
     above = {f"p_above_{1000 * limit:.0f}": share_above(draws, limit) for limit in THRESHOLDS}
     notes = [_note(*part) for part in zip(value, sides[0], n, strict=True)]
@@ -92,7 +92,7 @@ def finish(
     """Put a breakdown together; draws named "whole" are those of the first overall value."""
     rows = [row if isinstance(row, dict) else overall_row(*row) for row in overall]
     return Breakdown(
-        title=f"{setup.title}: {what}",
+        title=f"{setup.request.title}: {what}",
         table=pd.DataFrame({**parts, **columns}),
         draws=dataset(parts, draws, rows[0]["value"]),
         overall=pd.DataFrame(rows, columns=["what", "value", "low", "high", "n"]),
