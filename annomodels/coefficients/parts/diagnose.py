@@ -158,10 +158,9 @@ def diagnose(
     items = item_table(setup)
     given = np.bincount(rows.label, minlength=data.n_labels)
     shares = dict(zip(data.labels, given / given.sum(), strict=True))
-    why = say.why_so_low(setup, say.prevalence(setup), asked["value"], asked["expected"])
     sentences = [
         *say.about_agreement(asked),
-        *why,
+        *say.why_so_low(setup, asked["value"], asked["expected"]),
         *say.about_overlap(links, data.coders, data.n_items),
         *say.about_label_pairs(pairs, data.n_labels),
         *say.about_labels(label, request.title),
