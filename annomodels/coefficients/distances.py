@@ -213,7 +213,9 @@ def make_distance(
     if not isinstance(distance, str):
         if callable(distance):
             name = getattr(distance, "__name__", "custom")
-            return _table(name, _call(distance, labels), labels)
+            _few(labels)
+            found = [[number_or_nan(distance(a, b)) for b in labels] for a in labels]
+            return _table(name, np.array(found), labels)
         return _table("custom", np.asarray(distance, dtype=float), labels)
     plain = plain_name_of(distance).removesuffix("_weights").removesuffix("_distance")
     distance = OTHER_NAMES.get(plain, plain)
@@ -225,21 +227,16 @@ def make_distance(
     if distance == "nominal":
         return Nominal()
     if distance in SET_DISTANCES:
-        return _sets(distance, labels)
+        if wrong := [repr(label) for label in labels if not isinstance(label, Set)]:
+            raise NotApplicable(
+                f"The distance {distance!r} needs labels that are sets, but these are not sets: "
+                f"{', '.join(wrong[:5])}. Give each label as a frozenset."
+            )
+        _few(labels)
+        table = set_table(distance, cast("Sequence[Set[Any]]", labels))
+        return _table(distance, table, labels)
     x = np.full(len(labels), np.nan) if values is None else np.asarray(values, dtype=float)
     return numeric_distance(distance, x, [str(label) for label in labels], ordered)
-
-
-def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
-    """Distance between sets."""
-    wrong = [repr(label) for label in labels if not isinstance(label, Set)]
-    if wrong:
-        raise NotApplicable(
-            f"The distance {name!r} needs labels that are sets, but these are not sets: "
-            f"{', '.join(wrong[:5])}. Give each label as a frozenset."
-        )
-    _few(labels)
-    return _table(name, set_table(name, cast("Sequence[Set[Any]]", labels)), labels)
 
 
 def _few(labels: Sequence[Hashable]) -> None:
@@ -249,12 +246,6 @@ def _few(labels: Sequence[Hashable]) -> None:
             f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
             f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
         )
-
-
-def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
-    """Table of a function of two labels."""
-    _few(labels)
-    return np.array([[number_or_nan(function(a, b)) for b in labels] for a in labels])
 
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:

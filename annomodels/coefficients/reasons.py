@@ -118,26 +118,20 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
         return "no_total_variance" if variance else "zero_expected_disagreement"
     if n_units < 2:
         return "too_few_items"
-    if entry.each_pair and entry.expectation == "between" and _share_few_items(rows):
-        return "few_shared_items"
+    pair_kappas = entry.each_pair and entry.expectation == "between"
+    # the mean over a crowd whose pairs of coders share few items on average
+    if pair_kappas and not rows.is_panel:
+        r, most = rows.per_item, rows.n_coders * (rows.n_coders - 1) // 2
+        if (r * (r - 1) // 2).sum() < FEW_SHARED * most:
+            met = meetings(rows)
+            if len(met.item) < FEW_SHARED * len(met.pairs):
+                return "few_shared_items"
     zero_for_constant = entry.expectation in ("between", "kappa_max")
     if zero_for_constant and rows.n_coders == 2:
         pairable = used[rows.item]
         if (constant_labels(rows.coder[pairable], rows.label[pairable], 2) >= 0).any():
             return "constant_coder"
     return ""
-
-
-def _share_few_items(rows: Rows) -> bool:
-    """Return True for a crowd whose pairs of coders share few items on average."""
-    if rows.is_panel:
-        return False
-    r = rows.per_item
-    most = rows.n_coders * (rows.n_coders - 1) // 2
-    if (r * (r - 1) // 2).sum() >= FEW_SHARED * most:
-        return False
-    met = meetings(rows)
-    return len(met.item) < FEW_SHARED * len(met.pairs)
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:

@@ -182,10 +182,9 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
             "nominal and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
             'distance="nominal".'
         )
-    tables_of = setup.tables()
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        tables = tables_of(weights)
+        tables = setup.statistics.tables(weights, entry.by_coder)
         two = one_against_rest(tables)
         each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
         # the share of the partners of a label that are the same label
@@ -193,7 +192,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
     rows, k = setup.rows, setup.rows.n_labels
-    some = tables_of(setup.sample.point)
+    some = setup.statistics.tables(setup.sample.point, entry.by_coder)
     width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
     work = 4 * len(setup.sample.rows.item)
     point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
@@ -354,13 +353,21 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
             f"{setup.request.title} without each coder would take too long for "
             f"{rows.n_coders:,} coders. alpha, k, s and ac1 are quick."
         )
+    constant = constant_labels(setup.rows.coder, setup.rows.label, rows.n_coders)
+    why = []
+    for note, label, count in zip(columns.pop("note"), constant, n.tolist(), strict=True):
+        if count == 0:
+            note = "Shares no item with another coder."
+        elif not note and label >= 0:
+            note = f"Used {quoted(setup.data.labels[label])} only."
+        why.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     after = {
         "without": left_out,
         "difference": difference,
         "difference_low": low,
         "difference_high": high,
         "p_better_without": share_above(change, 0.0),
-        "note": _coder_notes(setup, columns.pop("note"), n),
+        "note": why,
     }
     return finish(
         setup,
@@ -371,20 +378,6 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         [("all coders", all_value, draws_of_all, int(used.sum()))],
         notes,
     )
-
-
-def _coder_notes(setup: Setup, notes: list[str], n: Ints) -> list[str]:
-    """Note coders who used one label only or share few items."""
-    rows = setup.rows
-    constant = constant_labels(rows.coder, rows.label, rows.n_coders).tolist()
-    found = []
-    for note, label, count in zip(notes, constant, n.tolist(), strict=True):
-        if count == 0:
-            note = "Shares no item with another coder."
-        elif not note and label >= 0:
-            note = f"Used {quoted(setup.data.labels[label])} only."
-        found.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
-    return found
 
 
 def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -24,7 +25,7 @@ from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable, Option
-from annomodels.types import Bools, Floats
+from annomodels.types import Floats
 
 Undefined = float | str
 
@@ -77,10 +78,13 @@ def by_group_of_items(
     columns["note"] = why
     value = point.value
     ruled = np.array([note.endswith("by rule.") for note in why])
-    mean, mean_draws = _mean(value, made, seed)
-    overall: list[Row | dict[str, Any]] = [
-        ("mean over groups", mean, mean_draws, int(np.isfinite(value).sum()))
-    ]
+    known = value[np.isfinite(value)]
+    mean, mean_draws = float(known.mean()) if len(known) else math.nan, np.empty(0)
+    if made and len(known) > 1:  # draws of the mean are a Bayesian bootstrap over the groups
+        rng = np.random.default_rng([seed, len(value)])
+        weights = rng.standard_exponential((made, len(known)))
+        mean_draws = weights @ known / weights.sum(1)
+    overall: list[Row | dict[str, Any]] = [("mean over groups", mean, mean_draws, len(known))]
     request = setup.request
     if not before(request.coefficient, setup.rows, request.convention):
         # all items together, groups drawn as a whole
@@ -98,10 +102,29 @@ def by_group_of_items(
         value_of, low, high = between_groups(free, errors)
         spread = {"value": value_of, "low": low, "high": high}
         overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
-        if np.isfinite(value).any():
+        if len(known):
             # the mean over these groups, with draws of their items, to compare a group with
             filled = np.where(ruled, value, drawn)
             whole = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
+    notes = []
+    if setup.data.repeats:
+        notes.append(repeats_note(setup.data, setup.duplicates))
+    if undefined == "label-given":
+        ones = int((value[ruled] == 1).sum())
+        notes.append(
+            f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
+            f"of {len(value)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
+        )
+    lost = int(np.isnan(value).sum())
+    if lost:
+        notes.append(f"{lost} of {len(value)} groups have no value and are left out of the mean.")
+    if len(drawn):
+        notes.append(
+            "Intervals of a group draw its items; those of the mean and the pooled value draw "
+            "whole groups. The SD between groups is what the items' chance does not explain."
+        )
+        if len(value) < FEW_GROUPS:
+            notes.append(f"With {len(value)} groups, what is said of all groups is rough.")
     return finish(
         setup,
         "each group",
@@ -109,7 +132,7 @@ def by_group_of_items(
         {"n": n, "coders": coders, **columns},
         {"value": drawn, "whole": whole},
         overall,
-        _notes(setup, value, ruled, undefined, len(drawn) > 0),
+        notes,
     )
 
 
@@ -164,40 +187,3 @@ def _one(
         value = undefined
     sides = float(point.observed), float(point.expected)
     return int(used.sum()), rows.n_coders, note, (value, *sides), drawn
-
-
-def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats]:
-    """Plain mean over the groups with a value; its draws are a Bayesian bootstrap over them."""
-    known = value[np.isfinite(value)]
-    if not len(known):
-        return float("nan"), np.empty(0)
-    if not draws or len(known) < 2:
-        return float(known.mean()), np.empty(0)
-    weights = np.random.default_rng([seed, len(value)]).standard_exponential((draws, len(known)))
-    return float(known.mean()), weights @ known / weights.sum(1)
-
-
-def _notes(
-    setup: Setup, value: Floats, ruled: Bools, undefined: Undefined, drawn: bool
-) -> list[str]:
-    """Collect notes on the table."""
-    notes = []
-    if setup.data.repeats:
-        notes.append(repeats_note(setup.data, setup.duplicates))
-    if undefined == "label-given":
-        ones = int((value[ruled] == 1).sum())
-        notes.append(
-            f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
-            f"of {len(value)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
-        )
-    lost = int(np.isnan(value).sum())
-    if lost:
-        notes.append(f"{lost} of {len(value)} groups have no value and are left out of the mean.")
-    if drawn:
-        notes.append(
-            "Intervals of a group draw its items; those of the mean and the pooled value draw "
-            "whole groups. The SD between groups is what the items' chance does not explain."
-        )
-        if len(value) < FEW_GROUPS:
-            notes.append(f"With {len(value)} groups, what is said of all groups is rough.")
-    return notes
