@@ -162,9 +162,7 @@ def asked_model(
     if not sampling.covariates:
         return None
     if sampling.model is None:
-        raise click.UsageError(
-            "--covariates needs a model that uses covariates, such as --model scalar-difficulty."
-        )
+        raise click.UsageError("--covariates needs a model, such as --model scalar-difficulty.")
     found = rows_about(sampling.covariates, getattr(data, "items", ()))
     for row in found.get("coder", ()):
         row["coder"] = new.get(row["coder"], row["coder"])
