@@ -7,7 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-T, P = TypeVar("T"), ParamSpec("P")
+T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def renamed(**names: str) -> Callable[[type[T]], type[T]]:
@@ -34,7 +35,7 @@ def renamed(**names: str) -> Callable[[type[T]], type[T]]:
     def with_old_names(kind: type[T]) -> type[T]:
         before = vars(kind).get("__init_subclass__")
 
-        def of_derived(cls: Any, /, **options: Any) -> None:
+        def of_derived(cls: type[T], /, **options: object) -> None:
             for old, new in names.items():
                 _take_override(cls, old, new)
             above: Any = super(kind, cls)
@@ -65,7 +66,7 @@ def takes_old(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return with_old_names
 
 
-def moved(module: dict[str, Any], **names: str) -> Callable[[str], object]:
+def moved(module: dict[str, object], **names: str) -> Callable[[str], object]:
     """Return the ``__getattr__`` of a module whose values have other names now.
 
     >>> moved({"__name__": "priors"}, Given="FixedDiagonal")("Taken")
@@ -86,7 +87,7 @@ class _Forwarded(property):
     """Old name of an attribute of a class and of those derived from it."""
 
     def __init__(self, old: str, new: str, owner: type) -> None:
-        def get(self: object) -> Any:
+        def get(self: object) -> object:
             _warn(old, new)
             first = next(vars(each)[old] for each in type(self).mro() if old in vars(each))
             if first is this or new not in vars(owner):

@@ -79,9 +79,8 @@ STACK = {
     "known_truth": ("known",),
 }
 
-# what files of earlier versions call variables, by group, and fields of models
+# what files of earlier versions call variables, by group
 OLD_VARIABLES = {"stack": {"foretold": "held_out_weight"}}
-OLD_FIELDS = {"favour": "log_prior_weight", "strays": "lapse_rate"}
 
 SMALL = 1e-3  # by which shares may miss their sum: they may be kept in single precision
 # what a run says of itself in attributes, and in lists; what stands first is always there

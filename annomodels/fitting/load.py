@@ -10,19 +10,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from annomodels import __version__
-from annomodels.data.schema import (
-    OLD_FIELDS,
-    SCHEMA_VERSION,
-    data_of,
-    require_sound,
-    with_new_names,
-)
+from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound, with_new_names
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
-from annomodels.priors.written import written_models
 from annomodels.scale.scanned import Scanned
 
 # bytes that a file may hold unpacked, and how many times its own; draws are hardly packed at all
@@ -121,12 +114,7 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
                         variable.load()
         _require_known(str(tree.attrs["schema"]), named)
         tree = with_new_names(tree)
-        described = json.loads(tree.attrs["model"])
-        for part in written_models(described):
-            if "class" not in part:  # fields of a user's model keep their names
-                names = part["priors"]
-                part["priors"] = {OLD_FIELDS.get(name, name): names[name] for name in names}
-        known = placed(described, _classes(given))
+        known = placed(json.loads(tree.attrs["model"]), _classes(given))
     except (AnnotationError, NotApplicable, MemoryError, PermissionError):
         raise
     except Exception as error:  # the libraries raise whatever a damaged file makes them meet
