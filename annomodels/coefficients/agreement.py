@@ -181,7 +181,7 @@ def agreement(
         hint = ' The rules of "label-given" are about groups of items.'
         raise NotApplicable(
             f"undefined={undefined!r} is not a number. Give one, for instance 0."
-            f"{hint if undefined == 'label-given' else ''}"
+            f"{hint if given == 'label-given' else ''}"
         )
     requests = make_requests(data, name, distance, missing, shares, chances)
     rows = prepare(data, duplicates, by_group(data, resample))
