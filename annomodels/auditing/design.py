@@ -204,15 +204,16 @@ def of_these_data(mark: str, fit: Fit, source: str) -> None:
 
 def fingerprint(fit: Fit) -> str:
     """Return a hash of the data and P(truth) of a fit, 16 characters."""
-    p = np.round(beliefs(fit), 6) + 0.0
-    mark = hashlib.sha256(str(fit.data.fingerprint).encode())
-    mark.update(np.ascontiguousarray(p).tobytes())
-    return mark.hexdigest()[:16]
+    return _hashed(str(fit.data.fingerprint), fit)
 
 
 def belief_mark(fit: Fit) -> str:
     """Return a hash of the items and P(truth) of a fit; coders may have other names."""
-    mark = hashlib.sha256(repr([label_text(item) for item in fit.data.items]).encode())
+    return _hashed(repr([label_text(item) for item in fit.data.items]), fit)
+
+
+def _hashed(text: str, fit: Fit) -> str:
+    mark = hashlib.sha256(text.encode())
     mark.update(np.ascontiguousarray(np.round(beliefs(fit), 6) + 0.0).tobytes())
     return mark.hexdigest()[:16]
 

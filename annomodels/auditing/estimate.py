@@ -13,7 +13,6 @@ import pandas as pd
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
 from annomodels.auditing.design import (
     Design,
-    Strata,
     belief_mark,
     beliefs,
     fingerprint,
@@ -255,7 +254,15 @@ def estimate(
     (True, 40)
     """
     sized(fit, None, None)
-    _options(audit, drawn, weights)
+    if drawn not in (None, "random", "chosen"):
+        raise NotApplicable(f"{Option('drawn', drawn)} is unknown. Use 'random' or 'chosen'.")
+    if audit is not None and (drawn is not None or weights is not None):
+        raise NotApplicable(
+            f"How the items were drawn is in the audit: leave out {Option('drawn')} and "
+            f"{Option('weights')}."
+        )
+    if weights is not None and drawn is not None:
+        raise NotApplicable(f"Give {Option('drawn')} or {Option('weights')}, not both.")
     design = None if audit is None else designed(audit, fit)
     answered = answers_of(fit, answers, design)
     by_design = design is not None or drawn == "random" or weights is not None
@@ -268,7 +275,12 @@ def estimate(
         chance = dict(zip(design.items(fit).tolist(), design.chances, strict=True))
         own = np.array([1.0 / chance[item] for item in answered.item.tolist()])
         notes.insert(1, OTHER)
-    strata = _strata(fit, design, answered, alike=own is not None)
+    if design is not None and own is None:  # those they were drawn from
+        strata = design.strata(fit).without(answered.extra)
+    else:
+        part = open_items(fit, None if design is None else design.among)
+        part[answered.extra] = False
+        strata = stratify(beliefs(fit), part, max(len(answered.item), FEWEST))
     n_items = int(strata.size.sum()) + len(answered.extra)
     weight = own if weights is None else weights_of(fit, answered, weights, n_items)
     cluster = None if clusters is None else named_codes(fit, clusters)[0]
@@ -291,6 +303,8 @@ def estimate(
     cuts = {name: named_codes(fit, each) for name, each in (by or {}).items()}
     of_slices, differences = slices(tables, cuts)
     share, n = accuracies(tables)
+    how = "weights" if weights is not None else drawn or "chosen"
+    how = how if design is None else "audit"
     return Estimate(
         "Estimate",
         tables.overall(),
@@ -309,37 +323,9 @@ def estimate(
         n_items=n_items,
         answers=answered,
         lesson=taught(fit, answered),
-        how=_how(design, drawn, weights),
+        how=how,
         mark=belief_mark(fit),
     )
-
-
-def _how(design: Design | None, drawn: str | None, weights: object) -> str:
-    if design is not None:
-        return "audit"
-    return "weights" if weights is not None else drawn or "chosen"
-
-
-def _options(audit: object, drawn: str | None, weights: object) -> None:
-    if drawn not in (None, "random", "chosen"):
-        raise NotApplicable(f"{Option('drawn', drawn)} is unknown. Use 'random' or 'chosen'.")
-    if audit is not None and (drawn is not None or weights is not None):
-        what = (
-            f"How the items were drawn is in the audit: leave out {Option('drawn')} and "
-            f"{Option('weights')}."
-        )
-        raise NotApplicable(what)
-    if weights is not None and drawn is not None:
-        raise NotApplicable(f"Give {Option('drawn')} or {Option('weights')}, not both.")
-
-
-def _strata(fit: Fit, design: Design | None, answered: Answers, alike: bool) -> Strata:
-    """Strata of the items in question: those they were drawn from, or others made afterwards."""
-    if design is not None and not alike:
-        return design.strata(fit).without(answered.extra)
-    part = open_items(fit, None if design is None else design.among)
-    part[answered.extra] = False
-    return stratify(beliefs(fit), part, max(len(answered.item), FEWEST))
 
 
 def _chosen() -> str:

@@ -136,7 +136,8 @@ def of_group(
     odds = _logit(rate)[:, None] + shift[None]
     log_p = found[:, None] * log_expit(odds) + (seen - found)[:, None] * log_expit(-odds)
     likelihood = np.exp(log_p - log_p.max(axis=1, keepdims=True))
-    near, far = (likelihood * _bell(shift / spread) for spread in (prior.near, prior.far))
+    bells = (np.exp(-0.5 * (shift / spread) ** 2) for spread in (prior.near, prior.far))
+    near, far = (likelihood * (bell / bell.sum()) for bell in bells)
     p = _mixed(near, far, prior.doubt)
     sums = np.cumsum(p / p.sum(axis=1, keepdims=True), axis=1)
     draws = len(expected)
@@ -148,11 +149,6 @@ def of_group(
     moved = shift[at] + width * (rng.random(at.shape) - 0.5)
     share = expit(_logit(expected / np.maximum(n, 1.0)) + moved)
     return np.asarray(found + rng.binomial(np.round(n).astype(np.int64)[None], share))
-
-
-def _bell(x: Floats) -> Floats:
-    p = np.exp(-0.5 * x**2)
-    return np.asarray(p / p.sum())
 
 
 def _mixed(near: Floats, far: Floats, doubt: float) -> Floats:

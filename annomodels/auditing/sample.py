@@ -206,9 +206,29 @@ def audit(
     table["label"] = ""
     plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
     expected = forecast_widths(p, part, fit.model.calibration_prior, (len(every),))
-    notes = _notes(fit, expected, len(every), number, wanted, width)
+    total = int(open_items(fit).sum())
+    notes = [
+        f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "
+        "the model's estimates are not shown. Judge all of them, and leave a label empty only if "
+        "it cannot be decided."
+    ]
+    if len(every) > number:
+        notes.append(f"With earlier rounds {len(every):,} items are drawn.")
+    if expected:
+        (_, each, alone), *_ = expected
+        notes.append(
+            f"With {len(every):,} items the 95 % interval of the accuracy of the gold labels "
+            f"should be about {100 * each:.0f} percentage points wide; with the audit alone "
+            f"{100 * alone:.0f}."
+        )
+    if width is not None:
+        notes.append(
+            f"A width of {100 * width:g} percentage points takes about {len(every):,} items."
+        )
+    if number < wanted:
+        notes.append(f"There are only {number:,} items left to draw.")
     title = counted(len(table), "item") + " to be judged"
-    return Audit(title, table, xr.Dataset(), notes, plan=plan, drawn=drawn, design=design)
+    return Audit(title, table, xr.Dataset(), tuple(notes), plan=plan, drawn=drawn, design=design)
 
 
 def sized(fit: Fit, size: int | None, width: float | None) -> None:
@@ -233,34 +253,3 @@ def designed(given: Audit | Design | str | os.PathLike[str], fit: Fit) -> Design
         of_these_data(given.data, fit, "audit")
         return given
     return read_design(given, fit)
-
-
-def _notes(
-    fit: Fit,
-    expected: list[tuple[int, float, float]],
-    drawn: int,
-    number: int,
-    wanted: int,
-    width: float | None,
-) -> tuple[str, ...]:
-    """Describe the draw and the expected width."""
-    total = int(open_items(fit).sum())
-    notes = [
-        f"{counted(number, 'item')} of {total:,} to be judged, drawn at random with known chances; "
-        "the model's estimates are not shown. Judge all of them, and leave a label empty only if "
-        "it cannot be decided."
-    ]
-    if drawn > number:
-        notes.append(f"With earlier rounds {drawn:,} items are drawn.")
-    if expected:
-        (_, each, alone), *_ = expected
-        notes.append(
-            f"With {drawn:,} items the 95 % interval of the accuracy of the gold labels should be "
-            f"about {100 * each:.0f} percentage points wide; with the audit alone "
-            f"{100 * alone:.0f}."
-        )
-    if width is not None:
-        notes.append(f"A width of {100 * width:g} percentage points takes about {drawn:,} items.")
-    if number < wanted:
-        notes.append(f"There are only {number:,} items left to draw.")
-    return tuple(notes)

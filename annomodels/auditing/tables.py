@@ -59,22 +59,21 @@ def flipped(found: Floats) -> Floats:
     return np.array([1 - share, 1 - high, 1 - low])
 
 
-def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
-    """Return mean and 95 % interval of draws, with bare or full names of the ends."""
-    low, high = np.quantile(draws, ENDS)
+def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Any]:
+    """Return mean and 95 % interval of draws [draw, ...], with bare or full names of the ends."""
+    low, high = np.quantile(draws, ENDS, axis=0)
     ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
-    return {name: float(draws.mean()), ends[0]: float(low), ends[1]: float(high)}
+    return {name: draws.mean(axis=0), ends[0]: low, ends[1]: high}
 
 
 def row_of(
     quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
 ) -> dict[str, object]:
     """Return a row of the table of all items."""
-    found = three("value", draws, bare=True)
+    found = {"quantity": quantity, "label": label} | three("value", draws, bare=True)
     for name, values in (("audit", audit), ("model", model)):
-        ends = name, f"{name}_low", f"{name}_high"
-        found |= dict(zip(ends, map(float, values), strict=True))
-    return {"quantity": quantity, "label": label} | found
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), map(float, values), strict=True))
+    return found
 
 
 # most numbers in the draws of groups
@@ -120,7 +119,7 @@ class Tables:
         """Tabulate accuracy, wrong labels, and the prevalence of each label."""
         wrong, _ = self.drawn(WRONG)
         n, audit = self.n_items, self._audit(WRONG)
-        model = self._model_wrong()
+        model = self._model(WRONG)
         rows = [
             row_of("accuracy", "", 1 - wrong / n, flipped(audit), flipped(model)),
             row_of("wrong", "", wrong, audit * n, model * n),
@@ -169,19 +168,17 @@ class Tables:
         share = np.array(alone)
         return np.asarray((share * size + self._known(label).sum()) / (size + rest))
 
-    def _model_wrong(self) -> Floats:
-        share = float(self.estimator.wrong[self._part()].mean())
-        of = self.fit.wrong_labels()
-        if of.n != self.n_items:
-            return np.array([share, np.nan, np.nan])
-        return np.array([share, of.gold_low / of.n, of.gold_high / of.n])
-
     def _model(self, label: int) -> Floats:
-        share = float(self.estimator.p[self._part(), label].mean())
-        if self.n_items != self.data.n_items:
-            return np.array([share, np.nan, np.nan])
-        row = self.fit.prevalence().table.iloc[label]
-        return np.array([share, row["prevalence_low"], row["prevalence_high"]])
+        """Return share, low and high by the model alone; no ends where it is of other items."""
+        share, ends = float(self.estimator.told(label)[self._part()].mean()), (np.nan, np.nan)
+        if label == WRONG:
+            of = self.fit.wrong_labels()
+            if of.n == self.n_items:
+                ends = of.gold_low / of.n, of.gold_high / of.n
+        elif self.n_items == self.data.n_items:
+            row = self.fit.prevalence().table.iloc[label]
+            ends = row["prevalence_low"], row["prevalence_high"]
+        return np.array([share, *ends])
 
     def _part(self) -> Ints:
         inside = np.flatnonzero(self.estimator.inside)
@@ -301,12 +298,14 @@ MOST_COMPARED = 12
 
 def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tabulate accuracy and prevalence of each slice, and the differences between slices."""
-    rows: list[dict[str, Any]] = []
-    between: list[dict[str, Any]] = []
+    tables: list[pd.DataFrame] = []
+    between: list[pd.DataFrame] = []
     for number, (name, (member, names)) in enumerate(by.items()):
         item, group = units_of(member, t.estimator.inside)
         n = np.bincount(group, minlength=len(names))
         judged = np.bincount(group[np.isin(item, t.seen.item)], minlength=len(names))
+        pairs = list(combinations(range(len(names)), 2)) if len(names) <= MOST_COMPARED else []
+        one, other = ([pair[side] for pair in pairs] for side in (0, 1))
         share: Floats = np.empty(0)
         for label in (WRONG, *range(t.data.n_labels)):
             if label == 1 and t.data.n_labels == 2:
@@ -314,24 +313,26 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
             else:
                 stream = 1_000_004, number, label + 1
                 share = _part(t.groups(label, (item, group), len(names), stream), n)
-            what: dict[str, Any] = {"quantity": "accuracy", "label": ""}
+            quantity, of = "prevalence", t.data.labels[label]
             if label == WRONG:
-                share = 1 - share
-            else:
-                what = {"quantity": "prevalence", "label": t.data.labels[label]}
-            rows += [
-                {"by": name, "slice": each, **what, "n": int(n[at]), "audited": int(judged[at])}
-                | three("value", share[:, at], bare=True)
-                for at, each in enumerate(names)
-            ]
-            if len(names) <= MOST_COMPARED:
-                between += [
-                    {"by": name, "first": names[a], "second": names[b], **what}
-                    | three("difference", share[:, a] - share[:, b], bare=True)
-                    | {"p_higher": float((share[:, a] > share[:, b]).mean())}
-                    for a, b in combinations(range(len(names)), 2)
-                ]
-    return pd.DataFrame(rows), pd.DataFrame(between)
+                share, quantity, of = 1 - share, "accuracy", ""
+            what = {"quantity": quantity, "label": [of] * len(names)}
+            held: dict[str, Any] = {"by": name, "slice": list(names), **what}
+            held |= {"n": n, "audited": judged}
+            tables.append(pd.DataFrame(held | three("value", share, bare=True)))
+            if pairs:
+                both = {"first": [names[a] for a in one], "second": [names[b] for b in other]}
+                held = {"by": name, **both, "quantity": quantity, "label": [of] * len(pairs)}
+                less = three("difference", share[:, one] - share[:, other], bare=True)
+                higher = (share[:, one] > share[:, other]).mean(axis=0)
+                between.append(pd.DataFrame(held | less | {"p_higher": higher}))
+    return stacked(tables), stacked(between)
+
+
+def stacked(tables: list[pd.DataFrame]) -> pd.DataFrame:
+    """Put tables one below the other, without those that are empty."""
+    full = [table for table in tables if len(table)]
+    return pd.concat(full, ignore_index=True) if full else pd.DataFrame()
 
 
 def systems(
@@ -359,13 +360,10 @@ def systems(
             worth = 1.0 if label == won_by[side] else 0.5
             stream = 1_000_005, side, label
             won = won + worth * t.groups(label, (item, group), len(names), stream)
-    share = won / np.maximum(n, 1)
-    rows = [
-        {"system": name, "n": int(n[at]), "audited": int(judged[at])}
-        | three("win_rate", share[:, at])
-        for at, name in enumerate(names)
-    ]
-    return pd.DataFrame(rows).sort_values("win_rate", ascending=False, ignore_index=True)
+    counts = {"n": n.astype(np.int64), "audited": judged.astype(np.int64)}
+    rates = three("win_rate", won / np.maximum(n, 1))
+    found = pd.DataFrame({"system": list(names), **counts, **rates})
+    return found.sort_values("win_rate", ascending=False, ignore_index=True)
 
 
 def _wins(t: Tables, wins: tuple[Hashable, Hashable] | None) -> tuple[int, int]:
@@ -406,17 +404,14 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
     truth = t.truth()[data.item]
     judged = truth >= 0
     hit = judged & (data.label == truth)
-    low, high = np.quantile(share, ENDS, axis=0)
     return pd.DataFrame(
         {
             "coder": list(data.coders),
             "n": n,
             "audited": np.bincount(data.coder[judged], minlength=data.n_coders),
             "right": np.bincount(data.coder[hit], minlength=data.n_coders),
-            "share_right": share.mean(axis=0),
-            "share_right_low": low,
-            "share_right_high": high,
         }
+        | three("share_right", share)
     )
 
 
@@ -426,20 +421,21 @@ def classes(t: Tables) -> pd.DataFrame:
     columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
     if data.n_coders * data.n_labels > MOST_CLASSES:
         return pd.DataFrame(columns=columns)
-    rows = []
+    tables = []
     truth, coder = t.truth()[data.item], data.coder.astype(np.int64)
     for label, name in enumerate(data.labels):
         gave = data.label == label
         units = data.item, 2 * coder + gave
         found = t.groups(label, units, 2 * data.n_coders, (1_000_003, label))
         share = _part(found[:, 1::2], found[:, 1::2] + found[:, ::2])
-        asked = np.bincount(coder[truth == label], minlength=data.n_coders)
-        right = np.bincount(coder[(truth == label) & gave], minlength=data.n_coders)
-        for who in range(data.n_coders):
-            row = {"coder": data.coders[who], "label": name}
-            row |= {"audited": int(asked[who]), "right": int(right[who])}
-            rows.append(row | three("share", share[:, who]))
-    return pd.DataFrame(rows, columns=columns)
+        held = {
+            "coder": list(data.coders),
+            "label": [name] * data.n_coders,
+            "audited": np.bincount(coder[truth == label], minlength=data.n_coders),
+            "right": np.bincount(coder[(truth == label) & gave], minlength=data.n_coders),
+        }
+        tables.append(pd.DataFrame(held | three("share", share)))
+    return pd.concat(tables, ignore_index=True)
 
 
 def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:

@@ -70,7 +70,19 @@ def sentences(
         else f"an interval of alpha at most {target:g} wide"
     )
     best = smallest or _best(rows, of)
-    notes = [_found(best, goal, of) if smallest else _none(best, goal, of)]
+    if smallest:
+        first = (
+            f"The smallest design that reaches {goal}: {_name(best)}, {best['labels']:,} labels in "
+            f"all ({_brings(best, of)})."
+        )
+    elif of == "alpha" and math.isnan(best["alpha_width"]):
+        first = f"No design reaches {goal}: alpha needs items with two labels."
+    else:
+        more = "better coders or more labels per item" if of == "gold" else "more items"
+        takes = "." if best["reaches"] == "unclear" else f": it takes {more}."
+        first = f"No design surely reaches {goal}. The best is {_name(best)}, "
+        first += f"{_brings(best, of)}{takes}"
+    notes = [first]
     cheaper = rows if smallest is None else rows[: rows.index(smallest)]
     unclear = [_name(r) for r in cheaper if r["reaches"] == "unclear" and r is not best]
     if unclear:
@@ -107,29 +119,11 @@ def _brings(row: Row, of: str) -> str:
     return f"expected {row['alpha_width']:.3f} ± {error:.3f} around {row['alpha']:.2f}"
 
 
-def _found(row: Row, goal: str, of: str) -> str:
-    return (
-        f"The smallest design that reaches {goal}: {_name(row)}, {row['labels']:,} labels in all "
-        f"({_brings(row, of)})."
-    )
-
-
 def _best(rows: Sequence[Row], of: str) -> Row:
     """Find the design that comes nearest."""
     if of == "gold":
         return max(rows, key=lambda row: row["accuracy"])
     return min(rows, key=lambda r: math.inf if math.isnan(r["alpha_width"]) else r["alpha_width"])
-
-
-def _none(best: Row, goal: str, of: str) -> str:
-    if of == "alpha" and math.isnan(best["alpha_width"]):
-        return f"No design reaches {goal}: alpha needs items with two labels."
-    more = "better coders or more labels per item" if of == "gold" else "more items"
-    takes = "." if best["reaches"] == "unclear" else f": it takes {more}."
-    return (
-        f"No design is certain to reach {goal}. The best is {_name(best)}, "
-        f"{_brings(best, of)}{takes}"
-    )
 
 
 Of = Literal["gold", "alpha"]
@@ -269,7 +263,9 @@ def design(
         _draws(cells, found),
         (
             *sentences(rows, smallest, of, wanted, replications, pilot is not None),
-            _whose(list(dict.fromkeys(names)), model is None),
+            f"Gold labels of the studies are those of {' or '.join(dict.fromkeys(names))}"
+            f"{', which fit takes by default' if model is None else ''}; with one label an item, "
+            "the votes.",
         ),
         COLUMNS,
         target=wanted,
@@ -297,15 +293,6 @@ def _world(
         world = like_pilot(pilot, workload)
         known = (pilot.data.n_items, pilot.data.n_coders)
     return world, known[0] if items is None else items, known[1] if coders is None else coders
-
-
-def _whose(names: list[str], usual: bool) -> str:
-    """Say which model the gold labels of the studies are from."""
-    by_default = ", the default of am.fit" if usual else ""
-    return (
-        f"Gold labels of the studies are those of {' or '.join(names)}{by_default}; with one "
-        "label per item, the votes."
-    )
 
 
 def _numbers(given: int | Iterable[int], name: str) -> list[int]:

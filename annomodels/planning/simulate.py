@@ -82,7 +82,13 @@ def draw_coders(
     for number, j in enumerate(order[:n_spammers]):
         kind = KINDS[1 + number % 3]
         kinds[j] = kind
-        confusion[j] = _habit(kind, n_labels, rng)
+        if kind == KINDS[1]:
+            row = np.full(n_labels, 1 / n_labels)
+        elif kind == KINDS[2]:
+            row = np.eye(n_labels)[rng.integers(n_labels)]
+        else:
+            row = rng.dirichlet(np.ones(n_labels))
+        confusion[j] = row  # the same whatever the truth is
     last = min(n_spammers + round(adversaries * n_coders), n_coders)
     for j in order[n_spammers:last]:
         kinds[j] = KINDS[4]
@@ -125,17 +131,6 @@ def spread_out(mean: float, spread: float) -> float | Beta:
             f"{spread:g}; the largest is {np.sqrt(max(mean * (1 - mean), 0)):.3f}."
         )
     return Beta(round(mean * total, 9), round((1 - mean) * total, 9))
-
-
-def _habit(kind: str, n_labels: int, rng: np.random.Generator) -> Floats:
-    """Rows of a spammer, all the same."""
-    if kind == KINDS[1]:
-        row = np.full(n_labels, 1 / n_labels)
-    elif kind == KINDS[2]:
-        row = np.eye(n_labels)[rng.integers(n_labels)]
-    else:
-        row = rng.dirichlet(np.ones(n_labels))
-    return np.broadcast_to(row, (n_labels, n_labels))
 
 
 TYPICAL = Beta(8, 2)  # accuracies of .8 +- .12
@@ -303,7 +298,13 @@ def simulate(
     ('yes', 0.51)
     """
     rng = np.random.default_rng(valid_seed(seed))
-    names = _label_names(labels)
+    if isinstance(labels, int):
+        letters = tuple("abcdefghijklmnopqrstuvwxyz"[:labels])
+        names: tuple[Hashable, ...] = letters if labels <= 26 else _numbered("l", labels)
+    else:
+        names = tuple(labels)
+        if len(set(names)) < len(names):
+            raise NotApplicable(f"A label is named twice: {', '.join(map(label_text, names))}.")
     n_labels = len(names)
     _check(items, coders, n_labels, ambiguous, difficulty, gold)
     pi = _prevalence(prevalence, n_labels, rng)
@@ -317,7 +318,9 @@ def simulate(
     delta = rng.normal(0.0, difficulty, items)
     item, coder = assign(items, coders, labels_per_item, workload, rng)
     reading = np.where(rng.random(len(item)) < share[item], truth[item], second[item])
-    rows = label_rows(confusion[coder, reading], reading, delta[item])
+    rows = confusion[coder, reading]  # of confusion matrices, made harder [annotation, label]
+    rows[np.arange(len(rows)), reading] *= np.exp(-delta[item])
+    rows /= rows.sum(axis=1, keepdims=True)
     label = (rng.random(len(item))[:, None] > rows.cumsum(axis=1)[:, :-1]).sum(axis=1)
     known = None
     if gold:
@@ -336,15 +339,6 @@ def simulate(
         source="simulation",
     )
     return Simulation(data, truth, second, share, delta, pi, confusion, kinds)
-
-
-def label_rows(rows: Floats, reading: Ints, difficulty: Floats) -> Floats:
-    """Make rows of confusion matrices harder, shape [annotation, label]."""
-    harder = rows.copy()
-    at = np.arange(len(rows))
-    harder[at, reading] *= np.exp(-difficulty)
-    harder /= harder.sum(axis=1, keepdims=True)
-    return harder
 
 
 def _prevalence(
@@ -376,14 +370,6 @@ def _check(
         raise NotApplicable(f"difficulty={difficulty:g}: give a standard deviation of 0 or more.")
     if not 0 <= gold <= items:
         raise NotApplicable(f"{Option('gold', gold)}: give a number of items, 0 to {items}.")
-
-
-def _label_names(labels: int | Sequence[Hashable]) -> tuple[Hashable, ...]:
-    if not isinstance(labels, int):
-        if len(set(labels)) < len(labels):
-            raise NotApplicable(f"A label is named twice: {', '.join(map(label_text, labels))}.")
-        return tuple(labels)
-    return tuple("abcdefghijklmnopqrstuvwxyz"[:labels]) if labels <= 26 else _numbered("l", labels)
 
 
 def _numbered(letter: str, n: int) -> tuple[str, ...]:

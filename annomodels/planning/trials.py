@@ -18,7 +18,7 @@ from annomodels.planning.simulate import Workload, assign, simulate
 from annomodels.progress import silent
 from annomodels.summaries.coders.populations import new_coders
 from annomodels.summaries.draws import Draws, choices, thinned
-from annomodels.types import Floats, Ints
+from annomodels.types import Ints
 
 if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
@@ -51,7 +51,12 @@ def like_pilot(pilot: Fit, workload: Workload = "even") -> World:
         rng = np.random.default_rng(seed)
         s = int(rng.integers(len(draws)))
         if population:
-            emission = _newcomers(pilot, len(draws), s, coders, seed)
+            # new coders of this draw, [coder, truth, label]; they come in pairs
+            made_up = (
+                new_coders(tree, len(draws), seed=seed * 10_000 + n) for n in range(-(-coders // 2))
+            )
+            found = [side[s] for pair in made_up if pair for side in (pair.first, pair.second)]
+            emission = np.stack(found[:coders])
         else:
             emission = draws.emission[s, rng.integers(data.n_coders, size=coders)]
         item, coder = assign(items, coders, per_item, workload, rng)
@@ -79,16 +84,6 @@ def _items(draws: Draws, s: int, n: int, rng: np.random.Generator) -> tuple[Ints
     if draws.states is None:
         return state, state
     return state, choices(draws.truth(s)[state], rng.random(n))
-
-
-def _newcomers(pilot: Fit, n_draws: int, s: int, coders: int, seed: int) -> Floats:
-    """Draw new coders of one draw, [coder, truth, label]; they come in pairs."""
-    found: list[Floats] = []
-    for number in range(-(-coders // 2)):
-        pair = new_coders(pilot.tree, n_draws, seed=seed * 10_000 + number)
-        if pair is not None:
-            found += [pair.first[s], pair.second[s]]
-    return np.stack(found[:coders])
 
 
 RUN: dict[str, Any] = {"chains": 1, "draws": 200, "warmup": 100, "extend": False, "threads": 1}
