@@ -160,7 +160,7 @@ def audit(
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
                 "Draw from the fit that they were drawn from, or begin again "
-                f"{Verb('without earlier=', 'with annomodels audit --afresh')}."
+                f"{Verb('without earlier=', 'with annomodels audit --start-over')}."
             )
             raise AnnotationError(Problem(what, "earlier", remedy))
     part, had = open_items(fit, design.among), design.items(fit)

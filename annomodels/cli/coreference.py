@@ -157,7 +157,7 @@ def write_folder(
         posterior = found.posterior
         tables = {
             "agreement.csv": table,
-            "texts.csv": table.iloc[:0] if posterior is None else posterior.table(),
+            "texts.csv": table.iloc[:0] if posterior is None else posterior.table,
             "places.csv": found.places,
             "coders.csv": found.coders,
             "unaligned.csv": _unaligned(found.documents),

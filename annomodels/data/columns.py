@@ -310,8 +310,8 @@ _ALL = (
            "and against the runner-up; 0 nothing, 2.3 makes it ten times as probable."),
     Column("mcse", "Monte Carlo error",
            help="mcse: error of the probability that comes from drawing at random."),
-    Column("gain", "Wrong gold labels removed",
-           help="gain: how many fewer wrong gold labels are expected after this label."),
+    Column("expected_utility", "Wrong gold labels removed", help="expected utility: how many fewer "
+           "wrong gold labels are expected after this label."),
     # labels
     Column("share", "Share of labels"),
     _estimate("prevalence", "Share of items, corrected", bar=True),

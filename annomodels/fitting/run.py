@@ -150,12 +150,12 @@ def fit(
     fitted = resolved.with_data(named)
     # members of a stack take no account of who said "don't know"
     whole = silent and not fitted.stacks
-    fitted = with_no_answers(fitted, named) if whole else fitted.reported
+    fitted = with_no_answers(fitted, named) if whole else fitted.result_model
     seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     with reporting(progress) as tell:
         result = run(fitted, seen, replace(settings, progress=tell))
-    result.posterior, fitted = fitted.separated(result.posterior), fitted.reported
+    result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape
     result.attrs = {
         "chains": n_chains, "draws": n_draws, "warmup": settings.warmup, "thin": 1,

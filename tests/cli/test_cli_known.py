@@ -57,7 +57,7 @@ def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: 
 
 @pytest.mark.calibration
 def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
-    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymise", "--json")
+    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymize", "--json")
     assert done.code == 0
     names = {str(coder) for coder in am.load(saved).data.coders}
     assert not [name for name in names if f"{name} and" in done.out or f": {name}" in done.out]

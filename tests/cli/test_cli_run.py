@@ -182,7 +182,7 @@ def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> Non
         for coder in ("Wilhelmina", "Zoltan", "Quentin")
     ]
     path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymise")
+    done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymize")
     assert done.code == 0
     for file in (tmp_path / "out").iterdir():
         content = file.read_bytes()

@@ -169,7 +169,7 @@ def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> N
     groups = tmp_path / "groups.csv"
     groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")
     out = tmp_path / "out"
-    told = ("run", unsure, "--stream", "-o", out, "--anonymise", "--groups", groups, *EM)
+    told = ("run", unsure, "--stream", "-o", out, "--anonymize", "--groups", groups, *EM)
     assert call(*told).code == 0
     table = pd.read_csv(out / "coders.csv")
     assert sorted(table["coder"]) == ["coder 1", "coder 2", "coder 3", "coder 4"]

@@ -12,7 +12,7 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.plots.trust import audited
-from annomodels.reporting.anonymous import anonymised
+from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
@@ -247,9 +247,9 @@ def test_an_estimate_of_another_fit_is_refused(crowd, stacked, found, tmp_path):
 
 
 def test_coders_stay_anonymous_after_an_audit(crowd, found, tmp_path):
-    html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymise=True).read_text("utf-8")
+    html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymize=True).read_text("utf-8")
     assert not [name for name in crowd.data.coders if re.search(rf"\b{name}\b", html)]
-    shown = Facts(found.after(anonymised(crowd)), estimate=found).estimate
+    shown = Facts(found.after(anonymized(crowd)), estimate=found).estimate
     numbers = ["share_right", "audited"]
     assert shown.coders[numbers].equals(found.coders[numbers])
     assert set(shown.coders["coder"]) == {f"coder {n + 1}" for n in range(crowd.data.n_coders)}

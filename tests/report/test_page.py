@@ -170,7 +170,7 @@ def test_tables_hold_the_numbers_of_the_summaries(crowd, crowd_html):
 def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):
     named = report(crowd, tmp_path / "named.html", command="run secret.csv").read_text("utf-8")
     fit = am.Fit(crowd.data.replace(source="secret.csv"), crowd.model, crowd.tree)
-    page = report(fit, tmp_path / "page.html", command="run secret.csv", anonymise=True)
+    page = report(fit, tmp_path / "page.html", command="run secret.csv", anonymize=True)
     html = page.read_text("utf-8")
     assert "secret" in named
     assert "secret" not in html

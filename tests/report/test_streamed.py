@@ -106,7 +106,7 @@ def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
 
 def test_an_anonymous_page_names_nobody(both, tmp_path):
     streamed, wanted = both
-    page = am.report(streamed, tmp_path / "page.html", anonymise=True).read_text("utf-8")
+    page = am.report(streamed, tmp_path / "page.html", anonymize=True).read_text("utf-8")
     assert "coder 1<" in page
     assert "labels.csv" not in page
     assert not [name for name in wanted.data.coders if f">{name}<" in page]

@@ -353,7 +353,7 @@ class Analytic:
     doi: str
 
     def __repr__(self) -> str:
-        span = f"{percent(self.prob, 0)} interval [{self.low:.4f}, {self.high:.4f}]"
+        span = f"{percent(self.prob, 0)} interval {self.low:.4f} to {self.high:.4f}"
         parts = (
             f"{self.value:.4f}",
             "" if math.isnan(self.se) else f"se {self.se:.4f}",

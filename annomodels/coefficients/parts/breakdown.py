@@ -23,8 +23,7 @@ from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.grouped import Grouped, coder_pairs
 from annomodels.coefficients.intervals import interval, share_above
 from annomodels.coefficients.parts.grouped import (
-    coder_parts,
-    item_parts,
+    against_rest,
     make_without,
     without_each_item,
 )
@@ -141,8 +140,8 @@ def breakdown(
     return way(setup, draws, valid_seed(seed))
 
 
-def _touching(tables: Tables) -> tuple[Floats, Floats]:
-    """Weight of the pairs k-k and of all pairs with a k, each [..., label]."""
+def one_against_rest(tables: Tables) -> Tables:
+    """Tables of two labels - the rest, the label - for every label, shape [..., label, ...]."""
     k, p = tables.n_labels, np.arange(len(tables.first))
     equal = tables.first == tables.second
     other = p[~equal]
@@ -155,19 +154,8 @@ def _touching(tables: Tables) -> tuple[Floats, Floats]:
 
     both = gathered(tables.first[equal], p[equal])
     ends = np.concatenate([tables.first[other], tables.second[other]])
-    return both, both + gathered(ends, np.concatenate([other, other]))
-
-
-def specific_agreement(tables: Tables) -> Floats:
-    """Share of the partners of a label that are the same label, shape [..., label]."""
-    both, touching = _touching(tables)
-    return over(both, (both + touching) / 2)
-
-
-def one_against_rest(tables: Tables) -> Tables:
-    """Tables of two labels - the rest, the label - for every label, shape [..., label, ...]."""
-    both, touching = _touching(tables)
-    rest = tables.together.sum(-1, keepdims=True) - touching
+    mixed = gathered(ends, np.concatenate([other, other]))
+    rest = tables.together.sum(-1, keepdims=True) - both - mixed
 
     def halves(weights: Floats) -> Floats:
         return np.stack([weights.sum(-1, keepdims=True) - weights, weights], axis=-1)
@@ -175,7 +163,7 @@ def one_against_rest(tables: Tables) -> Tables:
     return Tables(
         first=np.array([0, 0, 1]),
         second=np.array([0, 1, 1]),
-        together=np.stack([np.maximum(rest, 0.0), touching - both, both], axis=-1),
+        together=np.stack([np.maximum(rest, 0.0), mixed, both], axis=-1),
         pooled=halves(tables.pooled),
         left=np.moveaxis(halves(tables.left), -2, -3),
         right=np.moveaxis(halves(tables.right), -2, -3),
@@ -198,9 +186,11 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
         tables = tables_of(weights)
-        each = evaluate_with(entry.expectation, one_against_rest(tables))
-        whole = evaluate_with(entry.expectation, tables).value
-        return {"value": each, "specific": specific_agreement(tables), "whole": whole}
+        two = one_against_rest(tables)
+        each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
+        # the share of the partners of a label that are the same label
+        both, mixed = two.together[..., 2], two.together[..., 1]
+        return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
     rows, k = setup.rows, setup.rows.n_labels
     some = tables_of(setup.sample.point)
@@ -221,7 +211,14 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         "specific_low": low,
         "specific_high": high,
     }
-    why = [_rare(note, n) for note, n in zip(columns.pop("note"), given.tolist(), strict=True)]
+    why = []
+    for note, n in zip(columns.pop("note"), given.tolist(), strict=True):
+        if n == 0:
+            note = "Nobody gave it to an item with two labels or more."
+        elif not note and n < RARE:
+            times = counted(n, "time")
+            note = f"It occurs {times}; below about {RARE} the interval is too short."
+        why.append(note)
     return finish(
         setup,
         "each label against the rest",
@@ -233,20 +230,11 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     )
 
 
-def _rare(note: str, n: int) -> str:
-    """Note that a label is rare."""
-    if n == 0:
-        return "Nobody gave it to an item with two labels or more."
-    if not note and n < RARE:
-        return f"It occurs {counted(n, 'time')}; below about {RARE} the interval is too short."
-    return note
-
-
 def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by item."""
     refuse_unfit(setup)
     rows, request = setup.rows, setup.request
-    parts, ones = item_parts(setup), np.ones(rows.n_items)
+    parts, ones = against_rest(setup, "item"), np.ones(rows.n_items)
     apart = parts.apart @ ones
     d = over(apart, parts.total @ ones)
     whole = float("nan")
@@ -267,7 +255,11 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         "further": mean,
         "further_low": low,
         "further_high": high,
-        "note": [_item_note(n, value) for n, value in zip(rows.per_item, left, strict=True)],
+        "note": np.select(
+            [rows.per_item < 2, np.isnan(left)],
+            ["One label shows no agreement.", REASONS["no_variation"]],
+            "",
+        ),
     }
     word = "agreement" if setup.nominal else "disagreement"
     notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
@@ -289,12 +281,6 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         notes + draws_note(draws, made),
         "further",
     )
-
-
-def _item_note(n: int, without: float) -> str:
-    if n < 2:
-        return "One label shows no agreement."
-    return REASONS["no_variation"] if np.isnan(without) else ""
 
 
 def _further(setup: Setup, draws: int, seed: int) -> Floats:
@@ -332,7 +318,7 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
             f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
             "multi_kappa."
         )
-    sides, without = coder_parts(setup), make_without(setup)
+    sides, without = against_rest(setup, "coder"), make_without(setup)
     whole = Statistics(setup.sample.rows, [setup.request])
     fits = before(entry, rows, setup.request.convention) in ("", "no_complete_items")
 

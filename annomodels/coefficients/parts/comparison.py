@@ -43,7 +43,7 @@ class Difference(Drawn, Html):
     --------
     >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
     >>> found
-    alpha of ana - alpha of ben = 0.1000 [-0.0900, 0.2900] · P(> 0) = .74
+    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = .74
     """
 
     title: str
@@ -65,7 +65,7 @@ class Difference(Drawn, Html):
         line = f"{self.title} = {self.value:.4f}"
         if not math.isnan(self.low):
             p = f"{self.p_above():.2f}".removeprefix("0")
-            line += f" [{self.low:.4f}, {self.high:.4f}] · P(> 0) = {p}"
+            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {p}"
         return "\n".join([line, *self.notes])
 
 
@@ -121,7 +121,7 @@ def compare_agreement(
     >>> data = am.datasets.load("anesthesia")
     >>> one, two = data.select(coders=data.coders[:2]), data.select(coders=data.coders[3:])
     >>> am.coefficients.compare_agreement(one, two, "kappa", same_items=True, draws=500)
-    Cohen's kappa, first - second = -0.02... [-0..., 0...] · P(> 0) = ...
+    Cohen's kappa, first - second = -0.02... (-0... to 0...) · P(> 0) = ...
     """
     if resample == "auto" and (first.group is None or second.group is None):
         resample = "items"

@@ -14,7 +14,7 @@ from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
-from annomodels.coefficients.parts.grouped import coder_parts, group_parts
+from annomodels.coefficients.parts.grouped import against_rest
 from annomodels.coefficients.parts.results import SHARES, Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
@@ -123,10 +123,10 @@ def _diagnosis(
     names = dict.fromkeys([entry.name, "percent", *(("s", "ac1") if setup.nominal else ())])
     panel = agreement(data, list(names), draws=made, seed=seed, **options).table
     asked = panel.iloc[0].to_dict()
-    sides, label_pairs = coder_parts(setup), LabelPairs(setup)
+    sides, label_pairs = against_rest(setup, "coder"), LabelPairs(setup)
     parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
     if setup.sample.documents and data.group is not None:
-        parts["group"] = group_parts(setup)
+        parts["group"] = against_rest(setup, "group")
     more = Bias(sides, setup.sample.point)
 
     def measure(weights: Floats) -> dict[str, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -28,45 +29,25 @@ def beside(rows: Rows) -> tuple[Ints, Ints, Ints]:
     return a[some], label[cell][some], others[some]
 
 
-def _against_rest(setup: Setup, rows: Rows) -> tuple[Ints, Entries]:
-    """Pair each label with the others of its item, weighted as the convention weighs the item."""
+def against_rest(setup: Setup, by: Literal["coder", "item", "group"]) -> Grouped:
+    """Pair labels with the others of their items, and group the pairs; equal items one by one."""
+    rows = setup.rows if by == "item" else setup.sample.rows
     a, second, others = beside(rows)
-    item = rows.item[a]
-    return a, Entries(item, rows.label[a], second, others * _weight(setup, rows)[item])
-
-
-def _weight(setup: Setup, rows: Rows) -> Floats:
-    """Weight of a pair of labels of each item; 0 for items that do not count."""
+    item, first = rows.item[a], rows.label[a]
     r = rows.per_item.astype(float)
-    return np.asarray(setup.convention.pair(r) * used_items(rows, setup.request.convention))
-
-
-def coder_parts(setup: Setup) -> Grouped:
-    """Each coder against the others."""
-    rows = setup.sample.rows
-    a, entries = _against_rest(setup, rows)
-    paired = np.flatnonzero(_weight(setup, rows)[rows.item] > 0)
-    item, coder = rows.item[paired], rows.coder[paired]
-    labels = rows.per_item[item].astype(float), coder, item
-    part, size = rows.coder[a], rows.n_coders
+    # weight of a pair of labels of each item; 0 for items that do not count
+    weight = setup.convention.pair(r) * used_items(rows, setup.request.convention)
+    entries = Entries(item, first, second, others * weight[item])
+    part, size, labels = item, rows.n_items, None
+    if by == "coder":
+        part, size = rows.coder[a], rows.n_coders
+        paired = weight[rows.item] > 0
+        labels = r[rows.item[paired]], rows.coder[paired], rows.item[paired]
+    elif by == "group":
+        assert setup.data.group is not None
+        entries = entries.take(item < setup.data.n_items)  # the others are chance items
+        part, size = setup.data.group[entries.item].astype(np.int64), len(setup.data.groups)
     return Grouped(setup.request, setup.pooled, rows, entries, part, size, labels)
-
-
-def item_parts(setup: Setup) -> Grouped:
-    """Each item of the data, equal ones counted one by one."""
-    rows = setup.rows
-    _, entries = _against_rest(setup, rows)
-    return Grouped(setup.request, setup.pooled, rows, entries, entries.item, rows.n_items)
-
-
-def group_parts(setup: Setup) -> Grouped:
-    """Each group of items; needs groups."""
-    rows, group = setup.sample.rows, setup.data.group
-    assert group is not None
-    _, entries = _against_rest(setup, rows)
-    entries = entries.take(entries.item < setup.data.n_items)  # the others are chance items
-    part, size = group[entries.item].astype(np.int64), len(setup.data.groups)
-    return Grouped(setup.request, setup.pooled, rows, entries, part, size)
 
 
 BLOCK = 2_000_000

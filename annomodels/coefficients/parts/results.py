@@ -12,6 +12,7 @@ import pandas as pd
 
 from annomodels.coefficients.intervals import as_text
 from annomodels.coefficients.parts.comparison import Difference
+from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.types import Floats
@@ -22,6 +23,19 @@ SHARES = (
     *("ratio", "ratio_low", "ratio_high", "p_more"),
 )
 """Columns of a part of the disagreement, next to the part that chance would give."""
+_VALUE = COLUMNS["value"].called(digits=3)
+_COMMON = columns(_VALUE, "observed expected n")
+_SPECIFIC = COLUMNS["specific"].called(interval=("specific_low", "specific_high"))
+SHOWN: dict[tuple[str, ...], tuple[Column, ...]] = {
+    ("group",): columns("group", *_COMMON, "coders note"),
+    ("label",): columns("label", _VALUE, _SPECIFIC, "n share observed expected"),
+    ("item",): columns("item n", _VALUE.called(interval=None), "share influence further"),
+    ("coder",): columns(
+        "coder n", _VALUE, "without difference", Column("p_better_without"), "note"
+    ),
+    ("coder_a", "coder_b"): columns("coder_a coder_b", *_COMMON, "note"),
+}
+"""Columns that people look at, by the columns that name a part."""
 
 
 class _Shown(Summary):

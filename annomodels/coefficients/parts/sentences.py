@@ -46,13 +46,12 @@ def _clear(excess: Any, low: Any, high: Any, choices: int, n: Any = 1e6) -> Any:
 
 
 def _span(low: float, high: float) -> str:
-    return f"[{number(low)}, {number(high)}]"
+    return f"({number(low)} to {number(high)})"
 
 
 def _times(row: Mapping[Any, Any]) -> str:
-    return f"{row['ratio']:.1f} times what chance would give [{row['ratio_low']:.1f}, " + (
-        f"{row['ratio_high']:.1f}]"
-    )
+    span = f"({row['ratio_low']:.1f} to {row['ratio_high']:.1f})"
+    return f"{row['ratio']:.1f} times what chance would give {span}"
 
 
 def _p(p: float) -> str:
@@ -82,7 +81,7 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
     top, second = rows[:2]
     sentences = []
     if top["share"] > second["share"] + POINTS:
-        span = f"[{percent(top['share_low'], 0)}, {percent(top['share_high'], 0)}]"
+        span = f"({percent(top['share_low'], 0)} to {percent(top['share_high'], 0)})"
         sentences.append(
             f"The largest part of the disagreement, {percent(top['share'], 0)} {span}, is "
             f"{quoted(top['first'])} against {quoted(top['second'])}; chance would give "
@@ -176,7 +175,7 @@ def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
     sentences = [
         f"{row['coder']!r} gives {quoted(row['overused'])} {100 * row['over_by']:.0f} percentage "
         f"points more often than the other{'s' if len(table) > 2 else ''} on the same items "
-        f"[{100 * row['over_low']:.0f}, {100 * row['over_high']:.0f}]."
+        f"({100 * row['over_low']:.0f} to {100 * row['over_high']:.0f})."
         for row in rows[:NAMED]
     ]
     if len(rows) > NAMED:

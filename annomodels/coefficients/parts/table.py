@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
-from annomodels.coefficients.parts.results import Breakdown
+from annomodels.coefficients.parts.results import SHOWN, Breakdown
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import REASONS, repeats_note
 from annomodels.coefficients.tables import Evaluated
@@ -99,6 +99,7 @@ def finish(
         parts=tuple(parts),
         measure=measure,
         notes=tuple(notes),
+        columns=SHOWN[tuple(parts)],
     )
 
 

@@ -60,7 +60,7 @@ def _agreement(facts: LinkFacts) -> list[Part]:
     shown = table("agreement", title, columns, facts.agreement, "agreement.csv")
     if facts.posterior is None:
         return [*shown, Part("text", "No text has two mentions that two coders share.")]
-    genre = [GENRE] * any(facts.posterior.genres)
+    genre = [GENRE] * any(facts.posterior.table["genre"])
     columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
     title = "Kappa on coreferent pairs, the lowest text first"
     return [*shown, *table("texts", title, columns, facts.by_kappa, "texts.csv")]
@@ -153,7 +153,7 @@ def _health(facts: LinkFacts) -> list[Part]:
     more = len(found) - 12
     found = found[:12] + ([f"{more:,} more notes of this kind."] if more > 0 else [])
     check = facts.fit.check().sentences if facts.fit is not None else ()
-    several = facts.posterior is not None and len(set(facts.posterior.genres)) > 1
+    several = facts.posterior is not None and len(set(facts.posterior.table["genre"])) > 1
     return [
         *notes([*check, *found], 400),
         Part("text", UNKNOWN),
@@ -184,7 +184,7 @@ def genres(facts: LinkFacts) -> list[Part]:
     )
     wide = []
     for genre, part in sorted(facts.posterior.by_genre().items()):
-        own = part.summary(facts.prob).set_index("quantity")
+        own = part.overall.set_index("quantity")
         wide.append({"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own})
     title = "Kappa on coreferent pairs by text type; types learn from each other"
     return table("genres", title, columns, pd.DataFrame(wide))
@@ -196,11 +196,11 @@ def _ends(quantity: str) -> Callable[[Any], Any]:
 
 def forest(facts: LinkFacts) -> Part | None:
     """Draw kappas of texts, evenly spaced if many, and of texts like these and a further one."""
-    if facts.posterior is None or len(facts.posterior.names) < 2:
+    if facts.posterior is None or len(facts.posterior.table) < 2:
         return None
     frame, n = facts.by_kappa, len(facts.by_kappa)
     shown = frame.iloc[np.linspace(0, n - 1, min(n, MOST_TEXTS)).round().astype(int)]
-    summary = facts.posterior.summary(facts.prob).iloc[1:]
+    summary = facts.posterior.overall.iloc[1:]
     names = [style.mathless(name) for name in style.distinct_names(shown["document"], NAME_WIDTH)]
     rows = np.arange(len(shown), dtype=float)
     below = len(shown) + 0.6 + np.arange(len(summary), dtype=float)

@@ -164,7 +164,7 @@ def log_chosen_priors(
 ) -> tuple[Floats, list[str]]:
     """Log density of the priors that somebody chose, on every draw, [sample]."""
     # Left out: coders around a population that is learned, and variables whose draws are not kept.
-    model = model.reported
+    model = model.result_model
     known = model.prior_values(values)
     said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
     if said is None:
