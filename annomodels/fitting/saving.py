@@ -24,6 +24,7 @@ from annomodels.errors import Option, Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
 
 if TYPE_CHECKING:
+    import h5py
     import xarray as xr
 
 FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
@@ -79,12 +80,11 @@ def read_tree(file: IO[bytes]) -> xr.DataTree:
 
     dims: dict[int, str] = {}
     with h5py.File(file, "r") as whole:
-        groups = {name: part for name, part in whole.items() if isinstance(part, h5py.Group)}
-        found = {name: _dataset(part, dims) for name, part in {"/": whole, **groups}.items()}
-    return xr.DataTree.from_dict(found)
+        groups = {n: each for n, each in [("/", whole), *whole.items()] if hasattr(each, "items")}
+        return xr.DataTree.from_dict({name: _dataset(each, dims) for name, each in groups.items()})
 
 
-def _dataset(group: Any, dims: dict[int, str]) -> xr.Dataset:
+def _dataset(group: h5py.Group, dims: dict[int, str]) -> xr.Dataset:
     """Read a group; `dims` are the names of dimensions by number, those of groups above too."""
     import h5py
     import xarray as xr
@@ -102,7 +102,7 @@ def _dataset(group: Any, dims: dict[int, str]) -> xr.Dataset:
     return xr.decode_cf(xr.Dataset(found, attrs=_attrs(group)))
 
 
-def _attrs(part: Any) -> dict[str, Any]:
+def _attrs(part: h5py.Group | h5py.Dataset) -> dict[str, object]:
     """Attributes that are not those by which netCDF keeps its dimensions; arrays of one as one."""
     found = {name: part.attrs[name] for name in part.attrs if name not in HIDDEN}
     return {name: value[0] if np.shape(value) == (1,) else value for name, value in found.items()}
