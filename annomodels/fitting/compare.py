@@ -112,7 +112,7 @@ def _names(fits: list[Fit]) -> dict[str, Fit]:
 def _check(named: dict[str, Fit]) -> None:
     """Refuse what cannot be compared."""
     if len(named) < 2:
-        raise NotApplicable(f"There is {len(named)} fit; a comparison needs two or more.")
+        raise NotApplicable(f"A comparison needs two fits or more, not {len(named)}.")
     for name, fit in named.items():
         if reason := fit.unsupported("compare"):
             raise NotApplicable(f"{name} cannot be compared: {reason}.")

@@ -216,7 +216,7 @@ def _require_links(model: Model) -> None:
     """Refuse models of labels for mentions and their antecedents."""
     if model.truth != "link":
         raise NotApplicable(
-            f"The {model.title} model is of labels of items, not of mentions and their "
+            f"The {model.title} model describes labels of items, not mentions and their "
             "antecedents. Use pairs or single."
         )
 
@@ -244,7 +244,7 @@ def choose(model: Model, engine: str = "auto") -> str:
         raise NotApplicable(f"There is no engine {engine!r}. Use auto, {', '.join(ENGINES)}.")
     if engine not in model.engines:
         raise NotApplicable(
-            f"The engine {engine!r} does not serve the {model.title} model. "
+            f"The engine {engine!r} does not support the {model.title} model. "
             f"Use {' or '.join(model.engines)}."
         )
     if engine != "em" and not model.proper:

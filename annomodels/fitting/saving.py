@@ -171,8 +171,8 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
     from annomodels.engines.source.disk import truth_path
 
     if path.exists() and not (force and (path / ABOUT).is_file()):
-        remedy = f"Choose another name, or say {Option('force', True)} to replace a saved fit."
-        raise OutputError(Problem("There is a folder of this name.", str(path), remedy))
+        remedy = f"Choose another name, or use {Option('force', True)} to replace a saved fit."
+        raise OutputError(Problem("A folder with this name exists.", str(path), remedy))
     work = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         (work / TRUTH).mkdir(parents=True)

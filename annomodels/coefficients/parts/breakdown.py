@@ -32,7 +32,7 @@ from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
-from annomodels.coefficients.rows import Duplicates, Rows, label_counts, within_items
+from annomodels.coefficients.rows import Duplicates, constant_labels, label_counts, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
@@ -176,16 +176,15 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by label."""
     refuse_unfit(setup)
     entry = setup.request.coefficient
-    if entry.each_pair or not setup.nominal:
+    if entry.each_pair or not setup.request.nominal:
         raise NotApplicable(
-            f"{setup.title} cannot be taken apart by label: a label against the rest is nominal "
-            "and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
+            f"{setup.request.title} cannot be taken apart by label: a label against the rest is "
+            "nominal and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
             'distance="nominal".'
         )
-    tables_of = setup.tables()
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        tables = tables_of(weights)
+        tables = setup.statistics.tables(weights, entry.by_coder)
         two = one_against_rest(tables)
         each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
         # the share of the partners of a label that are the same label
@@ -193,7 +192,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
     rows, k = setup.rows, setup.rows.n_labels
-    some = tables_of(setup.sample.point)
+    some = setup.statistics.tables(setup.sample.point, entry.by_coder)
     width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
     work = 4 * len(setup.sample.rows.item)
     point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
@@ -249,7 +248,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     left = without_each_item(setup, Counts(rows, setup.convention))
     columns = {
         "n": rows.per_item,
-        "value": 1 - d if setup.nominal else d,
+        "value": 1 - d if setup.request.nominal else d,
         "share": apart / (apart.sum() or 1.0),
         "influence": whole - left,
         "further": mean,
@@ -261,10 +260,11 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
             "",
         ),
     }
-    word = "agreement" if setup.nominal else "disagreement"
+    word = "agreement" if setup.request.nominal else "disagreement"
     notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
     notes.append(
-        f"value is the {word} of the item's labels, influence what the item adds to {setup.title}."
+        f"value is the {word} of the item's labels, influence what the item adds to "
+        f"{request.title}."
     )
     if len(further):
         notes.append(
@@ -307,7 +307,7 @@ def _further(setup: Setup, draws: int, seed: int) -> Floats:
         inside = 2 * np.bincount(item[a], own[a] * own[b] * between, minlength=rows.n_items)
         across = np.bincount(item, own * to_all[label], minlength=rows.n_items)
         out[draw] = (1 - new) ** 2 * inside + 2 * new * (1 - new) * across + new**2 * typical
-    return 1 - out if setup.nominal else out
+    return 1 - out if setup.request.nominal else out
 
 
 def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
@@ -344,15 +344,30 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         change = np.where(np.isnan(left_out), np.nan, found["difference"])
     low, high = interval(change, value=difference)
     draws_of_all = found.get("whole", np.empty(0))
-    if without is None:
-        notes.append(_why_not_without(setup))
+    if without is None and rows.n_coders < 3:
+        notes.append(
+            "There are only two coders: without one of them there is no agreement to show."
+        )
+    elif without is None:
+        notes.append(
+            f"{setup.request.title} without each coder would take too long for "
+            f"{rows.n_coders:,} coders. alpha, k, s and ac1 are quick."
+        )
+    constant = constant_labels(setup.rows.coder, setup.rows.label, rows.n_coders)
+    why = []
+    for note, label, count in zip(columns.pop("note"), constant, n.tolist(), strict=True):
+        if count == 0:
+            note = "Shares no item with another coder."
+        elif not note and label >= 0:
+            note = f"Used {quoted(setup.data.labels[label])} only."
+        why.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     after = {
         "without": left_out,
         "difference": difference,
         "difference_low": low,
         "difference_high": high,
         "p_better_without": share_above(change, 0.0),
-        "note": _coder_notes(setup, columns.pop("note"), n),
+        "note": why,
     }
     return finish(
         setup,
@@ -362,39 +377,6 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         {"value": values, "difference": change, "whole": draws_of_all},
         [("all coders", all_value, draws_of_all, int(used.sum()))],
         notes,
-    )
-
-
-def constant_labels(rows: Rows) -> Ints:
-    """Label of each coder who used one label only, else -1, shape [coder]."""
-    cell = np.unique(rows.coder * rows.n_labels + rows.label)
-    coder, label = np.divmod(cell, rows.n_labels)
-    only = np.bincount(coder, minlength=rows.n_coders) == 1
-    out = np.full(rows.n_coders, -1, dtype=np.int64)
-    out[coder] = label
-    return np.where(only, out, -1)
-
-
-def _coder_notes(setup: Setup, notes: list[str], n: Ints) -> list[str]:
-    """Note coders who used one label only or share few items."""
-    constant = constant_labels(setup.rows).tolist()
-    found = []
-    for note, label, count in zip(notes, constant, n.tolist(), strict=True):
-        if count == 0:
-            note = "Shares no item with another coder."
-        elif not note and label >= 0:
-            note = f"Used {quoted(setup.data.labels[label])} only."
-        found.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
-    return found
-
-
-def _why_not_without(setup: Setup) -> str:
-    """Explain why the data without a coder are not evaluated."""
-    if setup.rows.n_coders < 3:
-        return "There are only two coders: without one of them there is no agreement to show."
-    return (
-        f"{setup.title} without each coder would take too long for {setup.rows.n_coders:,} coders. "
-        "alpha, k, s and ac1 are quick."
     )
 
 

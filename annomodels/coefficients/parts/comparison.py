@@ -138,7 +138,9 @@ def compare_agreement(
         reason = before(*asked)
         if reason:
             why = explain(reason, asked[0], setup.rows.n_coders)
-            raise NotApplicable(f"{setup.title} of the {which} data set is undefined. {why}")
+            raise NotApplicable(
+                f"{setup.request.title} of the {which} data set is undefined. {why}"
+            )
         points += point_values(setup.sample, [setup.request])
         if diagnose(*asked, points[-1]) == "few_shared_items":
             draws, notes = 0, [explain("few_shared_items", asked[0], setup.rows.n_coders)]
@@ -164,7 +166,7 @@ def compare_agreement(
         sizes = " and ".join(str(setup.data.n_labels) for setup in both)
         notes.append(f"The label sets have {sizes} labels, so chance is not the same in both.")
     return Difference(
-        f"{both[0].title}, first - second",
+        f"{both[0].request.title}, first - second",
         float(points[0].value - points[1].value),
         drawn[0] - drawn[1],
         tuple(notes),

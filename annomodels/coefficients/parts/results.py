@@ -137,7 +137,11 @@ class Breakdown(_Shown):
 
     def _part(self, measure: str, name: Hashable) -> tuple[Floats, float]:
         """Draws and value of a part."""
-        row, draws = self._row(name), self.draws[measure].to_numpy()
+        if name not in self._rows:
+            held = ", ".join(_name(known) for known in list(self._rows)[:6])
+            more = ", ..." if len(self._rows) > 6 else ""
+            raise KeyError(f"There is no part {name!r}. There are {held}{more}.")
+        row, draws = self._rows[name], self.draws[measure].to_numpy()
         if row >= draws.shape[1]:
             raise ValueError("One of these parts has no draws, so there is no difference to show.")
         return draws[:, row], float(self.table[measure].iloc[row])
@@ -175,14 +179,6 @@ class Breakdown(_Shown):
         values = np.full((len(names), len(names)), np.nan)
         values[one, other] = values[other, one] = self.table[column]
         return pd.DataFrame(values, index=names, columns=names).sort_index().sort_index(axis=1)
-
-    def _row(self, name: Hashable) -> int:
-        try:
-            return self._rows[name]
-        except KeyError:
-            held = ", ".join(_name(known) for known in list(self._rows)[:6])
-            more = ", ..." if len(self._rows) > 6 else ""
-            raise KeyError(f"There is no part {name!r}. There are {held}{more}.") from None
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Names and tables: the parts, and all parts together."""
