@@ -212,21 +212,19 @@ def audit(
         "the model's estimates are not shown. Judge all of them, and leave a label empty only if "
         "it cannot be decided."
     ]
+    together = counted(len(every), "item")
     if len(every) > number:
-        notes.append(f"With earlier rounds {len(every):,} items are drawn.")
+        notes.append(f"With earlier rounds, {together} in all.")
     if expected:
         (_, each, alone), *_ = expected
         notes.append(
-            f"With {len(every):,} items the 95 % interval of the accuracy of the gold labels "
-            f"should be about {100 * each:.0f} percentage points wide; with the audit alone "
-            f"{100 * alone:.0f}."
+            f"With {together} the 95 % interval of the accuracy of the gold labels should be about "
+            f"{100 * each:.0f} percentage points wide; with the audit alone {100 * alone:.0f}."
         )
     if width is not None:
-        notes.append(
-            f"A width of {100 * width:g} percentage points takes about {len(every):,} items."
-        )
+        notes.append(f"For a width of {100 * width:g} points: about {together}.")
     if number < wanted:
-        notes.append(f"There are only {number:,} items left to draw.")
+        notes.append(f"Only {counted(number, 'item')} left to draw.")
     title = counted(len(table), "item") + " to be judged"
     return Audit(title, table, xr.Dataset(), tuple(notes), plan=plan, drawn=drawn, design=design)
 
