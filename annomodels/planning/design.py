@@ -80,7 +80,7 @@ def sentences(
     else:
         more = "better coders or more labels per item" if of == "gold" else "more items"
         takes = "." if best["reaches"] == "unclear" else f": it takes {more}."
-        first = f"No design surely reaches {goal}. The best is {_name(best)}, "
+        first = f"No design is certain to reach {goal}. The best is {_name(best)}, "
         first += f"{_brings(best, of)}{takes}"
     notes = [first]
     cheaper = rows if smallest is None else rows[: rows.index(smallest)]
@@ -264,8 +264,8 @@ def design(
         (
             *sentences(rows, smallest, of, wanted, replications, pilot is not None),
             f"Gold labels of the studies are those of {' or '.join(dict.fromkeys(names))}"
-            f"{', which fit takes by default' if model is None else ''}; with one label an item, "
-            "the votes.",
+            f"{', the default of am.fit' if model is None else ''}; with one label per item, the "
+            "votes.",
         ),
         COLUMNS,
         target=wanted,
