@@ -170,7 +170,7 @@ def audit(
         raise AnnotationError(Problem(what, remedy="Estimate from the judged items."))
     if size is not None and size > room:
         what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn."
-        raise AnnotationError(Problem(what, remedy=f"Ask for {room:,} at most."))
+        raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
     forecast = forecast_widths(p, part, fit.model.calibration_prior)
     wanted = size or DEFAULT_SIZE
     if width is not None:

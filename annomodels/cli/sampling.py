@@ -88,7 +88,7 @@ def fit_data(
         detail(sentence)
     if stopped := _stopped(result):
         why = "was interrupted" if stopped == "interrupted" else f"stopped at the {stopped}"
-        warn(f"Sampling {why}; what was sampled until then is kept.")
+        warn(f"Sampling {why}; the draws until then are kept.")
     return result
 
 

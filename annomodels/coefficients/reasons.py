@@ -239,12 +239,12 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
         notes.append(
             f"The label {quoted(labels[rarest])} occurs {counted(counts[rarest], 'time')} among "
             f"the pairable labels; below about {RARE} these intervals are rough. A model "
-            f"({Verb('am.fit', 'annomodels fit')}) makes more of rare labels."
+            f"({Verb('am.fit', 'annomodels fit')}) uses rare labels better."
         )
     elif counts[rarest] < 2 * RARE:
         notes.append(
             f"Only {counts[rarest]} pairable labels are {quoted(labels[rarest])}. A label that is "
-            f"expected fewer than {RARE} times may well come up so often, and then these "
+            f"expected fewer than {RARE} times can easily come up that often, and then these "
             "intervals are rough."
         )
     return notes

@@ -19,7 +19,7 @@ from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.tables import kappa_of
 from annomodels.coref.texts import pair_agreement
 from annomodels.data.columns import columns
-from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.document import Corpus, documents_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
@@ -80,13 +80,8 @@ SHORT, SHORTEST = (20.0, 30.0), 50
 CELLS = 20_000_000
 
 
-@dataclass(frozen=True)
-class Extra:
-    """A mention of the prior: what it is like for either coder, and its weight."""
-
-    x: Ints  # the mention whose cluster it is in, for the first and the second coder [draw]
-    y: Ints
-    weight: Floats  # its weight [draw]
+Extra = tuple[Ints, Ints, Floats]
+"""A mention of the prior: the one whose cluster it is in, for each coder, and weight [draw]."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ class Weights:
     def extras(self, first: int, second: int, n: int) -> tuple[Extra, Extra]:
         """Mentions of the prior for two coders with n shared mentions."""
         same, x, y = ((u * n).astype(np.int64) for u in (self.same, *self.own[[first, second]]))
-        return Extra(same, same, self.prior[0]), Extra(x, y, self.prior[1])
+        return (same, same, self.prior[0]), (x, y, self.prior[1])
 
 
 def weight_blocks(
@@ -122,13 +117,13 @@ def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> F
     """Return kappa of weighted mentions from their cluster codes, shape [draw]."""
     if len(x) < 2:
         return np.full(len(weights), math.nan)
-    added = [extra.weight for extra in extras]
+    added = [weight for *_, weight in extras]
     alone = np.einsum("dm,dm->d", weights, weights) + sum(weight**2 for weight in added)
     every = ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
     wide = int(y.max()) + 1
-    first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
-    second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
-    joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
+    first = _pairs(x, weights, alone, [(x[a], weight) for a, _, weight in extras])
+    second = _pairs(y, weights, alone, [(y[b], weight) for _, b, weight in extras])
+    joint = [(x[a] * wide + y[b], weight) for a, b, weight in extras]
     both = _pairs(x * wide + y, weights, alone, joint)
     found = kappa_of(both, first - both, second - both, every - first - second + both)
     return np.where(np.isnan(found), 1.0, found)
@@ -143,7 +138,9 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
     # c (1 + 30 / n), with n mentions but at least 50; 20 and 30 were chosen by simulation.
     n = len(x)
     joint = x * (int(y.max()) + 1) + y
-    own = [_sizes(group) for group in (x, y, joint)]
+    # size of the cluster of each mention
+    found = [np.unique(g, return_inverse=True, return_counts=True)[1:] for g in (x, y, joint)]
+    own = [counts[place] for place, counts in found]
     first, second, both = (float((size - 1).sum()) / 2 for size in own)
     every = n * (n - 1) / 2
     chance = first * second / every
@@ -174,16 +171,6 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
     return value, min(max(1.0, low), high) ** 0.5
 
 
-def _sizes(group: Ints) -> Ints:
-    """Size of the cluster of each mention."""
-    place = np.unique(group, return_inverse=True)[1]
-    return np.asarray(np.bincount(place)[place])
-
-
-def _spread(draws: Floats, value: float, factor: float) -> Floats:
-    return np.asarray(np.clip(value + (draws - value) * factor, -1.0, 1.0))
-
-
 def _pairs(
     group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
 ) -> Floats:
@@ -204,7 +191,7 @@ def _pairs(
 
 
 def pair_blocks(
-    codes: Ints, names: Sequence[str], draws: int, rng: np.random.Generator
+    codes: Ints, names: Sequence[str], n_draws: int, rng: np.random.Generator
 ) -> Iterator[dict[tuple[str, str], Floats]]:
     """Yield kappa of every two coders with two shared mentions, by block of draws."""
     # `codes` are the clusters of all mentions, -1 for mentions that a coder does not have [coder,
@@ -216,12 +203,14 @@ def pair_blocks(
         if len(both) > 1:
             shared[pair] = both
     factors = {(a, b): spread_factor(codes[a, at], codes[b, at]) for (a, b), at in shared.items()}
-    for block in weight_blocks(rng, draws, n, len(names)):
+    for block in weight_blocks(rng, n_draws, n, len(names)):
         found = {}
         for (a, b), at in shared.items():
             mentions, extras = block.mentions.T[at].T, block.extras(a, b, len(at))
-            values = kappas(codes[a, at], codes[b, at], mentions, extras)
-            found[names[a], names[b]] = _spread(values, *factors[a, b])
+            value, factor = factors[a, b]
+            draws = kappas(codes[a, at], codes[b, at], mentions, extras)
+            spread = value + (draws - value) * factor
+            found[names[a], names[b]] = np.asarray(np.clip(spread, -1.0, 1.0))
         yield found
 
 
@@ -414,7 +403,11 @@ def pair_posterior(
     for n, document in enumerate(documents):
         if math.isfinite(points.get(document.id, math.nan)):
             kept.append(document)
-            values.append(_document_draws(document, draws, np.random.default_rng([seed, 0, n])))
+            rng = np.random.default_rng([seed, 0, n])
+            blocks = pair_blocks(document.codes, document.coders, draws, rng)
+            # the mean over pairs of coders
+            means = [np.mean(list(block.values()), axis=0) for block in blocks]
+            values.append(np.concatenate(means))
     if not kept:
         raise NotApplicable("No text has two mentions that two coders share. Check the mentions.")
     texts = pd.DataFrame(
@@ -427,9 +420,3 @@ def pair_posterior(
     drawn = np.stack(values)
     found = _like_these(texts["kappa"].to_numpy(), None, drawn, [seed, 1])
     return _posterior(texts, drawn, found.mean[0], found.new[0], seed, prob)
-
-
-def _document_draws(document: Document, draws: int, rng: np.random.Generator) -> Floats:
-    """Draws of the mean over pairs of coders."""
-    blocks = pair_blocks(document.codes, document.coders, draws, rng)
-    return np.concatenate([np.mean(list(block.values()), axis=0) for block in blocks])

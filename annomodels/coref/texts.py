@@ -12,7 +12,6 @@ import pandas as pd
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.data.expressions import Key
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 
@@ -195,20 +194,20 @@ def near_identity_agreement(corpus: Corpus) -> TextAgreement:
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
         shared = frozenset(document.shared(first, second))
-        x, y = (near_identity_pairs(document, c, shared) for c in (first, second))
+        x, y = (
+            {
+                pair
+                for pair in (
+                    frozenset(layer.markables[m].key for m in one) for one in layer.near_identity
+                )
+                if pair <= shared
+            }
+            for layer in (document.layers[first], document.layers[second])
+        )
         every = len(shared) * (len(shared) - 1) // 2
         return sets_of(x, y, every)
 
     return _of_pairs("near-identity links", corpus, cells)
-
-
-def near_identity_pairs(
-    document: Document, coder: str, shared: frozenset[Key]
-) -> set[frozenset[Key]]:
-    """Near-identity links of a coder between mentions of a set."""
-    layer = document.layers[coder]
-    pairs = {frozenset(layer.markables[m].key for m in pair) for pair in layer.near_identity}
-    return {pair for pair in pairs if pair <= shared}
 
 
 def clustered_agreement(corpus: Corpus, *, restrict_first: bool = False) -> TextAgreement:

@@ -170,8 +170,9 @@ def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> d
             part["class"] = place_of(found)
     if missing:
         raise NotApplicable(
-            f"The model {' and '.join(missing)} is no part of annomodels, and no file says what "
-            "code is run. Import its class in Python first, or give the class to am.load as model."
+            f"The model {' and '.join(missing)} is not part of annomodels, and a file never names "
+            "code to run. Import its class in Python first, or give the class to am.load as "
+            "model."
         )
     if idle := sorted(named.keys() - {part["name"] for part in own}):
         raise NotApplicable(

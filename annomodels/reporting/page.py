@@ -246,7 +246,7 @@ def _refuse(facts: Facts) -> None:
         (f"{Option('target')}", facts.target, "plot.confusion"),
     ):
         if given and (reason := facts.unsupported(verb)):
-            raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
+            raise NotApplicable(f"Leave out {name}, which does not apply to this fit: {reason}.")
 
 
 def basics() -> dict[str, str]:
@@ -282,7 +282,7 @@ def may_write(path: Path, force: bool) -> None:
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
     if path.exists() and not force:
-        remedy = f"Give another name, or say {Option('force', True)} to replace it."
+        remedy = f"Give another name, or use {Option('force', True)} to replace it."
         raise AnnotationError(Problem("The file exists already.", str(path), remedy))
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."

@@ -16,7 +16,6 @@ import pytest
 import annomodels as am
 from annomodels.coref import document, pair_draws, pair_posterior, pair_table
 from annomodels.coref.posteriors import (
-    Extra,
     kappas,
     over_texts,
     pair_blocks,
@@ -73,7 +72,7 @@ def test_a_mention_of_the_prior_is_one_more_mention(rng: np.random.Generator) ->
     x, y = rng.integers(0, 3, 9), rng.integers(0, 3, 9)
     weights = rng.exponential(size=(6, 9))
     at, other, own = rng.integers(0, 9, 6), rng.integers(0, 9, 6), rng.exponential(size=6)
-    found = kappas(x, y, weights, [Extra(at, other, own)])
+    found = kappas(x, y, weights, [(at, other, own)])
     for n in range(6):
         longer = np.append(x, x[at[n]]), np.append(y, y[other[n]])
         plain = kappas(*longer, np.append(weights[n], own[n])[None])

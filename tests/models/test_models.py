@@ -55,7 +55,7 @@ def test_unknown_models_and_engines_are_named_with_what_there_is():
         am.fit(data, "bayes")
     with pytest.raises(am.errors.NotApplicable, match="auto, gibbs, nuts, em"):
         am.fit(data, "hierarchical", engine="stan")
-    with pytest.raises(am.errors.NotApplicable, match="does not serve"):
+    with pytest.raises(am.errors.NotApplicable, match="does not support"):
         am.fit(data, "logit-normal", engine="gibbs")
     with pytest.raises(am.errors.NotApplicable, match="proper priors"):
         am.fit(data, am.models.DawidSkene.unsmoothed(), engine="gibbs")

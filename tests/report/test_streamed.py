@@ -75,7 +75,7 @@ def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
         *("summary", "items-section", "coders-section", "scheme", "data", "gold", "believe"),
         *("methods", "left-out"),
     ]
-    assert "The truth of 20 items is known and was used." in html
+    assert "True labels of 20 items were given and used." in html
     facts = Facts(streamed, 0.7)
     assert sentence(facts) in html
     settled = int(wanted.gold().table["settled"].sum())

@@ -89,7 +89,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
-            "There is no linearised error for the mean over pairs of coders. "
+            "There is no linearized error for the mean over pairs of coders. "
             'Use the draws (interval()), or missing="gwet".'
         )
     if request.coefficient.expectation == "between" and rows.n_coders * rows.n_labels > MOST_CELLS:
@@ -372,7 +372,7 @@ class _Method:
 
 METHODS: dict[str, _Method] = {
     "gwet": _Method(
-        linearised, "linearised variance over items, t interval, not above 1",
+        linearised, "linearized variance over items, t interval, not above 1",
         "Gwet 2014", "", ("linearised", "linearized", "irrcac"),
     ),
     "gwet_table": _Method(

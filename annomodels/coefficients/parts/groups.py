@@ -121,10 +121,11 @@ def by_group_of_items(
     if len(drawn):
         notes.append(
             "Intervals of a group draw its items; those of the mean and the pooled value draw "
-            "whole groups. The SD between groups is what the items' chance does not explain."
+            "whole groups. The SD between groups is the variation that sampling of items does "
+            "not explain."
         )
         if len(value) < FEW_GROUPS:
-            notes.append(f"With {len(value)} groups, what is said of all groups is rough.")
+            notes.append(f"With {len(value)} groups, estimates for all groups are rough.")
     return finish(
         setup,
         "each group",

@@ -107,8 +107,8 @@ def about_labels(found: Breakdown | None, title: str) -> list[str]:
         return []
     rows = found.table[(found.table["n"] >= FEW) & found.table["value"].notna()]
     return [
-        f"{quoted(row['label'])} is told from the rest worse than labels are on the whole: {title} "
-        f"{number(row['value'])} {_span(row['low'], row['high'])}; where one coder gives it, "
+        f"{quoted(row['label'])} is harder to distinguish from the rest than labels on the whole: "
+        f"{title} {number(row['value'])} {_span(row['low'], row['high'])}; if one coder gives it, "
         f"another does in {percent(row['specific'], 0)} of the cases."
         for row in rows.sort_values("value").to_dict("records")[:NAMED]
         if found.difference(row["label"]).p_above() <= 1 - SURE
@@ -273,8 +273,8 @@ def why_so_low(setup: Setup, value: float, by_chance: float) -> list[str]:
         f"labels are {label}, so coders who labeled without looking, as often {label} as these "
         f"do, would agree on {percent(by_chance, 1)} of the pairs. The coders agree {low} than "
         "that.",
-        f"All turns on the {others:,} of {counted(int(used.sum()), 'item')} where anyone gave "
-        f"another label: where one coder did, another did too in {percent(met, 0)} of the cases.",
+        f"Everything depends on the {others:,} of {counted(int(used.sum()), 'item')} where anyone "
+        f"gave another label: if one coder did, another did too in {percent(met, 0)} of the cases.",
     ]
     if s > value + GAP:
         sentences.append(

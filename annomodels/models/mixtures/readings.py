@@ -154,7 +154,7 @@ class Readings(StateModel):
             f"{100 * self.floor:.0f} % of all labels are guesses, from one distribution for all "
             "coders.",
             f"The truth follows the readings to the power of {powers}; in brackets the prior's "
-            "pseudo-items. Only known gold can teach which.",
+            "pseudo-items. Only known labels can update it.",
         ]
 
 

@@ -172,7 +172,7 @@ class Stack(HierarchicalDawidSkene):
         if min(*self.powers, *self.spread, *self.spread_apart, self.sharpness) <= 0:
             raise ValueError("A stack needs powers, a sharpness and spreads above 0.")
         if self.far_off < 0:
-            raise ValueError("Coders of a stack cannot be less than nothing off: far_off is >= 0.")
+            raise ValueError("A stack needs a far_off of 0 or more.")
         if not (0 <= self.votes < 1 and 0 < self.unknown < 1 and 0 < self.unknown_apart < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 

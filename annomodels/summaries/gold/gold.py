@@ -99,7 +99,7 @@ def _notes(
         f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
     if w.n < data.n_items:
-        notes.append(f"The gold of {data.n_items - w.n:,} items is known and was used.")
+        notes.append(f"Known labels used: {data.n_items - w.n:,} of {data.n_items:,} items.")
     notes += stack
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")

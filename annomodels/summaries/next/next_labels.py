@@ -176,8 +176,8 @@ def next_labels(
         notes[0] += f" {OVERCONFIDENT if stack is None else optimistic}"
     if len(table) and tree.attrs.get("engine") == "em":
         notes.append(
-            "The engine em gives one estimate: the gains take the coders for known exactly. Use "
-            "gibbs or nuts."
+            "The engine em gives one estimate, so the gains treat coder accuracy as known "
+            "exactly. Use gibbs or nuts."
         )
     return replace(found, notes=tuple(notes))
 
@@ -332,9 +332,9 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     ends = f" (95 % interval {low:,.0f} to {high:,.0f})" if low >= 0 else ""
     notes = [
         f"{'This label' if n == 1 else f'These {n:,} labels'} of "
-        f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to leave "
-        f"{found.after:,.1f}{ends} of {found.before:,.1f} {word}: "
-        f"{(found.before - found.after) / n:.2g} fewer for each label."
+        f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to "
+        f"leave {found.after:,.1f}{ends} of {found.before:,.1f} {word}: "
+        f"{(found.before - found.after) / n:.2g} fewer per label."
     ]
     least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
     notes.append(
@@ -345,13 +345,13 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     )
     if unnamed := int((table["coder"] == "").sum()):
         notes.append(
-            f"{unnamed:,} of the labels have no coder: those who are good enough have labeled the "
-            "item or get enough labels already. Ask new coders; the gains assume that they are "
-            "like the coders asked, on average."
+            f"No coder is named for {counted(unnamed, 'label')}: all suitable coders have labeled "
+            "the item or get enough labels already. Ask new coders. The gains assume that they "
+            "resemble the other coders asked."
         )
     if lost:
         notes.append(
-            f"{lost:,} labels were left out because no coder was left who has time and has not "
+            f"{counted(lost, 'label is', 'labels are')} left out: every coder with time left has "
             "labeled the item."
         )
     if undecided:
