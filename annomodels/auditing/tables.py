@@ -61,9 +61,9 @@ def flipped(found: Floats) -> Floats:
 
 def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Any]:
     """Return mean and 95 % interval of draws [draw, ...], with bare or full names of the ends."""
-    low, high = np.quantile(draws, ENDS, axis=0)
+    (low, high), mean = np.quantile(draws, ENDS, axis=0), draws.mean(axis=0)
     ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
-    return {name: draws.mean(axis=0), ends[0]: low, ends[1]: high}
+    return {name: mean, ends[0]: np.minimum(low, mean), ends[1]: np.maximum(high, mean)}
 
 
 def row_of(
