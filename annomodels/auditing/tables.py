@@ -59,7 +59,7 @@ def flipped(found: Floats) -> Floats:
     return np.array([1 - share, 1 - high, 1 - low])
 
 
-def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Any]:
+def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Floats]:
     """Return mean and 95 % interval of draws [draw, ...], with bare or full names of the ends."""
     (low, high), mean = np.quantile(draws, ENDS, axis=0), draws.mean(axis=0)
     ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
@@ -70,7 +70,8 @@ def row_of(
     quantity: str, label: Hashable, draws: Floats, audit: Three, model: Three
 ) -> dict[str, object]:
     """Return a row of the table of all items."""
-    found = {"quantity": quantity, "label": label} | three("value", draws, bare=True)
+    found: dict[str, object] = {"quantity": quantity, "label": label}
+    found |= three("value", draws, bare=True)
     for name, values in (("audit", audit), ("model", model)):
         found |= dict(zip((name, f"{name}_low", f"{name}_high"), map(float, values), strict=True))
     return found
