@@ -284,7 +284,15 @@ def _checked(
     found += [each for _, each in read if isinstance(each, Problem)]
     units = [(number, each) for number, each in read if isinstance(each, Unit)]
     found += _check_spans(units, lengths, begins, what)
-    found += _check_overlaps(units, what)
+    layers: dict[tuple[Hashable, ...], list[tuple[float, float, int]]] = {}
+    for number, u in units:
+        layers.setdefault((u.text, u.coder, u.label), []).append((u.start, u.end, number))
+    for (text, coder, label), spans in layers.items():
+        for (_, end, one), (start, _, other) in pairwise(sorted(spans)):
+            if start < end:
+                wrong = f"Two units of coder {coder!r} with the label {label!r} overlap in text "
+                remedy = "Units of the same coder and label do not overlap: join or cut them."
+                found.append(Problem(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy))
     if coders is not None:
         unknown = sorted({str(u.coder) for _, u in units} - set(map(str, coders)))
         if unknown:
@@ -359,19 +367,6 @@ def _check_spans(
             )
             remedy = "Fix the positions, or lengths= and begins=."
             yield Problem(wrong, f"{what} {number}", remedy)
-
-
-def _check_overlaps(units: list[tuple[int, Unit]], what: str) -> Iterator[Problem]:
-    """Find units of the same text, coder and label that share a position."""
-    layers: dict[tuple[Hashable, ...], list[tuple[float, float, int]]] = {}
-    for number, u in units:
-        layers.setdefault((u.text, u.coder, u.label), []).append((u.start, u.end, number))
-    for (text, coder, label), layer in layers.items():
-        for (_, end, one), (start, _, other) in pairwise(sorted(layer)):
-            if start < end:
-                wrong = f"Two units of coder {coder!r} with the label {label!r} overlap in text "
-                remedy = "Units of the same coder and label do not overlap: join or cut them."
-                yield Problem(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy)
 
 
 BLOCK = 4_000_000

@@ -130,22 +130,6 @@ MANY_VALUES = 8
 BILINEAR = ("pooled", "without_replacement", "between", *ICC)
 
 
-def few_nodes(distance: Distance, expectation: str | None) -> Squared | None:
-    """Distance between nodes, where they may stand for the labels; else None."""
-    if not isinstance(distance, Squared) or expectation not in BILINEAR:
-        return None
-    low, high = distance.values.min(), distance.values.max()
-    if len(distance.values) < MANY_VALUES or not low < high:
-        return None
-    return Squared(distance.name, np.array([low, (low + high) / 2, high]))
-
-
-def _node_weights(x: Floats) -> Floats:
-    """Weights of the nodes that stand for each value, shape [value, node]."""
-    z = 2 * (x - x.min()) / np.ptp(x) - 1
-    return np.stack([z * (z - 1) / 2, 1 - z * z, z * (z + 1) / 2], axis=1)
-
-
 @dataclass(frozen=True, eq=False)
 class Moments(Counts):
     """Statistics of each item with nodes for labels."""
@@ -160,7 +144,8 @@ class Moments(Counts):
     @cached_property
     def _each(self) -> Floats:
         """Weights of the nodes that stand for each annotation, shape [annotation, node]."""
-        return _node_weights(self.values)[self.rows.label]
+        z = 2 * (self.values - self.values.min()) / np.ptp(self.values) - 1
+        return np.stack([z * (z - 1) / 2, 1 - z * z, z * (z + 1) / 2], axis=1)[self.rows.label]
 
     def _sums(self, each: Floats) -> Floats:
         return np.bincount(self.rows.item, weights=each, minlength=self.rows.n_items)
@@ -197,7 +182,9 @@ def count_for(
     rows: Rows, convention: Convention, distance: Distance, expectation: str | None
 ) -> tuple[Counts, Distance]:
     """Count labels, or nodes where these may stand for them, with the distance between them."""
-    nodes = few_nodes(distance, expectation)
-    if nodes is None or not isinstance(distance, Squared):
-        return Counts(rows, convention), distance
-    return Moments(rows, convention, distance.values), nodes
+    if isinstance(distance, Squared) and expectation in BILINEAR:
+        low, high = distance.values.min(), distance.values.max()
+        if len(distance.values) >= MANY_VALUES and low < high:
+            nodes = Squared(distance.name, np.array([low, (low + high) / 2, high]))
+            return Moments(rows, convention, distance.values), nodes
+    return Counts(rows, convention), distance

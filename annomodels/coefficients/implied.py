@@ -80,7 +80,16 @@ def implied(
             if entry.two_coders_only and n_coders > 2:
                 found[name].append(np.full(len(p[piece]), np.nan))
             elif entry.each_pair:
-                found[name].append(_light(entry, p[piece], theta[piece], v, metrics[name]))
+                # mean over the pairs of coders, one coder against all later ones at a time
+                some, rows = p[piece], theta[piece]
+                sums, weights = np.zeros((2, len(some)))
+                for a in range(n_coders - 1):
+                    joint = pair_joint(some[:, None], rows[:, a, None], rows[:, a + 1 :])
+                    kappa = evaluate_with(entry.expectation, from_joint(joint), metrics[name]).value
+                    w = np.where(np.isnan(kappa), 0.0, v[a] * v[a + 1 :])
+                    weights += w.sum(-1)
+                    sums += (np.where(w > 0, kappa, 0.0) * w).sum(-1)
+                found[name].append(over(sums, weights))
             else:
                 each = evaluate_with(entry.expectation, tables, metrics[name])
                 found[name].append(each.value)
@@ -127,18 +136,6 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
         sign=np.concatenate([[1.0], np.full(len(v), -1.0)]),
         n=np.full(len(p), np.inf),
     )
-
-
-def _light(entry: Coefficient, p: Floats, theta: Floats, v: Floats, distance: Distance) -> Floats:
-    """Mean over the pairs of coders, one coder against all later ones at a time."""
-    sums, weights = np.zeros((2, len(p)))
-    for a in range(len(v) - 1):
-        joint = pair_joint(p[:, None], theta[:, a, None], theta[:, a + 1 :])
-        each = evaluate_with(entry.expectation, from_joint(joint), distance).value
-        w = np.where(np.isnan(each), 0.0, v[a] * v[a + 1 :])
-        weights += w.sum(-1)
-        sums += (np.where(w > 0, each, 0.0) * w).sum(-1)
-    return over(sums, weights)
 
 
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:

@@ -52,7 +52,11 @@ def chance_items(rows: Rows) -> Rows:
     donors = _donors(rows, n_disagreed, rng)
     item, coder = _labeled(rows, None if donors is None else donors[:most], most)
     label = _disagreeing(np.bincount(item, minlength=most), n_disagreed, k, rng)
-    disagreed = _rows(rows, *_in_all_rotations(item, coder, label, turns, k), DISAGREED)
+    # the labels are shifted round, so that all labels are equally frequent
+    turn = np.repeat(np.arange(len(turns)), len(item))
+    item, coder = np.tile(item, len(turns)) + turn * (int(item[-1]) + 1), np.tile(coder, len(turns))
+    label = (np.tile(label, len(turns)) + turns[turn]) % k
+    disagreed = _rows(rows, item, coder, label, DISAGREED)
     return collapse(_joined(agreed, disagreed, disagreed.times))
 
 
@@ -107,19 +111,6 @@ def _disagreeing(size: Ints, n_items: int, k: int, rng: np.random.Generator) -> 
                 label[-1] = 1
         patterns.append(np.concatenate([[0], label]))
     return np.concatenate(patterns).astype(np.int64)
-
-
-def _in_all_rotations(
-    item: Ints, coder: Ints, label: Ints, turns: Ints, k: int
-) -> tuple[Ints, Ints, Ints]:
-    """Shift the labels round, so that all labels are equally frequent."""
-    n = int(item[-1]) + 1
-    turn = np.repeat(np.arange(len(turns)), len(item))
-    return (
-        np.tile(item, len(turns)) + turn * n,
-        np.tile(coder, len(turns)),
-        (np.tile(label, len(turns)) + turns[turn]) % k,
-    )
 
 
 REPLACED = 2.0

@@ -87,14 +87,31 @@ def agreement_table(
     """
     documents = documents_of(corpus)
     parts = parts_of(documents, by)
-    known = _posteriors(documents, by, draws, seed, prob)
+    known: dict[str, PairPosterior] = {}
+    try:
+        found = pair_posterior(documents, draws, seed, prob)
+    except NotApplicable:
+        if draws < 1:
+            raise
+    else:
+        known = {"all texts": found} if by is None else found.by_genre() if by == "genre" else {}
+        if by == "document":
+            known = {name: found.text(name) for name in found.table["document"]}
     rows: list[dict[str, object]] = []
     for part in sorted(parts) if by == "genre" else parts:
         own = parts[part]
         many = {"part": part, "texts": len(own)}
         rows.append(many | _mentions(own))
         if part in known:
-            rows += [many | row for row in _kappas(known[part], by)]
+            overall: list[Any] = list(known[part].overall.itertuples())
+            rows += [
+                many
+                | {"coefficient": SHORT[row.quantity], "value": row.kappa}
+                | {"low": row.low, "high": row.high, "measure": f"{KAPPA}, {row.title}"}
+                | ({"measure": KAPPA} if row.texts == 1 and row.quantity == "these_texts" else {})
+                for row in overall
+                if math.isfinite(row.low) and (by != "document" or row.quantity == "these_texts")
+            ]
         else:
             note = "No text has two mentions that two coders share."
             rows.append(many | {"coefficient": "pair_kappa", "measure": KAPPA, "note": note})
@@ -103,22 +120,6 @@ def agreement_table(
                 rows.append(many | _chain(own, chain, distance, coefficient, draws, seed, prob))
     return pd.DataFrame(rows, columns=list(COLUMNS)).assign(
         note=lambda table: table["note"].fillna("")
-    )
-
-
-def _posteriors(
-    documents: Sequence[Document], by: By | None, draws: int, seed: int, prob: float
-) -> dict[str, PairPosterior]:
-    try:
-        found = pair_posterior(documents, draws, seed, prob)
-    except NotApplicable:
-        if draws < 1:
-            raise
-        return {}
-    if by is None:
-        return {"all texts": found}
-    return (
-        found.by_genre() if by == "genre" else {n: found.text(n) for n in found.table["document"]}
     )
 
 
@@ -135,18 +136,6 @@ def _mentions(documents: Sequence[Document]) -> dict[str, object]:
     note = "" if marked else "There is no pair of coders, or no mention."
     value = 2 * shared / marked if marked else math.nan
     return name | {"value": value, "items": items, "note": note}
-
-
-def _kappas(found: PairPosterior, by: By | None) -> list[dict[str, object]]:
-    rows = []
-    overall: list[Any] = list(found.overall.itertuples())
-    for row in overall:
-        if not math.isfinite(row.low) or (by == "document" and row.quantity != "these_texts"):
-            continue
-        what = "" if row.texts == 1 and row.quantity == "these_texts" else f", {row.title}"
-        name = {"coefficient": SHORT[row.quantity], "measure": KAPPA + what}
-        rows.append(name | {"value": row.kappa, "low": row.low, "high": row.high})
-    return rows
 
 
 def _chain(

@@ -228,31 +228,26 @@ def f_interval(basis: Basis, value: float, prob: float) -> Spread:
         return Spread(math.nan, limits=(value, value), p=p)
     upper = (1 + prob) / 2
     if name.startswith("icc_a"):
+        # ICC(A,1), whose F has estimated degrees of freedom
         coders = n * (float(found.coders) + error / n)
-        limits = _absolute(rows_ms, coders, error, n, k, upper)
+        icc = (rows_ms - error) / (rows_ms + (k - 1) * error + k * (coders - error) / n)
+        a = k * icc / (n * (1 - icc))
+        b = 1 + k * icc * (n - 1) / (n * (1 - icc))
+        parts = (a * coders) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
+        v = (a * coders + b * error) ** 2 / parts
+        beyond, within = special.fdtri(n - 1, v, upper), special.fdtri(v, n - 1, upper)
+        rest = k * coders + (k * n - k - n) * error
+        low = n * (rows_ms - beyond * error) / (beyond * rest + n * rows_ms)
+        high = n * (within * rows_ms - error) / (rest + n * within * rows_ms)
+        limits = float(low), float(high)
     else:
         low = ratio / special.fdtri(df1, df2, upper)
         high = ratio * special.fdtri(df2, df1, upper)
-        limits = tuple(float((f - 1) / (f + k - 1)) for f in (low, high))
+        limits = float((low - 1) / (low + k - 1)), float((high - 1) / (high + k - 1))
     if name.endswith("k"):
-        limits = tuple(k * one / (1 + (k - 1) * one) for one in limits)
-    return Spread(math.nan, limits=(limits[0], limits[1]), p=p)
-
-
-def _absolute(
-    rows: float, coders: float, error: float, n: float, k: int, upper: float
-) -> tuple[float, ...]:
-    """Limits of ICC(A,1), whose F has estimated degrees of freedom."""
-    icc = (rows - error) / (rows + (k - 1) * error + k * (coders - error) / n)
-    a = k * icc / (n * (1 - icc))
-    b = 1 + k * icc * (n - 1) / (n * (1 - icc))
-    parts = (a * coders) ** 2 / (k - 1) + (b * error) ** 2 / ((n - 1) * (k - 1))
-    v = (a * coders + b * error) ** 2 / parts
-    beyond, within = special.fdtri(n - 1, v, upper), special.fdtri(v, n - 1, upper)
-    rest = k * coders + (k * n - k - n) * error
-    low = n * (rows - beyond * error) / (beyond * rest + n * rows)
-    high = n * (within * rows - error) / (rest + n * within * rows)
-    return float(low), float(high)
+        least, most = (k * one / (1 + (k - 1) * one) for one in limits)
+        limits = least, most
+    return Spread(math.nan, limits=limits, p=p)
 
 
 def jackknife(basis: Basis, value: float, prob: float) -> Spread:

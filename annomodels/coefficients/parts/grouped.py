@@ -16,25 +16,22 @@ from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
 from annomodels.coefficients.grouped import Entries, Grouped
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import before, used_items
-from annomodels.coefficients.rows import CONVENTIONS, Rows, label_counts, ranges, restrict
+from annomodels.coefficients.rows import CONVENTIONS, label_counts, ranges, restrict
 from annomodels.coefficients.tables import over
 from annomodels.types import Floats, Ints
-
-
-def beside(rows: Rows) -> tuple[Ints, Ints, Ints]:
-    """Pair annotations with each distinct label of the others on the item, and count these."""
-    _, label, times, starts = label_counts(rows)
-    cell, a = ranges(starts[rows.item], np.diff(starts)[rows.item])
-    others = times[cell] - (label[cell] == rows.label[a])
-    some = others > 0
-    return a[some], label[cell][some], others[some]
 
 
 def against_rest(setup: Setup, by: Literal["coder", "item", "group"]) -> Grouped:
     """Pair labels with the others of their items, and group the pairs; equal items one by one."""
     rows = setup.rows if by == "item" else setup.sample.rows
-    a, second, others = beside(rows)
-    item, first = rows.item[a], rows.label[a]
+    # annotations with each distinct label of the others on the item, and the number of these
+    _, label, times, starts = label_counts(rows)
+    cell, a = ranges(starts[rows.item], np.diff(starts)[rows.item])
+    second, first = label[cell], rows.label[a]
+    others = times[cell] - (second == first)
+    some = others > 0
+    a, first, second, others = a[some], first[some], second[some], others[some]
+    item = rows.item[a]
     r = rows.per_item.astype(float)
     # weight of a pair of labels of each item; 0 for items that do not count
     weight = setup.convention.pair(r) * used_items(rows, setup.request.convention)

@@ -49,11 +49,6 @@ def _span(low: float, high: float) -> str:
     return f"({number(low)} to {number(high)})"
 
 
-def _times(row: Mapping[Any, Any]) -> str:
-    span = f"({row['ratio_low']:.1f} to {row['ratio_high']:.1f})"
-    return f"{row['ratio']:.1f} times what chance would give {span}"
-
-
 def _p(p: float) -> str:
     if p < 0.005:
         return "< .01"
@@ -96,7 +91,8 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
     ]
     return sentences + [
         f"{quoted(row['first'])} against {quoted(row['second'])} is {percent(row['share'], 0)} of "
-        f"the disagreement, {_times(row)}."
+        f"the disagreement, {row['ratio']:.1f} times what chance would give "
+        f"({row['ratio_low']:.1f} to {row['ratio_high']:.1f})."
         for row in sorted(sure, key=lambda row: -row["ratio_low"])[: NAMED - 1]
     ]
 
