@@ -109,7 +109,7 @@ def _results_of_links(facts: Facts) -> str:
     return (
         f"Most probably {one:,} of {counted(facts.data.n_items, 'mention')} have one true reading, "
         f"{several:,} have several, and {none:,} none of those given. Silver links with a "
-        f"probability of at least .5 go from {counted(len(links), 'mention')} to an antecedent; "
+        f"probability of at least 0.5 go from {counted(len(links), 'mention')} to an antecedent; "
         "the mean probability that one more reader makes them is "
         f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
     )

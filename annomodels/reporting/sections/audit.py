@@ -93,7 +93,7 @@ def _figure(found: Estimate) -> Part:
             "The model makes the intervals narrower than those of the audit alone. If it is wrong, "
             "the estimate follows the audit."
             if found.by_design
-            else "The model made cautious allows for how far such models were off on public sets."
+            else "The conservative model allows for the errors of such models on public data sets."
         ),
     )
 
