@@ -253,8 +253,8 @@ def test_measurements_and_means_are_not_read_as_coders(put: Put) -> None:
     assert read(means, format="wide").n_coders == 3
     scales = "".join(f"{n},{n * 5 % 90},{900 + n * 7 % 80},{n % 3}\n" for n in range(30))
     wide = put("item,weight,height,age\n" + scales)
-    assert "on scales of their own" in problem(wide)
-    assert "on scales of their own" in problem(put(scales.replace("\n", ".5\n")))
+    assert "on different scales" in problem(wide)
+    assert "on different scales" in problem(put(scales.replace("\n", ".5\n")))
     halves = "".join(f"{n},{n % 25 / 2},{(n + n % 2) % 25 / 2},{n % 23 / 2}\n" for n in range(60))
     assert read(put("item,ana,ben,cem\n" + halves)).n_coders == 3
 

@@ -249,7 +249,7 @@ _MEASURES = 20  # different numbers beyond which they may measure something
 
 
 def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> list[Problem]:
-    """Report columns of numbers that measure things: on scales of their own, or with fractions."""
+    """Report columns of numbers that measure things: on different scales, or with fractions."""
     filled = {name: [c for c in column if c not in ("", *NO_LABEL)]
               for name, column in cells.items()}  # fmt: skip
     if not all(len(column) >= _FEWEST and all_numbers(column) for column in filled.values()):
@@ -263,7 +263,7 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
     what = ""
     if most[low][1] < most[high][0]:
         ranges = [f"{name!r} {most[name][0]:g} to {most[name][1]:g}" for name in (low, high)]
-        what = f"The columns hold numbers on scales of their own (mostly {' and '.join(ranges)})"
+        what = f"The columns hold numbers on different scales (mostly {' and '.join(ranges)})"
     elif 2 * len(odd) > len(numbers):
         what = f"Most cells hold numbers with fractions, such as {odd[0]:g}"
     what += ": they look like measurements or means, and not like the labels of a coder each."
