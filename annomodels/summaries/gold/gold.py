@@ -96,7 +96,8 @@ def _notes(
         f"Of {w.n:,} labels, {w.gold:,.0f} are expected to be wrong{' by the audit' * w.by_audit}"
         f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.0f}."
         f"{'' if stack else f' {OVERCONFIDENT}'}",
-        f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
+        f"{n:,} of {data.n_items:,} items {'has' if n == 1 else 'have'} a label with "
+        f"probability {limit:g} or more.",
     ]
     if w.n < data.n_items:
         notes.append(f"Known labels used: {data.n_items - w.n:,} of {data.n_items:,} items.")
