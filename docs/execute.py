@@ -120,9 +120,10 @@ def _command(line: str) -> str:
     if done.returncode not in (0, 1, 141):  # 1: a gate failed; 141: head closed the pipe
         raise RuntimeError(f"{line}\n{done.stdout}")
     lines = [part for part in done.stdout.splitlines() if not part.endswith(" ...")]
-    # rows of tables have gaps and stay as they are
+    # rows of tables have gaps and stay as they are; a line below a heading ends with the page
     wrapped = [
-        [part] if re.search(r"\t|\S  ", part) else textwrap.wrap(part, WIDTH) for part in lines
+        [part.rstrip()] if re.search(r"\t|\S  ", part) else textwrap.wrap(part, WIDTH)
+        for part in (re.sub(f"^─{{{WIDTH},}}", "─" * WIDTH, part) for part in lines)
     ]
     return "".join(f"{part}\n" for parts in wrapped for part in parts)
 
