@@ -116,7 +116,7 @@ def test_terms_that_cannot_be_told_apart_are_refused():
         ("years.csv", "no columns about coders"),
         ([{"name": "ana", "years": 1}], "no columns about coders"),
         ({"ana": 3.0}, "no columns about coders"),
-        ({"ana": {}, "ben": {}}, "no column beside the coders"),
+        ({"ana": {}, "ben": {}}, "no column next to the coders"),
         (
             [{"coder": "a", "x": 1, "y": "a"}, {"coder": "a", "x": 1, "y": "b"}],
             r"1 coder with more than one row, which differ in 'y'",
@@ -327,7 +327,7 @@ def ask(fit, folder):
     assert "fit.effects()" in am.report(fit, folder / "page.html").read_text("utf-8")
     from annomodels.reporting.methods import methods
 
-    assert "regressed on what is known of the coder: years" in methods(fit)
+    assert "regressed on columns about the coder: years" in methods(fit)
     assert "coder_effect" in fit.pymc_draws()["posterior"]
     for verb in ("gold", "items", "agreement", "p_next", "prior_sensitivity", "check", "labels"):
         assert getattr(fit, verb)() is not None
