@@ -171,6 +171,7 @@ def of_items(data, log_share, log_emission):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("labels", [2, 3])
 def test_the_density_of_logistic_random_effects_is_the_one_written_out(labels):
@@ -200,6 +201,7 @@ def test_the_density_of_logistic_random_effects_is_the_one_written_out(labels):
     assert found == pytest.approx(expected + of_items(data, share, emission), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 def test_the_density_of_scalar_difficulty_is_the_one_written_out():
     data = simulated()
@@ -228,6 +230,7 @@ def test_the_density_of_scalar_difficulty_is_the_one_written_out():
     assert found == pytest.approx(expected + of_items(data, share, emission), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("labels", [2, 3])
 def test_the_rows_of_logit_normal_coders_are_those_written_out(labels):
