@@ -1,53 +1,121 @@
-"""Old names of fields and methods, which work for one release with a warning."""
+"""Old names of fields, methods, parameters and values, which work for one release."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def renamed(**names: str) -> Callable[[type[T]], type[T]]:
     """Let a class take the old names of its fields and methods; ``names`` has the new ones.
 
-    >>> @renamed(favour="weight")
+    A method that a derived class defines under the old name is called under the new one.
+
+    >>> @renamed(favour="weight", finish="result")
     ... class Made:
     ...     def __init__(self, weight):
     ...         self.weight = weight
+    ...
+    ...     def result(self):
+    ...         return self.weight
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     Made(favour=2).favour
-    2
+    ...     class Doubled(Made):
+    ...         def finish(self):
+    ...             return 2 * super().finish()
+    ...
+    ...     Made(favour=2).favour, Doubled(2).result()
+    (2, 4)
     """
 
     def with_old_names(kind: type[T]) -> type[T]:
-        init = kind.__init__
+        before = vars(kind).get("__init_subclass__")
 
-        @wraps(init)
-        def with_new_names(self: T, *args: Any, **options: Any) -> None:
-            for old in names.keys() & options.keys():
-                _warn(old, names[old])
-                options[names[old]] = options.pop(old)
-            init(self, *args, **options)
+        def of_derived(cls: type[T], /, **options: object) -> None:
+            for old, new in names.items():
+                _take_override(cls, old, new)
+            above: Any = super(kind, cls)
+            (before.__get__(None, cls) if before else above.__init_subclass__)(**options)
 
-        kind.__init__ = with_new_names  # type: ignore[assignment, method-assign]
+        kind.__init__ = takes_old(**names)(kind.__init__)  # type: ignore[method-assign]
+        kind.__init_subclass__ = classmethod(of_derived)  # type: ignore[assignment]
         for old, new in names.items():
-            setattr(kind, old, _forwarded(old, new))
+            setattr(kind, old, _Forwarded(old, new, kind))
         return kind
 
     return with_old_names
 
 
-def _forwarded(old: str, new: str) -> property:
-    def get(self: object) -> object:
-        _warn(old, new)
-        return getattr(self, new)
+def takes_old(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a function take the old names of its parameters; ``names`` has the new ones."""
 
-    return property(get, doc=f"Old name of ``{new}``, for one release.")
+    def with_old_names(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def with_new_names(*args: P.args, **options: P.kwargs) -> T:
+            for old in names.keys() & options.keys():
+                _warn(old, names[old])
+                options[names[old]] = options.pop(old)
+            return function(*args, **options)
+
+        return with_new_names
+
+    return with_old_names
+
+
+def moved(module: dict[str, object], **names: str) -> Callable[[str], object]:
+    """Return the ``__getattr__`` of a module whose values have other names now.
+
+    >>> moved({"__name__": "priors"}, Given="FixedDiagonal")("Taken")
+    Traceback (most recent call last):
+    AttributeError: module 'priors' has no attribute 'Taken'
+    """
+
+    def get(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
+        _warn(name, names[name])
+        return module[names[name]]
+
+    return get
+
+
+class _Forwarded(property):
+    """Old name of an attribute of a class and of those derived from it."""
+
+    def __init__(self, old: str, new: str, owner: type) -> None:
+        def get(self: object) -> object:
+            _warn(old, new)
+            first = next(vars(each)[old] for each in type(self).mro() if old in vars(each))
+            if first is this or new not in vars(owner):
+                return getattr(self, new)
+            # by super(), in an override, which must not be led to itself
+            return vars(owner)[new].__get__(self, type(self))
+
+        this = self
+        super().__init__(get, doc=f"Old name of ``{new}``, for one release.")
+
+
+def _take_override(kind: type, old: str, new: str) -> None:
+    """Let a method of a derived class be called by both names, whichever it is defined under."""
+    own = vars(kind)
+    if old in own and new not in own and _is_method(own[old]):
+        _warn(f"{kind.__name__}.{old}", new)
+        setattr(kind, new, own[old])
+    elif old in own or not _is_method(own.get(new)):
+        return
+    setattr(kind, old, _Forwarded(old, new, kind))
+
+
+def _is_method(value: object) -> bool:
+    return hasattr(value, "__get__") and not isinstance(value, _Forwarded)
 
 
 def _warn(old: str, new: str) -> None:
     text = f"The name {old} goes with the next release: write {new}."
-    warnings.warn(text, DeprecationWarning, stacklevel=3)
+    # shorter than the names of the files: Python 3.13 does not skip a file by its whole name
+    skipped = (__file__.removesuffix("py"), "<frozen abc")
+    warnings.warn(text, DeprecationWarning, skip_file_prefixes=skipped)

@@ -67,7 +67,7 @@ def simulate(
 
 def result_of(model: Answering, drawn: dict[str, Floats]) -> dict[str, Floats]:
     """Variables of the result from those of a chain, both [draw, ...]."""
-    found = model.separated({name: value[None] for name, value in drawn.items()})
+    found = model.result_draws({name: value[None] for name, value in drawn.items()})
     return {name: value[0] for name, value in found.items()}
 
 

@@ -123,7 +123,7 @@ def likely(codes: Encoded, k: int) -> Encoded:
 
 def counts(this: Ready, values: dict[str, Floats], rng: np.random.Generator) -> Floats:
     """Draw items and count how many have each pattern, shape [pattern]."""
-    result = this.model.finish(dict(values))
+    result = this.model.result_values(dict(values))
     found = this.model.states({name: value[None] for name, value in result.items()})
     if found is None:
         share, emission = result["prevalence"], result["confusion"]

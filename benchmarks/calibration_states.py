@@ -73,7 +73,7 @@ def parameters(model: StateModel, k: int, rng: np.random.Generator) -> dict[str,
     for name, alpha in model.alphas(CODERS, k).items():
         flat = np.reshape(alpha, (-1, alpha.shape[-1]))
         values[name] = np.stack([rng.dirichlet(a) for a in flat]).reshape(alpha.shape)
-    return model.finish({name: np.asarray(v, dtype=float) for name, v in values.items()})
+    return model.result_values({name: np.asarray(v, dtype=float) for name, v in values.items()})
 
 
 def simulate(model: StateModel, k: int, rng: np.random.Generator) -> Made:

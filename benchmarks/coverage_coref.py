@@ -24,7 +24,7 @@ from annomodels.coref.alphas import chance_corrected_draws, pieces, together
 from annomodels.coref.building import document
 from annomodels.coref.conditions import condition_named, labels_of
 from annomodels.coref.posteriors import (
-    PairPosterior,
+    centred,
     kappas,
     over_texts,
     spread_factor,
@@ -252,9 +252,9 @@ def these(cell: Cell, texts: int, samples: int, seed: int) -> tuple[Codes, Codes
         pairs = [copied(rng, cell, one) for one in truths]
         own = np.array([kappa(pair) for pair in pairs])
         draws = np.stack([drawn(rng, pair, 200)[0] for pair in pairs])
-        made = PairPosterior((), (), own, draws, draws[0], draws[0], 0)
-        found += missed(np.quantile(made.these_texts, EDGES), float(true))
         mean = draws.mean(0)
+        made = centred(mean, float(own.mean()), texts)
+        found += missed(np.quantile(made, EDGES), float(true))
         moved += missed(np.quantile(mean - mean.mean() + own.mean(), EDGES), float(true))
     return found / samples, moved / samples
 

@@ -171,7 +171,7 @@ def test_a_frame_comes_back_as_it_went_in() -> None:
     ("rows", "note"),
     [
         ([("t", "a", "x"), ("u", "a", "y")], "only one coder"),
-        ([("t", "a", "x"), ("u", "b", "y")], "No item was labelled by two"),
+        ([("t", "a", "x"), ("u", "b", "y")], "No item was labeled by two"),
         ([("t", "a", "x"), ("t", "b", "y"), ("u", "c", "x"), ("u", "d", "y")], "2 groups"),
         ([("t", "a", "x"), ("t", "b", "x")], "same label"),
     ],
@@ -189,8 +189,8 @@ def test_gold_against_the_crowd_and_of_one_class_is_said() -> None:
 
     assert notes({i: "xy"[i % 2] for i in range(6)}) == ""
     against = notes({i: "yx"[i % 2] for i in range(5)})
-    assert "The known gold of 5 of 5 items contradicts most of their labels" in against
-    assert "The known gold of all 3 items is 'x'" in notes({0: "x", 2: "x", 4: "x"})
+    assert "5 of 5 known labels contradict most labels of their items" in against
+    assert "All 3 known labels are 'x'" in notes({0: "x", 2: "x", 4: "x"})
     assert notes({0: "y"}) == ""
 
 

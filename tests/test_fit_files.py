@@ -15,11 +15,13 @@ from typing import Any
 
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 
 import annomodels as am
+from annomodels.errors import AnnotationError
 from annomodels.fitting.load import require_plain
-from annomodels.fitting.saving import MARK, SEAL, digest_of
+from annomodels.fitting.saving import MARK, SEAL, digest_of, write_tree
 
 SECRET = "root:x:0:0:not of this fit" * 40
 
@@ -44,6 +46,31 @@ def resealed(path: Path) -> None:
         seal = MARK + digest_of(file, size)
         file.seek(0, io.SEEK_END)
         file.write(seal)
+
+
+def test_a_fit_of_an_earlier_version_is_read_under_the_names_of_this_one(files, tmp_path) -> None:
+    now = am.load(files["stack"])
+    tree = now.tree.copy()
+    tree["stack"].dataset = tree["stack"].to_dataset().rename(held_out_weight="foretold")
+    described = tree.attrs["model"].replace("log_prior_weight", "favour")
+    tree.attrs["model"] = described.replace("lapse_rate", "strays")
+    assert tree.attrs["model"] != now.tree.attrs["model"]
+    write_tree(tree, tmp_path / "old.nc")
+    old = am.load(tmp_path / "old.nc")
+    assert old.model == now.model
+    pd.testing.assert_frame_equal(old.gold().table, now.gold().table)
+
+
+def test_a_fit_of_another_version_that_is_not_read_names_the_version(files, tmp_path) -> None:
+    tree = am.load(files["stack"]).tree.copy()
+    tree["stack"].dataset = tree["stack"].to_dataset().rename(weight="heft")
+    tree.attrs["annomodels"] = "0.0.7"
+    write_tree(tree, tmp_path / "old.nc")
+    with pytest.raises(
+        AnnotationError, match=r"Version 0\.0\.7 of annomodels wrote this fit"
+    ) as told:
+        am.load(tmp_path / "old.nc")
+    assert "Fit the labels again" in told.value.problems[0].remedy
 
 
 def replaced(file: h5py.File, name: str, values: Any) -> None:
@@ -174,12 +201,18 @@ def test_files_without_a_seal_are_refused(files, tmp_path):
         am.load(path)
 
 
-def test_others_can_read_a_sealed_file(files):
+@pytest.mark.parametrize("name", ["hierarchical", "stack"])
+def test_others_read_what_is_read_here(name, files):
     import xarray as xr
 
-    tree = xr.open_datatree(files["stack"], engine="h5netcdf")
-    assert tree["truth"]["p_truth"].shape == (12, 3)
-    tree.close()
+    here = am.load(files[name]).tree
+    with xr.open_datatree(files[name], engine="h5netcdf") as tree:
+        assert here.groups == tree.groups
+        for group in tree.subtree:
+            own, read = (each[group.path].to_dataset(inherit=False) for each in (here, tree))
+            xr.testing.assert_identical(own, read)
+            assert {n: v.dtype for n, v in own.items()} == {n: v.dtype for n, v in read.items()}
+            assert set(own.coords) == set(read.coords)
 
 
 def garbled(whole: bytes, rng: np.random.Generator) -> bytes:

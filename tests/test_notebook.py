@@ -31,17 +31,13 @@ TABLES = (
     *("am.agreement(grades)", "am.breakdown(crowd, 'label', draws=20)", "am.diagnose(grades)"),
     *("am.compare([fit, fit])", "am.audit(fit, size=20)", "am.estimate(fit, truths)"),
     *("links.mentions()", "coref.agreement_table(texts)", "am.advise(grades)"),
+    *("coref.pair_posterior(texts, 100)", "coref.pair_agreement(texts)"),
     "am.design(items=[20], labels_per_item=[2], replications=2)",
 )
 TEXTS = (
     *("crowd", "fit", "numbers", "links", "fit.check()", "fit.plot", "fit.wrong_labels()"),
-    *(
-        "am.agreement(grades)['alpha']",
-        "coref.pair_posterior(texts, 100)",
-        "texts[0]",
-        "coref.pairs(texts)",
-    ),
-    *("am.simulate(items=10, coders=5)", "coref.pair_agreement(texts)"),
+    *("am.agreement(grades)['alpha']", "texts[0]", "coref.pairs(texts)"),
+    "am.simulate(items=10, coders=5)",
     *("am.models.Stack()", "am.models.MentionPairs()", "am.priors.Beta(8, 4)"),
 )
 

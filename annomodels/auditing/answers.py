@@ -138,7 +138,7 @@ def _of_draw(fit: Fit, design: Design, codes: Ints, drawn: Bools) -> list[str]:
     if judged.any() and not judged.all():
         at = int(np.flatnonzero(judged == 0)[0])
         what = f"Round {at + 1} of the audit is empty: 0 of {len(design.rounds[at])} judged."
-        anew = Verb("without earlier=", "with annomodels audit --afresh")
+        anew = Verb("without earlier=", "with annomodels audit --start-over")
         remedy = f"Give its answers too, or draw new items {anew}."
         raise AnnotationError(Problem(what, "audit", remedy))
     missing = [fit.data.items[n] for n in np.setdiff1d(design.items(fit), codes)]

@@ -344,8 +344,8 @@ def _strata(fit: Fit, design: Design | None, answered: Answers, alike: bool) -> 
 
 def _chosen() -> str:
     return (
-        "How the judged items were chosen is not known, so they say nothing about the others: the "
-        "intervals rest on the model and its errors on public data sets. Draw items with "
-        f"{Verb('am.audit', 'annomodels audit')}; or say {Option('drawn', 'random')} if all items "
+        "How the judged items were chosen is not known, so they show nothing about the others. "
+        "The intervals rest on the model and its errors on public data sets. Draw items with "
+        f"{Verb('am.audit', 'annomodels audit')}, or use {Option('drawn', 'random')} if all items "
         f"had the same chance, or {Option('weights')} if chances differed."
     )

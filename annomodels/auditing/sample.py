@@ -160,7 +160,7 @@ def audit(
             what = "The earlier rounds were drawn from another fit of these data."
             remedy = (
                 "Draw from the fit that they were drawn from, or begin again "
-                f"{Verb('without earlier=', 'with annomodels audit --afresh')}."
+                f"{Verb('without earlier=', 'with annomodels audit --start-over')}."
             )
             raise AnnotationError(Problem(what, "earlier", remedy))
     part, had = open_items(fit, design.among), design.items(fit)
@@ -170,7 +170,7 @@ def audit(
         raise AnnotationError(Problem(what, remedy="Estimate from the judged items."))
     if size is not None and size > room:
         what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn."
-        raise AnnotationError(Problem(what, remedy=f"Ask for {room:,} at most."))
+        raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
     forecast = forecast_widths(p, part, fit.model.calibration_prior)
     wanted = size or DEFAULT_SIZE
     if width is not None:

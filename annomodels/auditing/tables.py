@@ -284,8 +284,8 @@ class Tables:
         )
         return [
             *([against] if names else []),
-            f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong; by "
-            f"P(truth) {said} were to be expected.",
+            f"Of {n:,} audited gold labels {wrong:,} {'is' if wrong == 1 else 'are'} wrong "
+            f"(expected by P(truth): {said}).",
         ]
 
 

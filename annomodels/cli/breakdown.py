@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note, say
-from annomodels.cli.tables import cell, emit, emit_text, form_of, note_writer, to_json
+from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable
@@ -23,19 +23,6 @@ if TYPE_CHECKING:
 
 BY = ("document", "group", "label", "item", "coder", "pair")
 DEFAULT = ("percent", "alpha")
-
-VALUE = COLUMNS["value"].called(digits=3)
-_COMMON = columns(VALUE, "observed expected n")
-_SPECIFIC = COLUMNS["specific"].called(interval=("specific_low", "specific_high"))
-SHORT: dict[str, tuple[Column, ...]] = {
-    "document": columns(*_COMMON, "coders note"),
-    "group": columns(*_COMMON, "coders note"),
-    "label": columns(VALUE, _SPECIFIC, "n share observed expected"),
-    "item": columns("n", VALUE.called(interval=None), "share influence further"),
-    "coder": columns("n", VALUE, "without difference", Column("p_better_without"), "note"),
-    "pair": columns(*_COMMON, "note"),
-}
-"""Columns that a drawn table shows, after those that name the part and the coefficient."""
 
 MOST_DRAWN = 12
 
@@ -59,8 +46,8 @@ def parts_table(
     names: Sequence[str],
     positive: str | None,
     progress: Progress,
-) -> pd.DataFrame:
-    """Break coefficients down and put the tables one below the other."""
+) -> tuple[pd.DataFrame, tuple[Column, ...]]:
+    """Break coefficients down, put the tables one below the other, and name the main columns."""
     import pandas as pd
 
     from annomodels.coefficients.catalogue import COEFFICIENTS
@@ -78,12 +65,14 @@ def parts_table(
         table.insert(place, "coefficient", name)
         table.insert(place + 1, "title", COEFFICIENTS[name].title)
         tables.append(table)
-        for row in found.overall.to_dict("records"):
-            _say_overall(COEFFICIENTS[name].title, row)
+        for row in found.overall.itertuples():
+            value = COLUMNS["value"].called(digits=3).cell(row).whole
+            note(f"{COEFFICIENTS[name].title}, {row.what}: {value.replace('–', 'undefined')}")
         said |= dict.fromkeys(found.notes)
     for text in said:
         note(f"note: {text}")
-    return pd.concat(tables, ignore_index=True)
+    part = " ".join(tables[0].columns[: place + 1])
+    return pd.concat(tables, ignore_index=True), columns(part, *found.columns[place:])
 
 
 def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdown:
@@ -98,14 +87,6 @@ def _one(data: Annotations, by: str, name: str, positive: str | None) -> Breakdo
         return breakdown(data, kind, name, **options)  # type: ignore[arg-type]
     except NotApplicable as error:
         raise click.UsageError(f"--by {by}: {error}") from None
-
-
-def _say_overall(title: str, row: Mapping[Hashable, object]) -> None:
-    """Print the values for all parts together."""
-    low, high = cell(row["low"], 3), cell(row["high"], 3)
-    span = f" [{low}, {high}]" if low else ""
-    value = cell(row["value"], 3) or "undefined"
-    note(f"{title}, {row['what']}: {value}{span}")
 
 
 def show_diagnosis(data: Annotations, name: str, writing: Writing) -> pd.DataFrame:

@@ -134,7 +134,7 @@ def say(documents: Sequence[Document]) -> None:
         more = f" The same, with other numbers, of {counted(len(texts) - 1, 'more text')}."
         note(f"note: {texts[0]}{more if len(texts) > 1 else ''}")
     if len(alike) > 8:
-        note(f"note: {len(alike) - 8:,} more of other kinds.")
+        note(f"note: {counted(len(alike) - 8, 'more note')} of other kinds.")
 
 
 def write_folder(
@@ -157,7 +157,7 @@ def write_folder(
         posterior = found.posterior
         tables = {
             "agreement.csv": table,
-            "texts.csv": table.iloc[:0] if posterior is None else posterior.table(),
+            "texts.csv": table.iloc[:0] if posterior is None else posterior.table,
             "places.csv": found.places,
             "coders.csv": found.coders,
             "unaligned.csv": _unaligned(found.documents),

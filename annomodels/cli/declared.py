@@ -64,8 +64,8 @@ SHARED: dict[str, Option] = {
         "True labels to use: decisions.csv of an earlier report, or a table (item,truth).",
         metavar="FILE",
     ),
-    "anonymise": option(
-        "--anonymise", "Leave the names of coders out of all outputs.", bool, section="writing"
+    "anonymize": option(
+        "--anonymize", "Leave the names of coders out of all outputs.", bool, section="writing"
     ),
     "spreadsheet": option(
         "--spreadsheet",

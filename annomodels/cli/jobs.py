@@ -148,7 +148,7 @@ def one_question(
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     """Fit, without the names of coders if they are to be left out."""
-    if not job.anonymise:
+    if not job.anonymize:
         return fit_data(labels, job.sampling, current().command, outputs=True)
     # the command may hold the name of a file of a person
     names = new_names(labels)
@@ -241,7 +241,7 @@ def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
     outcomes, left_out = done_each(found, done, "could be analyzed")
     file = REPORT if not job.no_report else "gold.csv"
     rows = [row_of(name, f"{places[name]}/{file}", one.fit) for name, one in outcomes.items()]
-    source = "" if job.anonymise else Path(job.data).name
+    source = "" if job.anonymize else Path(job.data).name
     finished = list(outcomes.values())
     return _overall(Path(output), finished, rows, left_out, source), finished, left_out
 

@@ -20,7 +20,7 @@ import click
 
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
-from annomodels.cli.session import Session, spell, warn
+from annomodels.cli.session import Session, note, spell, warn
 from annomodels.cli.wrapping import size, wrapped
 from annomodels.errors import printable, spelled_by
 
@@ -49,6 +49,9 @@ COMMANDS: dict[str, str] = {
     "doctor": "Check the installation.",
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
+
+# old names of options, which work for one release
+RENAMED = {"--anonymise": "--anonymize", "--afresh": "--start-over"}
 
 LONGEST_CHOICE = 30  # signs of a list of choices that stands beside its option
 
@@ -180,8 +183,10 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse, and say where options stand when one stands before the command."""
+        for old in RENAMED.keys() & set(args):
+            note(f"note: {old} goes with the next release: write {RENAMED[old]}.")
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [RENAMED.get(word, word) for word in args])
         except click.NoSuchOption as error:
             text = f"{error.format_message()} Put options after the command."
             raise click.UsageError(text, ctx) from error

@@ -79,7 +79,7 @@ class Job:
     body: str | None = None
     show: tuple[str, ...] = ()
     decisions: str | None = None
-    anonymise: bool = False
+    anonymize: bool = False
     spreadsheet: bool = False
     no_report: bool = False
     methods: bool = True

@@ -89,7 +89,7 @@ def _problems_of_new(folder: Path) -> list[Problem]:
 def _not_writable(folder: Path) -> list[Problem]:
     if os.access(folder, os.W_OK | os.X_OK):
         return []
-    return [Problem("You may not write to the output folder.", str(folder), _OTHER)]
+    return [Problem("You have no permission to write to the output folder.", str(folder), _OTHER)]
 
 
 def _dangling(path: Path) -> Problem:
@@ -180,7 +180,7 @@ def _taken(beside: Path, folder: Path) -> IO[bytes]:
         beside.mkdir(mode=0o700, exist_ok=True)
         path = beside / LOCK
         if beside.is_symlink() or (any(beside.iterdir()) and not path.is_file()):
-            what = "A folder of the name that outputs are prepared in is there already."
+            what = "The folder for unfinished outputs exists already."
             raise CannotWrite([Problem(what, str(beside), "Remove it.")])
         with suppress(FileNotFoundError):  # its process ended and removed it
             lock = path.open("wb")

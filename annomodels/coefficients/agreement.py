@@ -9,7 +9,6 @@ from typing import Literal, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values
 from annomodels.coefficients.reasons import (
@@ -177,7 +176,13 @@ def agreement(
     if margins is not None:
         data, shares = label_margins(data, margins)
     chances = None if chance is None else item_chances(data, chance)
-    undefined = _number(undefined)
+    given: object = undefined
+    if not isinstance(given, (int, float)):
+        hint = ' The rules of "label-given" are about groups of items.'
+        raise NotApplicable(
+            f"undefined={undefined!r} is not a number. Give one, for instance 0."
+            f"{hint if given == 'label-given' else ''}"
+        )
     requests = make_requests(data, name, distance, missing, shares, chances)
     rows = prepare(data, duplicates, by_group(data, resample))
     reasons = [r.reason or before(r.coefficient, rows, r.convention) for r in requests]
@@ -198,36 +203,18 @@ def agreement(
     values = draw_values(sample, [requests[n] for n in drawn], draws, valid_seed(seed))
     by_request = dict(zip(drawn, values, strict=True))
     notes = data_notes(data, rows, sample, requests, duplicates, bool(by_request) and draws > 0)
-    notes += _of_margins(data, requests)
+    used = [r.coefficient.name for r in requests if r.margins is not None]
+    if used and shares is not None:
+        named = list(zip(data.labels, shares, strict=True))
+        said = ", ".join(f"{label_text(label)} {percent(p, 1)}" for label, p in named[:SHOWN])
+        more = ", ..." if data.n_labels > SHOWN else ""
+        names = ", ".join(used)
+        notes += (f"Expected agreement of {names} from the margins given: {said}{more}.",)
     results = []
     for n, request in enumerate(requests):
         basis, found = Basis(data, rows, sample, request, draws, seed), points.get(n)
         results.append(_result(basis, reasons[n], found, by_request.get(n), undefined, notes))
     return results[0] if single else AgreementPanel(tuple(results), notes)
-
-
-def _of_margins(data: Annotations, requests: list[Request]) -> tuple[str, ...]:
-    """Name the coefficients that used the given distribution of labels."""
-    used = [r for r in requests if r.margins is not None]
-    if not used or used[0].margins is None:
-        return ()
-    names = ", ".join(r.coefficient.name for r in used)
-    pairs = zip(data.labels, used[0].margins, strict=True)
-    shares = ", ".join(
-        f"{label_text(label)} {percent(share, 1)}" for label, share in list(pairs)[:SHOWN]
-    )
-    more = ", ..." if data.n_labels > SHOWN else ""
-    return (f"Expected agreement of {names} from the margins given: {shares}{more}.",)
-
-
-def _number(undefined: object) -> float:
-    """Check the value for what is undefined."""
-    if isinstance(undefined, (int, float)):
-        return float(undefined)
-    hint = ""
-    if undefined == "label-given":
-        hint = ' The rules of "label-given" are about groups of items.'
-    raise NotApplicable(f"undefined={undefined!r} is not a number. Give one, for instance 0.{hint}")
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:
@@ -250,10 +237,8 @@ def _result(
 ) -> Agreement:
     """Put a result together; without `point` the coefficient does not apply."""
     request, rows = basis.request, basis.rows
-    entry, distance = request.coefficient, request.distance.name
-    d_o, d_e = (math.nan, math.nan) if point is None else (float(x) for x in point[1:])
-    nominal = distance == "nominal"
-    value = math.nan if point is None else float(point.value)
+    entry, nominal = request.coefficient, request.nominal
+    value, d_o, d_e = map(float, point or np.full(3, np.nan))
     used = used_items(rows, request.convention)
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     lost = 0.0 if draws is None or not len(draws) else float(np.isnan(draws).mean())
@@ -264,8 +249,8 @@ def _result(
     parts = note, partial, request.note, unknown
     return Agreement(
         name=entry.name,
-        title=entry.title if nominal or entry.numeric else f"{entry.title}, {distance}",
-        value=undefined if math.isnan(value) else value,
+        title=request.title,
+        value=float(undefined) if math.isnan(value) else value,
         observed=1 - d_o if nominal else d_o,
         expected=1 - d_e if nominal else d_e,
         kind="agreement" if nominal else "disagreement",
@@ -275,7 +260,7 @@ def _result(
         convention="complete" if complete else request.convention,
         note=" ".join(filter(None, parts)),
         reason=reason,
-        distance=distance,
+        distance=request.distance.name,
         draws=draws if draws is not None and len(draws) else None,
         notes=notes,
         basis=basis,

@@ -87,12 +87,10 @@ def find(name: str) -> Coefficient:
 
 def panel_names(scale: str) -> tuple[str, ...]:
     """Coefficients that a panel shows for labels of a scale."""
-    names: tuple[str, ...]
-    names = ("percent", "s", "pi", "k", "kappa", "multi_kappa", "alpha", "ac1")
-    if scale == "nominal":
-        return names
-    names = (*names, "weighted_kappa", "alpha_kappa", "ac2")
-    return names if scale == "ordinal" else (*names, "icc_1", "icc_a1", "icc_c1")
+    nominal = "percent s pi k kappa multi_kappa alpha ac1"
+    ordered = f"{nominal} weighted_kappa alpha_kappa ac2"
+    chosen = {"nominal": nominal, "ordinal": ordered}
+    return tuple(chosen.get(scale, f"{ordered} icc_1 icc_a1 icc_c1").split())
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +105,18 @@ class Request:
     chance: Floats | None = None  # chance level of each item of the data [item]
     reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
     note: str = ""  # what a reader should know about the choice of the coefficient
+
+    @property
+    def nominal(self) -> bool:
+        """True if labels are the same or not, and nothing between."""
+        return self.distance.name == "nominal"
+
+    @property
+    def title(self) -> str:
+        """Name of the coefficient in print, with its distance."""
+        entry = self.coefficient
+        plain = self.nominal or entry.numeric
+        return entry.title if plain else f"{entry.title}, {self.distance.name}"
 
 
 def table() -> pd.DataFrame:
@@ -136,23 +146,23 @@ def table() -> pd.DataFrame:
     >>> listed.loc["kappa", ["coders", "distance", "analytic"]].tolist()
     ['2', 'nominal', 'fleiss_cohen_everitt, gwet, gwet_table']
     """
-    return pd.DataFrame([_row(entry) for entry in COEFFICIENTS.values()])
-
-
-def _row(entry: Coefficient) -> dict[str, object]:
-    return {
-        "coefficient": entry.name,
-        "title": entry.title,
-        "coders": "2" if entry.two_coders_only else "2 or more",
-        "labels": "numbers" if entry.numeric else "two" if entry.two_labels_only else "any",
-        "distance": "interval" if entry.numeric else "any" if entry.weighted else "nominal",
-        "missing": ", ".join(entry.missing),
-        "margins": entry.margins,
-        "chance": entry.chance,
-        "draws": True,
-        "model": entry.implied,
-        "analytic": ", ".join(entry.analytic),
-        "aliases": ", ".join(entry.aliases),
-        "citation": entry.citation,
-        "doi": entry.doi,
-    }
+    rows = [
+        {
+            "coefficient": entry.name,
+            "title": entry.title,
+            "coders": "2" if entry.two_coders_only else "2 or more",
+            "labels": "numbers" if entry.numeric else "two" if entry.two_labels_only else "any",
+            "distance": "interval" if entry.numeric else "any" if entry.weighted else "nominal",
+            "missing": ", ".join(entry.missing),
+            "margins": entry.margins,
+            "chance": entry.chance,
+            "draws": True,
+            "model": entry.implied,
+            "analytic": ", ".join(entry.analytic),
+            "aliases": ", ".join(entry.aliases),
+            "citation": entry.citation,
+            "doi": entry.doi,
+        }
+        for entry in COEFFICIENTS.values()
+    ]
+    return pd.DataFrame(rows)

@@ -10,7 +10,6 @@ from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.coefficients.entries import UNITIZING
 from annomodels.coefficients.result import Agreement
@@ -534,9 +533,17 @@ def alpha_u(
     layers = [layer(units, code) for code in codes]
     used = units.active.sum(1) >= 2
     n_texts = int(used.sum())
-    reason, note = _reason(units, layers, n_texts)
+    reason = note = ""
     value = d_o = d_e = math.nan
-    if not reason:
+    if units.n_coders < 2:
+        few = "only one coder" if units.n_coders else "no coder"
+        reason, note = "one_coder", f"There is {few}. Name all of them with coders=."
+    elif not n_texts:
+        reason, note = "no_overlap", "No text was worked on by two coders."
+    elif not any(len(one.unit_length) for one in layers):
+        note = "Nobody marked a unit in a text that two coders worked on."
+        reason = "no_variation"
+    else:
         d_o, d_e = (float(x) for x in _sums(layers, np.ones(units.n_texts)))
         if d_e > 0:
             value = 1 - d_o / d_e
@@ -546,7 +553,10 @@ def alpha_u(
     if not reason and n_texts < 2:
         reason, note = "too_few_items", "One text says nothing about others: no interval."
     elif not reason and draws:
-        drawn = _draw(layers, used, draws, seed)
+        # random weights of the texts (Rubin 1981)
+        weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
+        weights *= n_texts / weights.sum(-1, keepdims=True)
+        drawn = 1 - over(*_sums(layers, weights))
         few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
         notes.append(f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}")
     if any((x != np.round(x)).any() for x in (units.start, units.end)):
@@ -574,28 +584,8 @@ def alpha_u(
     )
 
 
-def _reason(units: Units, layers: list[Layer], n_texts: int) -> tuple[str, str]:
-    """Return the reason for a missing value, as a code and a sentence."""
-    if units.n_coders < 2:
-        few = "only one coder" if units.n_coders else "no coder"
-        return "one_coder", f"There is {few}. Name all of them with coders=."
-    if not n_texts:
-        return "no_overlap", "No text was worked on by two coders."
-    if not any(len(one.unit_length) for one in layers):
-        return "no_variation", "Nobody marked a unit in a text that two coders worked on."
-    return "", ""
-
-
 def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
     """Observed and expected disagreement, mean over the labels."""
     found = [one.disagreement(weights) for one in layers]
     observed, expected = (np.asarray(sum(column)) for column in zip(*found, strict=True))
     return observed / len(layers), expected / len(layers)
-
-
-def _draw(layers: list[Layer], used: NDArray[np.bool_], draws: int, seed: int) -> Floats:
-    """Draws of alpha under random weights of the texts (Rubin 1981)."""
-    weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
-    weights *= used.sum() / weights.sum(-1, keepdims=True)
-    observed, expected = _sums(layers, weights)
-    return 1 - over(observed, expected)

@@ -213,7 +213,9 @@ def make_distance(
     if not isinstance(distance, str):
         if callable(distance):
             name = getattr(distance, "__name__", "custom")
-            return _table(name, _call(distance, labels), labels)
+            _few(labels)
+            found = [[number_or_nan(distance(a, b)) for b in labels] for a in labels]
+            return _table(name, np.array(found), labels)
         return _table("custom", np.asarray(distance, dtype=float), labels)
     plain = plain_name_of(distance).removesuffix("_weights").removesuffix("_distance")
     distance = OTHER_NAMES.get(plain, plain)
@@ -225,21 +227,16 @@ def make_distance(
     if distance == "nominal":
         return Nominal()
     if distance in SET_DISTANCES:
-        return _sets(distance, labels)
+        if wrong := [repr(label) for label in labels if not isinstance(label, Set)]:
+            raise NotApplicable(
+                f"The distance {distance!r} needs labels that are sets, but these are not sets: "
+                f"{', '.join(wrong[:5])}. Give each label as a frozenset."
+            )
+        _few(labels)
+        table = set_table(distance, cast("Sequence[Set[Any]]", labels))
+        return _table(distance, table, labels)
     x = np.full(len(labels), np.nan) if values is None else np.asarray(values, dtype=float)
     return numeric_distance(distance, x, [str(label) for label in labels], ordered)
-
-
-def _sets(name: str, labels: Sequence[Hashable]) -> Distance:
-    """Distance between sets."""
-    wrong = [repr(label) for label in labels if not isinstance(label, Set)]
-    if wrong:
-        raise NotApplicable(
-            f"The distance {name!r} needs labels that are sets, but these are not sets: "
-            f"{', '.join(wrong[:5])}. Give each label as a frozenset."
-        )
-    _few(labels)
-    return _table(name, set_table(name, cast("Sequence[Set[Any]]", labels)), labels)
 
 
 def _few(labels: Sequence[Hashable]) -> None:
@@ -249,12 +246,6 @@ def _few(labels: Sequence[Hashable]) -> None:
             f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
             f"labels are too many (at most {MANY_LABELS:,}). Use a numeric distance."
         )
-
-
-def _call(function: Callable[[Any, Any], Any], labels: Sequence[Hashable]) -> Floats:
-    """Table of a function of two labels."""
-    _few(labels)
-    return np.array([[number_or_nan(function(a, b)) for b in labels] for a in labels])
 
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
@@ -317,7 +308,6 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
             f"Give them in their order: {Option('labels', ['low', 'mid', 'high'])}."
         )
     n = len(x)
-    ranks = np.arange(n, dtype=float)
     if name == "ordinal":
         if numeric and (np.diff(x) <= 0).any():
             raise NotApplicable(
@@ -327,34 +317,30 @@ def numeric_distance(name: str, x: Floats, labels: Sequence[str], ordered: bool)
         return Ordinal()
     if name == "interval":
         return Squared(name, x)
-    if name == "ratio":
-        if (x < 0).any():
-            raise NotApplicable(
-                "The distance 'ratio' needs labels that are not negative. Use interval."
-            )
-        return Computed(name, partial(_relative, x), n)
-    if name == "gwet_ordinal":
-        return Computed(name, partial(_gwet_ordinal, n), n)
+    if name == "ratio" and (x < 0).any():
+        raise NotApplicable(
+            "The distance 'ratio' needs labels that are not negative. Use interval."
+        )
     if name.startswith("rank_") or not numeric:
-        x = ranks
-    if name in ("circular", "bipolar"):
-        return Computed(name, partial({"circular": _circular, "bipolar": _bipolar}[name], x), n)
-    x = x / (np.ptp(x) or 1.0)
-    if name.endswith("quadratic"):
-        return Squared(name, x)
-    return Computed(name, partial(_power, x, 0.5 if name == "radical" else 1.0), n)
+        x = np.arange(n, dtype=float)
+    if name not in BETWEEN:
+        x = x / (np.ptp(x) or 1.0)
+        if name.endswith("quadratic"):
+            return Squared(name, x)
+        return Computed(name, partial(_power, x, 0.5 if name == "radical" else 1.0), n)
+    return Computed(name, partial(BETWEEN[name], x), n)
 
 
-def _relative(x: Floats, k: Ints, m: Ints) -> Floats:
+def _ratio(x: Floats, k: Ints, m: Ints) -> Floats:
     """Squared relative difference; 0 where both are 0."""
     total = x[k] + x[m]
     return np.asarray(((x[k] - x[m]) / np.where(total == 0, 1.0, total)) ** 2)
 
 
-def _gwet_ordinal(n: int, k: Ints, m: Ints) -> Floats:
+def _gwet_ordinal(x: Floats, k: Ints, m: Ints) -> Floats:
     """Pairs of labels from k to m, as a share of all pairs."""
     apart = np.abs(k - m)
-    return np.asarray(apart * (apart + 1) / max(n * (n - 1), 1), dtype=float)
+    return np.asarray(apart * (apart + 1) / max(len(x) * (len(x) - 1), 1), dtype=float)
 
 
 def _power(x: Floats, power: float, k: Ints, m: Ints) -> Floats:
@@ -371,3 +357,11 @@ def _bipolar(x: Floats, k: Ints, m: Ints) -> Floats:
     low, high = x.min(), x.max()
     scale = (x[k] + x[m] - 2 * low) * (2 * high - x[k] - x[m])
     return np.asarray((x[k] - x[m]) ** 2 / np.where(scale > 0, scale, 1.0))
+
+
+BETWEEN = {
+    "ratio": _ratio,
+    "gwet_ordinal": _gwet_ordinal,
+    "circular": _circular,
+    "bipolar": _bipolar,
+}

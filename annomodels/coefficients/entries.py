@@ -23,7 +23,7 @@ class Coefficient:
 
     name: str  # its name in tables and calls
     title: str  # what to print
-    aliases: tuple[str, ...]  # other names a user may type, in lower case with single underscores
+    others: str  # other names a user may type, in lower case with single underscores
     # how the expected disagreement is found, a key of :data:`~.formulas.EXPECTED` or
     # :data:`~.formulas.STATISTICS`; None for observed agreement
     expectation: str | None
@@ -51,6 +51,11 @@ class Coefficient:
     # its statistic in ``evaluation`` if tables of label pairs do not suffice
     own: str = ""
 
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names, one by one."""
+        return tuple(self.others.split())
+
 
 _AP = ("Artstein & Poesio 2008", "10.1162/coli.07-034-R2")
 _COHEN = ("Cohen 1960", "10.1177/001316446002000104")
@@ -61,112 +66,95 @@ _BY_GWET = ("gwet", "gwet_table")
 _PAIRS = ("pairwise", "listwise")
 
 
-def _names(text: str) -> tuple[str, ...]:
-    """Split a list of names."""
-    return tuple(text.split())
-
-
 _CORE = (
     Coefficient(
         "percent", "Observed agreement",
-        _names(
-            "observed observed_agreement percent_agreement raw a_o ao p_o agreement agree "
-            "percentage percentage_agreement raw_agreement avg_ao pa pa2 pa_coeff "
-            "simple_agreement po"),
+        "observed observed_agreement percent_agreement raw a_o ao p_o agreement agree "
+        "percentage percentage_agreement raw_agreement avg_ao pa pa2 pa_coeff "
+        "simple_agreement po",
         None, *_AP, weighted=True, analytic=_BY_GWET,
     ),
     Coefficient(
         "s", "Bennett's S",
-        _names(
-            "bennett bennett_s brennan_prediger bp randolph randolph_kappa free_marginal "
-            "free_marginal_kappa pabak kappa_n bp2 bp_coeff brennan_prediger_kappa g_index "
-            "uniform_kappa prevalence_adjusted_bias_adjusted_kappa multirater_free_kappa"),
+        "bennett bennett_s brennan_prediger bp randolph randolph_kappa free_marginal "
+        "free_marginal_kappa pabak kappa_n bp2 bp_coeff brennan_prediger_kappa g_index "
+        "uniform_kappa prevalence_adjusted_bias_adjusted_kappa multirater_free_kappa",
         "uniform", "Bennett, Alpert & Goldstein 1954", "10.1086/266520", weighted=True,
         analytic=_BY_GWET,
     ),
     Coefficient(
-        "pi", "Scott's pi",
-        _names("scott scott_pi scott2 weighted_pi weighted_scott_pi"),
+        "pi", "Scott's pi", "scott scott_pi scott2 weighted_pi weighted_scott_pi",
         "pooled", "Scott 1955", "10.1086/266577", two_coders_only=True, instead="k",
         weighted=True, margins=True, analytic=_BY_GWET,
     ),
     Coefficient(
         "k", "Fleiss' kappa (K)",
-        _names(
-            "fleiss fleiss_kappa multi_pi siegel_castellan siegel_castellan_k carletta carletta_k "
-            "kappam_fleiss weighted_fleiss_kappa fixed_marginal weighted_fleiss weighted_multi_pi "
-            "fixed_marginal_kappa fleiss_multirater"),
+        "fleiss fleiss_kappa multi_pi siegel_castellan siegel_castellan_k carletta carletta_k "
+        "kappam_fleiss weighted_fleiss_kappa fixed_marginal weighted_fleiss weighted_multi_pi "
+        "fixed_marginal_kappa fleiss_multirater",
         "pooled", "Fleiss 1971", "10.1037/h0031619", weighted=True, margins=True,
         analytic=(*_BY_GWET, "fleiss"),
     ),
     Coefficient(
-        "kappa", "Cohen's kappa",
-        _names("cohen cohen_kappa kappa2 unweighted_kappa kappa_cohen"),
+        "kappa", "Cohen's kappa", "cohen cohen_kappa kappa2 unweighted_kappa kappa_cohen",
         "between", *_COHEN, two_coders_only=True, instead="multi_kappa, k or light_kappa",
         by_coder=True, analytic=("fleiss_cohen_everitt", *_BY_GWET),
     ),
     Coefficient(
         "multi_kappa", "Multi-kappa",
-        _names(
-            "davies_fleiss hubert hubert_kappa conger conger_kappa exact_kappa fleiss_exact "
-            "multikappa exact_fleiss_kappa kappam_exact"),
+        "davies_fleiss hubert hubert_kappa conger conger_kappa exact_kappa fleiss_exact "
+        "multikappa exact_fleiss_kappa kappam_exact",
         "between", "Davies & Fleiss 1982", "10.2307/2529886", by_coder=True, weighted=True,
         analytic=_BY_GWET,
     ),
     Coefficient(
         "light_kappa", "Light's kappa",
-        _names("light mean_pairwise_kappa kappam_light average_pairwise_kappa"),
+        "light mean_pairwise_kappa kappam_light average_pairwise_kappa",
         "between", "Light 1971", "10.1037/h0031643", by_coder=True, weighted=True, each_pair=True,
         missing=_PAIRS,
     ),
     Coefficient(
         "weighted_kappa", "Weighted kappa",
-        _names("kappa_w cohen_weighted_kappa weighted_cohen_kappa kappaw"),
+        "kappa_w cohen_weighted_kappa weighted_cohen_kappa kappaw",
         "between", "Cohen 1968", "10.1037/h0026256", two_coders_only=True, instead="alpha_kappa",
         by_coder=True, weighted=True, scale_distance=True,
         analytic=("fleiss_cohen_everitt", *_BY_GWET),
     ),
     Coefficient(
         "alpha", "Krippendorff's alpha",
-        _names(
-            "krippendorff krippendorff_alpha kalpha k_alpha kripp_alpha krippen_alpha krippen2 "
-            "krippendorff_alpha_customary"),
+        "krippendorff krippendorff_alpha kalpha k_alpha kripp_alpha krippen_alpha krippen2 "
+        "krippendorff_alpha_customary",
         "without_replacement", "Krippendorff 2004", "10.1111/j.1468-2958.2004.tb00738.x",
         weighted=True, scale_distance=True, ordinal="ordinal", margins=True,
         missing=("krippendorff", "listwise"), analytic=_BY_GWET,
     ),
     Coefficient(
         "hughes_alpha", "Hughes's alpha",
-        _names(
-            "hughes alpha_hughes krippendorff_alpha_hughes analytical_alpha "
-            "krippendorff_alpha_analytical krippendorffsalpha_analytical"),
+        "hughes alpha_hughes krippendorff_alpha_hughes analytical_alpha "
+        "krippendorff_alpha_analytical krippendorffsalpha_analytical",
         "without_replacement", "Hughes 2022", "10.48550/arXiv.2210.13265", weighted=True,
         scale_distance=True, missing=("krippendorff", "listwise"), analytic=("jackknife",),
         own="one_way",
     ),
     Coefficient(
-        "alpha_kappa", "Alpha with a margin for each coder",
-        _names("beta alpha_beta weighted_multi_kappa"),
+        "alpha_kappa", "Alpha with a margin for each coder", "beta alpha_beta weighted_multi_kappa",
         "between", *_AP, by_coder=True, weighted=True, scale_distance=True, analytic=_BY_GWET,
     ),
     Coefficient(
-        "ac1", "Gwet's AC1",
-        _names("gwet gwet_ac1 gamma gwet_gamma gwet_ac"),
+        "ac1", "Gwet's AC1", "gwet gwet_ac1 gamma gwet_gamma gwet_ac",
         "gwet", *_GWET, margins=True, analytic=_BY_GWET,
     ),
     Coefficient(
-        "ac2", "Gwet's AC2",
-        _names("gwet_ac2 weighted_ac1"),
+        "ac2", "Gwet's AC2", "gwet_ac2 weighted_ac1",
         "gwet", *_GWET, weighted=True, scale_distance=True, margins=True, analytic=_BY_GWET,
     ),
     Coefficient(
-        "irsq", "van Oest's I_r^2",
-        _names("van_oest van_oest_irsq i_r_squared i_r_2 ir2"),
+        "irsq", "van Oest's I_r^2", "van_oest van_oest_irsq i_r_squared i_r_2 ir2",
         "smoothed", "van Oest 2019", "10.1037/met0000183", weighted=True,
     ),
     Coefficient(
         "s_item", "S with a chance level for each item",
-        _names("item_s s_by_item s_per_item item_chance item_specific_s"),
+        "item_s s_by_item s_per_item item_chance item_specific_s",
         None, "Kopec & Ogrodniczuk 2014", "", chance=True, missing=("krippendorff", "gwet",
         "pairs", "listwise"), implied=False, own="item_chance",
     ),
@@ -174,11 +162,11 @@ _CORE = (
 
 _TWO_CODERS = tuple(
     Coefficient(
-        name, title, _names(aliases), name, *source, two_coders_only=True,
+        name, title, others, name, *source, two_coders_only=True,
         two_labels_only=two_labels, instead=_ONE_PAIR,
         by_coder=True, each_pair=True, missing=_PAIRS,
     )
-    for name, title, source, two_labels, aliases in (
+    for name, title, source, two_labels, others in (
         ("kappa_max", "Largest kappa for these margins", _COHEN, False,
          "kmax max_kappa maximum_kappa kappamax kappa_m k_max"),
         ("prevalence_index", "Prevalence index", _BYRT, True,
@@ -190,12 +178,11 @@ _TWO_CODERS = tuple(
 
 _ICC = tuple(
     Coefficient(
-        name, title, _names(aliases), name, *_MCGRAW_WONG, numeric=True, instead="alpha",
+        name, title, others, name, *_MCGRAW_WONG, numeric=True, instead="alpha",
         by_coder=True, missing=("listwise",), analytic=("f",),
     )
-    for name, title, aliases in (
-        ("icc_1", "ICC(1)",
-         "icc1 icc_1_1 icc11 icc_oneway icc_single_raters_absolute"),
+    for name, title, others in (
+        ("icc_1", "ICC(1)", "icc1 icc_1_1 icc11 icc_oneway icc_single_raters_absolute"),
         ("icc_a1", "ICC(A,1)",
          "icc_a_1 icc2 icc_2 icc_2_1 icc21 icc_agreement icc_twoway_agreement "
          "icc_single_random_raters icc_absolute_agreement"),
@@ -204,8 +191,7 @@ _ICC = tuple(
          "icc_single_fixed_raters"),
         ("icc_1k", "ICC(1,k)",
          "icc1k icc_1_k icc_k icc_average_raters_absolute icc_oneway_average"),
-        ("icc_ak", "ICC(A,k)",
-         "icc_a_k icc2k icc_2k icc_2_k icc_average_random_raters"),
+        ("icc_ak", "ICC(A,k)", "icc_a_k icc2k icc_2k icc_2_k icc_average_random_raters"),
         ("icc_ck", "ICC(C,k)",
          "icc_c_k icc3k icc_3k icc_3_k icc_average_fixed_raters cronbach cronbach_alpha hoyt"),
     )
@@ -214,7 +200,7 @@ _ICC = tuple(
 ENTRIES: tuple[Coefficient, ...] = (*_CORE, *_TWO_CODERS, *_ICC)
 
 UNITIZING = Coefficient(
-    "alpha_u", "Alpha for units", _names("unitizing_alpha u_alpha krippendorff_alpha_u"),
+    "alpha_u", "Alpha for units", "unitizing_alpha u_alpha krippendorff_alpha_u",
     None, "Krippendorff 1995", "10.2307/271061", missing=(), implied=False,
 )  # fmt: skip
 """The coefficient of :func:`annomodels.coefficients.alpha_u`, whose data are no labels of items."""

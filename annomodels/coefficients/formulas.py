@@ -32,37 +32,21 @@ def _kappa_max(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
     one, other = _margins(tables)
     most = 1.0 - np.minimum(one, other).sum(-1)
     chance = 1.0 - (one * other).sum(-1)
-    some = chance > 1e-12
-    value = 1.0 - np.divide(most, chance, out=np.full_like(most, np.nan), where=some)
+    value = 1.0 - np.divide(most, chance, out=np.full_like(most, np.nan), where=chance > NEGLIGIBLE)
     return Evaluated(value, most, chance)
 
 
-def _index(value: Floats, tables: Tables, d_o: Floats) -> Evaluated:
-    """Wrap an index that is no ratio; NaN unless there are two labels."""
-    if tables.n_labels != 2:
-        value = np.full_like(d_o, np.nan)
-    nothing = np.full_like(value, np.nan)
-    return Evaluated(value, nothing, nothing)
+def _index(second: float) -> Callable[[Tables, Distance, Floats], Evaluated]:
+    """Prevalence index (a - d) / n, or bias index (b - c) / n; NaN unless there are two labels."""
 
+    def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
+        one, other = _margins(tables)
+        nothing = np.full_like(d_o, np.nan)
+        if tables.n_labels != 2:
+            return Evaluated(nothing, nothing, nothing)
+        return Evaluated(one[..., 0] + second * other[..., 0] - (second > 0), nothing, nothing)
 
-def _prevalence(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
-    """Find (a - d) / n: how much more often both say the first label than the second."""
-    one, other = _margins(tables)
-    return _index((one[..., 0] + other[..., 0]) - 1.0, tables, d_o)
-
-
-def _bias(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
-    """Find (b - c) / n: how much more often the first coder says the first label."""
-    one, other = _margins(tables)
-    return _index(one[..., 0] - other[..., 0], tables, d_o)
-
-
-TWO_CODERS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
-    "kappa_max": _kappa_max,
-    "prevalence_index": _prevalence,
-    "bias_index": _bias,
-}
-"""Statistics of two coders, from tables, distance and D_o."""
+    return evaluate
 
 
 class MeanSquares(NamedTuple):
@@ -139,10 +123,14 @@ def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
     return evaluate
 
 
-ICC: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
-    name: _icc(name) for name in ("icc_1", "icc_a1", "icc_c1", "icc_1k", "icc_ak", "icc_ck")
+ICC = ("icc_1", "icc_a1", "icc_c1", "icc_1k", "icc_ak", "icc_ck")
+STATISTICS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {
+    "kappa_max": _kappa_max,
+    "prevalence_index": _index(1.0),
+    "bias_index": _index(-1.0),
+    **{name: _icc(name) for name in ICC},
 }
-"""Intraclass correlations, from tables, distance and D_o."""
+"""Coefficients with a separate observed part, from tables, distance and D_o."""
 
 
 NEGLIGIBLE = 1e-12
@@ -222,10 +210,6 @@ EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
     "between": between,
     "gwet": gwet,
 }
-
-
-STATISTICS: dict[str, Callable[[Tables, Distance, Floats], Evaluated]] = {**TWO_CODERS, **ICC}
-"""Coefficients with a separate observed part, from tables, distance and D_o."""
 
 
 def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:

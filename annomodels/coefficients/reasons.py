@@ -16,6 +16,7 @@ from annomodels.coefficients.rows import (
     PAIRWISE,
     Duplicates,
     Rows,
+    constant_labels,
     intra_coder,
     meetings,
 )
@@ -117,30 +118,20 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
         return "no_total_variance" if variance else "zero_expected_disagreement"
     if n_units < 2:
         return "too_few_items"
-    if entry.each_pair and entry.expectation == "between" and _share_few_items(rows):
-        return "few_shared_items"
+    pair_kappas = entry.each_pair and entry.expectation == "between"
+    # the mean over a crowd whose pairs of coders share few items on average
+    if pair_kappas and not rows.is_panel:
+        r, most = rows.per_item, rows.n_coders * (rows.n_coders - 1) // 2
+        if (r * (r - 1) // 2).sum() < FEW_SHARED * most:
+            met = meetings(rows)
+            if len(met.item) < FEW_SHARED * len(met.pairs):
+                return "few_shared_items"
     zero_for_constant = entry.expectation in ("between", "kappa_max")
-    if zero_for_constant and rows.n_coders == 2 and any(_constant(rows, used[rows.item])):
-        return "constant_coder"
+    if zero_for_constant and rows.n_coders == 2:
+        pairable = used[rows.item]
+        if (constant_labels(rows.coder[pairable], rows.label[pairable], 2) >= 0).any():
+            return "constant_coder"
     return ""
-
-
-def _share_few_items(rows: Rows) -> bool:
-    """Return True for a crowd whose pairs of coders share few items on average."""
-    if rows.is_panel:
-        return False
-    r = rows.per_item
-    most = rows.n_coders * (rows.n_coders - 1) // 2
-    if (r * (r - 1) // 2).sum() >= FEW_SHARED * most:
-        return False
-    met = meetings(rows)
-    return len(met.item) < FEW_SHARED * len(met.pairs)
-
-
-def _constant(rows: Rows, pairable: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[bool]:
-    """For each coder, whether only one label was used on the pairable items."""
-    labels, coders = rows.label[pairable], rows.coder[pairable]
-    return [len(np.unique(labels[coders == c])) < 2 for c in range(rows.n_coders)]
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
@@ -213,7 +204,12 @@ def data_notes(
             f"set; declare the set ({Option('labels', ...)}) if it is larger."
         )
     if drawn:
-        notes += _draw_notes(data, rows, sample)
+        notes.append(f"Intervals: {sample.recipe}.")
+        if rows.unit is not None:
+            n_units = len(np.unique(rows.unit))
+            few = " With so few the intervals are rough." if n_units < FEW_UNITS else ""
+            notes.append(f"Whole documents are drawn ({n_units:,} of them).{few}")
+        notes += interval_warnings(rows, data.labels if data.scale in COUNTED else ())
     return tuple(notes)
 
 
@@ -221,16 +217,6 @@ def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
     """Count repeats and name their treatment."""
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
     return f"Repeats by the same coder on an item: {counted(data.repeats, 'label')} {what}."
-
-
-def _draw_notes(data: Annotations, rows: Rows, sample: Sample) -> list[str]:
-    """Describe the draws and the limits of their intervals."""
-    notes = [f"Intervals: {sample.recipe}."]
-    if rows.unit is not None:
-        n_units = len(np.unique(rows.unit))
-        few = " With so few the intervals are rough." if n_units < FEW_UNITS else ""
-        notes.append(f"Whole documents are drawn ({n_units:,} of them).{few}")
-    return notes + interval_warnings(rows, data.labels if data.scale in COUNTED else ())
 
 
 def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
@@ -253,12 +239,12 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
         notes.append(
             f"The label {quoted(labels[rarest])} occurs {counted(counts[rarest], 'time')} among "
             f"the pairable labels; below about {RARE} these intervals are rough. A model "
-            f"({Verb('am.fit', 'annomodels fit')}) makes more of rare labels."
+            f"({Verb('am.fit', 'annomodels fit')}) uses rare labels better."
         )
     elif counts[rarest] < 2 * RARE:
         notes.append(
             f"Only {counts[rarest]} pairable labels are {quoted(labels[rarest])}. A label that is "
-            f"expected fewer than {RARE} times may well come up so often, and then these "
+            f"expected fewer than {RARE} times can easily come up that often, and then these "
             "intervals are rough."
         )
     return notes

@@ -157,9 +157,14 @@ def make_requests(
         if given is not None and given.name != "nominal" and entry.name in _WEIGHTED_FORM:
             weighted = COEFFICIENTS[_WEIGHTED_FORM[entry.name]]
             if single:
-                note = f"{entry.title} with the distance {given.name} is {_lower(weighted)}."
+                title = weighted.title
+                title = title if title.startswith("Gwet") else title.lower()
+                source = f"{title} ({weighted.citation})"
+                note = f"{entry.title} with the distance {given.name} is {source}."
                 entry = weighted
-        reason = _unfit(data, entry, chance)
+        reason = "needs_chance" if entry.chance and chance is None else ""
+        if entry.numeric and not np.isfinite(data.values).all():
+            reason = "needs_numbers"
         if single:
             _check(entry, given, missing, margins, chance)
             if reason:
@@ -206,19 +211,6 @@ def _entries(data: Annotations, name: Names, chance: bool) -> list[Coefficient]:
     if not names:
         raise NotApplicable("No coefficient was asked for. Give a name, names, or nothing.")
     return list(dict.fromkeys(find(one) for one in names))
-
-
-def _lower(entry: Coefficient) -> str:
-    """Title and source for the middle of a sentence."""
-    title = entry.title if entry.title.startswith("Gwet") else entry.title.lower()
-    return f"{title} ({entry.citation})"
-
-
-def _unfit(data: Annotations, entry: Coefficient, chance: Floats | None) -> str:
-    """Reason that the kind of labels or what was given leaves no way to compute it."""
-    if entry.numeric and not np.isfinite(data.values).all():
-        return "needs_numbers"
-    return "needs_chance" if entry.chance and chance is None else ""
 
 
 def _check(

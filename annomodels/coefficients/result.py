@@ -15,6 +15,8 @@ from annomodels.coefficients.catalogue import COEFFICIENTS, find
 from annomodels.coefficients.entries import UNITIZING, Coefficient
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
+from annomodels.data.columns import COLUMNS as ALL
+from annomodels.data.columns import columns
 from annomodels.data.html import Html
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
@@ -31,6 +33,12 @@ if TYPE_CHECKING:
 COLUMNS = (
     *("coefficient", "title", "value", "observed", "expected", "n", "low", "high"),
     *("p_above_667", "p_above_800", "convention", "note"),
+)
+# what --fail-if names, the value with its interval, and the reason if there is none
+SHOWN = columns(
+    "coefficient title",
+    ALL["value"].called(digits=3),
+    "note observed expected n p_above_667 p_above_800",
 )
 
 
@@ -161,7 +169,7 @@ class Agreement(Drawn, Html):
 
     def __repr__(self) -> str:
         low, high = self.interval()
-        span = f" [{low:.4f}, {high:.4f}]" if not math.isnan(low) else ""
+        span = f" ({low:.4f} to {high:.4f})" if not math.isnan(low) else ""
         parts = [f"{self.title} = {self.value:.4f}{span}"]
         if not math.isnan(self.observed):
             parts.append(f"observed {self.kind} {self.observed:.4f}")
@@ -173,16 +181,18 @@ class Agreement(Drawn, Html):
         return "\n".join([" · ".join(parts), *filter(None, (self.note, *self.notes))])
 
 
-class AgreementPanel(Mapping[str, Agreement]):
-    """Several coefficients of the same data, with common draws.
+class AgreementPanel(Summary, Mapping[str, Agreement]):
+    """Several coefficients of the same data, with common draws: a summary with one row for each.
 
     Look a coefficient up by its name or an alias: ``panel["alpha"]``, ``panel["Fleiss' kappa"]``.
     The draws are common to all, so the difference of two coefficients has a posterior too.
     """
 
     def __init__(self, results: tuple[Agreement, ...], notes: tuple[str, ...] = ()) -> None:
-        self._results = {result.name: result for result in results}
-        self.notes = notes
+        self._results: dict[str, Agreement]
+        # table and draws are made when they are asked for, as the draws take xarray
+        own = {result.name: result for result in results}
+        self.__dict__.update(title="Agreement", notes=notes, columns=SHOWN, _results=own)
 
     def __getitem__(self, name: str) -> Agreement:
         try:
@@ -228,6 +238,3 @@ class AgreementPanel(Mapping[str, Agreement]):
 
     def __repr__(self) -> str:
         return "\n".join([as_text(self.table.drop(columns="title")), *self.notes])
-
-    def _repr_html_(self) -> str:
-        return Summary("", self.table, self.draws, self.notes)._repr_html_()

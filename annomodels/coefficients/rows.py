@@ -258,6 +258,15 @@ def intra_coder(data: Annotations) -> tuple[float, int]:
     return (agree / pairs if pairs else float("nan")), pairs
 
 
+def constant_labels(coder: Ints, label: Ints, n_coders: int) -> Ints:
+    """Label of each coder who used one label only, else -1, shape [coder]."""
+    low, high = np.full((2, n_coders), -1)
+    low[coder] = label
+    np.minimum.at(low, coder, label)
+    np.maximum.at(high, coder, label)
+    return np.where(low == high, low, -1)
+
+
 def label_counts(rows: Rows) -> tuple[Ints, Ints, Ints, Ints]:
     """Count each item's labels: item, label and count of each cell; where an item begins."""
     cell, times = np.unique(rows.item * rows.n_labels + rows.label, return_counts=True)

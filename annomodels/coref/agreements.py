@@ -86,7 +86,15 @@ def alpha(
     if callable(distance):
         if observed is not None or coefficient == "K":
             raise NotApplicable("A function of two sets gives alpha of one table of labels only.")
-        return _by_function(table, distance)
+        # from all pairs of labels, for a distance that is not known by sizes
+        from annomodels.coefficients.agreement import agreement as coefficient_of
+
+        rows = [(item, coder, label) for coder, row in table.items() for item, label in row.items()]
+        words = [label for *_, label in rows if isinstance(label, str)]
+        if words:
+            raise NotApplicable(f"A function of two sets cannot take the word {words[0]!r}.")
+        made = Annotations.from_records(rows)
+        return coefficient_of(made, "alpha", distance=distance, draws=0)
     name = "nominal" if coefficient == "K" else distance
     apart = size_distance(name, empty)
     others: tuple[list[SetLabels], Cut] | None = None
@@ -168,9 +176,8 @@ def agreement(
         for document in group:
             errors += len(errors_of(document)) if condition.chain != "cluster" else 0
             parts.append(labels_of(document, condition, _dropped(document, wanted)))
-        other = None
-        if condition.observed != condition.expected and coefficient == "alpha":
-            other = (parts, condition.observed)
+        apart = condition.observed != condition.expected and coefficient == "alpha"
+        other = (parts, condition.observed) if apart else None
         added = pieces(parts, function, condition.expected, other)
         coders = len({coder for document in group for coder in document.layers})
         unfinished = f"Dropped: {counted(errors, 'expression')} with an unfinished judgment."
@@ -267,14 +274,12 @@ def _table(labels: Labels) -> Table:
             remedy = "Give {coder: {item: label}}, or one list of labels for each coder."
             raise AnnotationError(Problem(what, f"coder {coder}", remedy))
         cells = given.items() if isinstance(given, Mapping) else enumerate(given)
-        out[coder] = {item: _label(cell) for item, cell in cells if not is_missing(cell)}
+        out[coder] = {
+            item: frozenset(cell) if isinstance(cell, (Set, list, tuple)) else str(cell)
+            for item, cell in cells
+            if not is_missing(cell)
+        }
     return out
-
-
-def _label(cell: object) -> str | frozenset[Hashable]:
-    if isinstance(cell, (Set, list, tuple)):
-        return frozenset(cell)
-    return cell if isinstance(cell, str) else str(cell)
 
 
 def _coded(table: Table) -> SetLabels:
@@ -284,20 +289,6 @@ def _coded(table: Table) -> SetLabels:
         for item, label in row.items():
             builder.add(item, coder, label)
     return builder.build()
-
-
-def _by_function(table: Table, distance: SetFunction) -> Agreement:
-    """Alpha from all pairs of labels, for a distance that is not known by sizes."""
-    from annomodels.coefficients.agreement import agreement as coefficient_of
-
-    rows = [(item, coder, label) for coder, row in table.items() for item, label in row.items()]
-    words = [label for *_, label in rows if isinstance(label, str)]
-    if words:
-        raise NotApplicable(f"A function of two sets cannot take the word {words[0]!r}.")
-    found = coefficient_of(Annotations.from_records(rows), "alpha", distance=distance, draws=0)
-    if not isinstance(found, Agreement):  # a panel, which one name never gives
-        raise NotApplicable("One coefficient was asked for.")
-    return found
 
 
 Edge = Literal["begin", "end"]

@@ -38,7 +38,13 @@ def document(
     Span(tokens=(0,))
     """
     partitions = {
-        coder: groups_of(_letters(given) if letters else given, f"coder {coder}")
+        coder: groups_of(
+            # clusters written as texts: one letter a mention
+            [list(cluster) for cluster in given]
+            if letters and not isinstance(given, (Layer, Mapping))
+            else given,
+            f"coder {coder}",
+        )
         for coder, given in clusters.items()
     }
     mentions = {m for groups in partitions.values() for group in groups for m in group}
@@ -48,7 +54,11 @@ def document(
         markables = {str(m): Markable(str(m), spans[m]) for group in groups for m in group}
         sets = tuple(frozenset(map(str, group)) for group in groups)
         layers[coder] = Layer(coder, markables, clusters=sets)
-    return Document(name, _words(spans), genre=genre, layers=layers)
+    words = ["_"] * (1 + max((span.end for span in spans.values()), default=-1))
+    for mention, span in spans.items():
+        if not isinstance(mention, Span):
+            words[span.start] = str(mention)
+    return Document(name, tuple(words), genre=genre, layers=layers)
 
 
 def document_of_judgments(
@@ -97,7 +107,9 @@ def document_of_judgments(
                 one,
                 categories.get(one),
                 tuple(
-                    frozenset([str(r)]) if isinstance(r, str) else frozenset(map(str, _ids(r)))
+                    frozenset(
+                        map(str, [r] if isinstance(r, str) or not isinstance(r, Iterable) else r)
+                    )
                     for r in pointers.get(one, ())
                 ),
             )
@@ -106,17 +118,6 @@ def document_of_judgments(
         markables = {one: Markable(one, spans[one], level[one]) for one in names}
         layers[coder] = Layer(coder, markables, judgments)
     return Document(name, tuple(names), genre=genre, layers=layers)
-
-
-def _letters(clusters: Clusters) -> Clusters:
-    """Clusters written as texts: one letter a mention."""
-    if isinstance(clusters, (Layer, Mapping)):
-        return clusters
-    return [list(cluster) for cluster in clusters]
-
-
-def _ids(reading: object) -> Iterable[object]:
-    return reading if isinstance(reading, Iterable) else [reading]
 
 
 def _spans(mentions: set[Hashable], order: Sequence[Hashable] | None) -> dict[Hashable, Span]:
@@ -130,12 +131,3 @@ def _spans(mentions: set[Hashable], order: Sequence[Hashable] | None) -> dict[Ha
     except TypeError:
         listed += sorted(rest, key=repr)
     return {m: Span((n,)) for n, m in enumerate(listed)}
-
-
-def _words(spans: Mapping[Hashable, Span]) -> tuple[str, ...]:
-    length = 1 + max((span.end for span in spans.values()), default=-1)
-    words = ["_"] * length
-    for mention, span in spans.items():
-        if not isinstance(mention, Span):
-            words[span.start] = str(mention)
-    return tuple(words)

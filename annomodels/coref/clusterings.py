@@ -120,7 +120,7 @@ def overlap(
         ]
         what = f"The two clusterings are not about the same mentions: {'; '.join(parts)}."
         remedy = (
-            'Say missing="singleton" if such a mention corefers with nothing for the other '
+            'Use missing="singleton" if such a mention corefers with nothing for the other '
             'coder, or missing="drop" to compare the shared ones only.'
         )
         raise AnnotationError(Problem(what, remedy=remedy))

@@ -119,22 +119,19 @@ def condition_named(name: str) -> Condition:
     return CONDITIONS[short]
 
 
-def errors_of(document: Document) -> dict[Key, str]:
-    """Return markables that a coder left unfinished, and why; all coders drop them."""
+def errors_of(document: Document) -> set[Key]:
+    """Find markables that a coder left unfinished; all coders drop them."""
     # A markable of a coder who used categories needs one; "phrase", "segment" and "DO" need an
     # antecedent, while "place", "none", "DN" and "NR" exclude one.
-    out: dict[Key, str] = {}
-    for coder, layer in document.layers.items():
-        if not any(judgment.category for judgment in layer.judgments.values()):
-            continue
-        for one, key in layer.mentions.items():
-            judgment = layer.judgments.get(one)
-            if judgment is None or judgment.category is None:
-                out.setdefault(key, f"{coder} gave no category")
-            elif judgment.category in NEEDS_POINTER and not judgment.readings:
-                out.setdefault(key, f"{coder} said {judgment.category} without an antecedent")
-            elif judgment.category in NO_POINTER and judgment.readings:
-                out.setdefault(key, f"{coder} said {judgment.category} with an antecedent")
+    out = set()
+    for layer in document.layers.values():
+        if any(judgment.category for judgment in layer.judgments.values()):
+            for one, key in layer.mentions.items():
+                judgment = layer.judgments.get(one)
+                category = None if judgment is None else judgment.category
+                refused = NO_POINTER if judgment and judgment.readings else NEEDS_POINTER
+                if category is None or category in refused:
+                    out.add(key)
     return out
 
 

@@ -106,14 +106,12 @@ def _rows(data: Any) -> list[tuple[str, str, str]]:
     columns = [list(frame[name]) for name in COLUMNS]
     problems = []
     for name, cells in zip(COLUMNS, columns, strict=True):
-        empty = [n for n, cell in enumerate(cells, 1) if is_blank(cell)]
-        if empty:
+        if empty := [n for n, cell in enumerate(cells, 1) if is_blank(cell)]:
             where = f"row {', '.join(map(str, empty[:5]))}{' ...' if len(empty) > 5 else ''}"
             remedy = "Fill it in, or drop the row."
             problems.append(Problem(f"The column {name} is empty.", where, remedy))
     if not columns[0]:
-        remedy = "Give one row per judgment."
-        problems.append(Problem("There are no judgments.", "", remedy))
+        problems.append(Problem("There are no judgments.", "", "Give one row per judgment."))
     if problems:
         raise AnnotationError(problems)
     return sorted({(str(i), str(j), str(k)) for i, j, k in zip(*columns, strict=True)})

@@ -7,9 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
-from annomodels.coefficients.continuum import Units, layer
+from annomodels.coefficients.continuum import Units, alpha_u
 from annomodels.coref.clusterings import Clusters, groups_of
 from annomodels.coref.tables import chance_corrected, harmonic, share
 from annomodels.data.document import Corpus, Document, documents_of
@@ -190,18 +188,18 @@ def mention_agreement(
     MentionOverlap(shared=1, key=2, response=2)
     """
     documents, coders = _of_two(corpus, key, response)
-    counts = [_counts(document, *coders, match) for document in documents]
-    return MentionOverlap(*(sum(column) for column in zip((0, 0, 0), *counts, strict=True)))
-
-
-def _counts(document: Document, first: str, second: str, match: Match) -> tuple[int, int, int]:
-    x, y = document.layers[first], document.layers[second]
-    if match == "head":
-        heads = [set(_heads(document, layer).values()) for layer in (x, y)]
-        return len(heads[0] & heads[1]), len(heads[0]), len(heads[1])
-    mentions = [[layer.markables[one] for one in layer.mentions] for layer in (x, y)]
-    same = match_mentions(mentions[0], mentions[1], match)
-    return len(same), len(mentions[0]), len(mentions[1])
+    total = [0, 0, 0]
+    for document in documents:
+        layers = [document.layers[coder] for coder in coders]
+        if match == "head":
+            x, y = (set(_heads(document, layer).values()) for layer in layers)
+            found = len(x & y), len(x), len(y)
+        else:
+            key_side, other = ([each.markables[m] for m in each.mentions] for each in layers)
+            same = match_mentions(key_side, other, match)
+            found = len(same), len(key_side), len(other)
+        total = [a + b for a, b in zip(total, found, strict=True)]
+    return MentionOverlap(*total)
 
 
 def _of_two(
@@ -390,7 +388,14 @@ def dominating_agreement(
     chosen = coders[representatives == "second"]
     counts = [0, 0, 0, 0]
     for document in documents:
-        x, y = (_expressions(document.layers[coder], normalise) for coder in coders)
+        x, y = (
+            {
+                layer.markables[one].key: normalise(text)
+                for cluster, text in layer.dominating.items()
+                for one in cluster
+            }
+            for layer in (document.layers[coder] for coder in coders)
+        )
         owner = document.layers[chosen].cluster_of
         seen: set[int] = set()
         for key in document.shared(*coders):
@@ -403,14 +408,6 @@ def dominating_agreement(
                     counts[2] += 1
                     counts[3] += same
     return SameExpression(counts[0], counts[1], counts[2], counts[3], chosen)
-
-
-def _expressions(layer: Layer, normalise: Callable[[str], str]) -> dict[Key, str]:
-    return {
-        layer.markables[one].key: normalise(text)
-        for cluster, text in layer.dominating.items()
-        for one in cluster
-    }
 
 
 class UnitizedAlpha(NamedTuple):
@@ -476,10 +473,8 @@ def unitized_alpha(
         raise AnnotationError([*error.problems, *problems]) from None
     if problems:
         raise AnnotationError(problems)
-    found = {}
-    for code, kind in enumerate(made.labels):
-        d_o, d_e = (float(x) for x in layer(made, code).disagreement(np.ones(1)))
-        found[kind] = (1 - d_o / d_e if d_e else math.nan, d_o, d_e)
+    each = {kind: alpha_u(made, kind, draws=0) for kind in made.labels}
+    found = {kind: (one.value, one.observed, one.expected) for kind, one in each.items()}
     observed, expected = (math.fsum(one[n] for one in found.values()) for n in (1, 2))
     value = 1 - observed / expected if expected else math.nan
     return UnitizedAlpha(value, observed, expected, found)

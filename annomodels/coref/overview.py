@@ -87,14 +87,14 @@ def agreement_table(
     """
     documents = documents_of(corpus)
     parts = parts_of(documents, by)
-    known = _posteriors(documents, by, draws, seed)
+    known = _posteriors(documents, by, draws, seed, prob)
     rows: list[dict[str, object]] = []
     for part in sorted(parts) if by == "genre" else parts:
         own = parts[part]
         many = {"part": part, "texts": len(own)}
         rows.append(many | _mentions(own))
         if part in known:
-            rows += [many | row for row in _kappas(known[part], prob, by)]
+            rows += [many | row for row in _kappas(known[part], by)]
         else:
             note = "No text has two mentions that two coders share."
             rows.append(many | {"coefficient": "pair_kappa", "measure": KAPPA, "note": note})
@@ -107,17 +107,19 @@ def agreement_table(
 
 
 def _posteriors(
-    documents: Sequence[Document], by: By | None, draws: int, seed: int
+    documents: Sequence[Document], by: By | None, draws: int, seed: int, prob: float
 ) -> dict[str, PairPosterior]:
     try:
-        found = pair_posterior(documents, draws, seed)
+        found = pair_posterior(documents, draws, seed, prob)
     except NotApplicable:
         if draws < 1:
             raise
         return {}
     if by is None:
         return {"all texts": found}
-    return found.by_genre() if by == "genre" else {n: found.text(n) for n in found.names}
+    return (
+        found.by_genre() if by == "genre" else {n: found.text(n) for n in found.table["document"]}
+    )
 
 
 def _mentions(documents: Sequence[Document]) -> dict[str, object]:
@@ -135,13 +137,13 @@ def _mentions(documents: Sequence[Document]) -> dict[str, object]:
     return name | {"value": value, "items": items, "note": note}
 
 
-def _kappas(found: PairPosterior, prob: float, by: By | None) -> list[dict[str, object]]:
+def _kappas(found: PairPosterior, by: By | None) -> list[dict[str, object]]:
     rows = []
-    summary: list[Any] = list(found.summary(prob).itertuples())
-    for row in summary:
+    overall: list[Any] = list(found.overall.itertuples())
+    for row in overall:
         if not math.isfinite(row.low) or (by == "document" and row.quantity != "these_texts"):
             continue
-        what = "" if len(found.names) == 1 and row.quantity == "these_texts" else f", {row.title}"
+        what = "" if row.texts == 1 and row.quantity == "these_texts" else f", {row.title}"
         name = {"coefficient": SHORT[row.quantity], "measure": KAPPA + what}
         rows.append(name | {"value": row.kappa, "low": row.low, "high": row.high})
     return rows

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from annomodels.coefficients.counts import sparse_sum
-from annomodels.coefficients.intervals import interval
+from annomodels.coefficients.intervals import as_text, interval
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.tables import kappa_of
 from annomodels.coref.texts import pair_agreement
-from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.data.html import Html
+from annomodels.data.columns import columns
+from annomodels.data.document import Corpus, documents_of
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, valid_seed
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 POWER = 0.75
 FLOOR = 0.1
@@ -80,13 +80,8 @@ SHORT, SHORTEST = (20.0, 30.0), 50
 CELLS = 20_000_000
 
 
-@dataclass(frozen=True)
-class Extra:
-    """A mention of the prior: what it is like for either coder, and its weight."""
-
-    x: Ints  # the mention whose cluster it is in, for the first and the second coder [draw]
-    y: Ints
-    weight: Floats  # its weight [draw]
+Extra = tuple[Ints, Ints, Floats]
+"""A mention of the prior: the one whose cluster it is in, for each coder, and weight [draw]."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ class Weights:
     def extras(self, first: int, second: int, n: int) -> tuple[Extra, Extra]:
         """Mentions of the prior for two coders with n shared mentions."""
         same, x, y = ((u * n).astype(np.int64) for u in (self.same, *self.own[[first, second]]))
-        return Extra(same, same, self.prior[0]), Extra(x, y, self.prior[1])
+        return (same, same, self.prior[0]), (x, y, self.prior[1])
 
 
 def weight_blocks(
@@ -122,13 +117,13 @@ def kappas(x: Ints, y: Ints, weights: Floats, extras: Sequence[Extra] = ()) -> F
     """Return kappa of weighted mentions from their cluster codes, shape [draw]."""
     if len(x) < 2:
         return np.full(len(weights), math.nan)
-    added = [extra.weight for extra in extras]
+    added = [weight for *_, weight in extras]
     alone = np.einsum("dm,dm->d", weights, weights) + sum(weight**2 for weight in added)
     every = ((weights.sum(1) + sum(added)) ** 2 - alone) / 2
     wide = int(y.max()) + 1
-    first = _pairs(x, weights, alone, [(x[e.x], e.weight) for e in extras])
-    second = _pairs(y, weights, alone, [(y[e.y], e.weight) for e in extras])
-    joint = [(x[e.x] * wide + y[e.y], e.weight) for e in extras]
+    first = _pairs(x, weights, alone, [(x[a], weight) for a, _, weight in extras])
+    second = _pairs(y, weights, alone, [(y[b], weight) for _, b, weight in extras])
+    joint = [(x[a] * wide + y[b], weight) for a, b, weight in extras]
     both = _pairs(x * wide + y, weights, alone, joint)
     found = kappa_of(both, first - both, second - both, every - first - second + both)
     return np.where(np.isnan(found), 1.0, found)
@@ -143,7 +138,9 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
     # c (1 + 30 / n), with n mentions but at least 50; 20 and 30 were chosen by simulation.
     n = len(x)
     joint = x * (int(y.max()) + 1) + y
-    own = [_sizes(group) for group in (x, y, joint)]
+    # size of the cluster of each mention
+    found = [np.unique(g, return_inverse=True, return_counts=True)[1:] for g in (x, y, joint)]
+    own = [counts[place] for place, counts in found]
     first, second, both = (float((size - 1).sum()) / 2 for size in own)
     every = n * (n - 1) / 2
     chance = first * second / every
@@ -174,16 +171,6 @@ def spread_factor(x: Ints, y: Ints) -> tuple[float, float]:
     return value, min(max(1.0, low), high) ** 0.5
 
 
-def _sizes(group: Ints) -> Ints:
-    """Size of the cluster of each mention."""
-    place = np.unique(group, return_inverse=True)[1]
-    return np.asarray(np.bincount(place)[place])
-
-
-def _spread(draws: Floats, value: float, factor: float) -> Floats:
-    return np.asarray(np.clip(value + (draws - value) * factor, -1.0, 1.0))
-
-
 def _pairs(
     group: Ints, weights: Floats, alone: Floats, added: Sequence[tuple[Ints, Floats]]
 ) -> Floats:
@@ -204,7 +191,7 @@ def _pairs(
 
 
 def pair_blocks(
-    codes: Ints, names: Sequence[str], draws: int, rng: np.random.Generator
+    codes: Ints, names: Sequence[str], n_draws: int, rng: np.random.Generator
 ) -> Iterator[dict[tuple[str, str], Floats]]:
     """Yield kappa of every two coders with two shared mentions, by block of draws."""
     # `codes` are the clusters of all mentions, -1 for mentions that a coder does not have [coder,
@@ -216,12 +203,14 @@ def pair_blocks(
         if len(both) > 1:
             shared[pair] = both
     factors = {(a, b): spread_factor(codes[a, at], codes[b, at]) for (a, b), at in shared.items()}
-    for block in weight_blocks(rng, draws, n, len(names)):
+    for block in weight_blocks(rng, n_draws, n, len(names)):
         found = {}
         for (a, b), at in shared.items():
             mentions, extras = block.mentions.T[at].T, block.extras(a, b, len(at))
-            values = kappas(codes[a, at], codes[b, at], mentions, extras)
-            found[names[a], names[b]] = _spread(values, *factors[a, b])
+            value, factor = factors[a, b]
+            draws = kappas(codes[a, at], codes[b, at], mentions, extras)
+            spread = value + (draws - value) * factor
+            found[names[a], names[b]] = np.asarray(np.clip(spread, -1.0, 1.0))
         yield found
 
 
@@ -274,106 +263,113 @@ def valid_draws(draws: int) -> None:
 
 def centred(draws: Floats, point: float, texts: int) -> Floats:
     """Move draws of a mean over texts towards its point, all the way for very many texts."""
+    # Draws of a text lie a little below its kappa on the whole, as kappa is skewed. In the mean
+    # over T texts that is T times less, where its spread is less by the root of T only.
     moved = draws + (point - draws.mean()) * (1 - 1 / texts)
     # no kappa is above 1; the difference of two may be below -1
     return np.asarray(np.minimum(moved, 1.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairPosterior(Html):
-    """Draws of pair kappa of several texts.
+class PairPosterior(Summary):
+    """Posterior of pair kappa of several texts.
 
     Parameters
     ----------
-    names, genres
-        Names and text types of the texts with two shared mentions or more.
-    kappa
-        Kappa of each text, the mean over its pairs of coders, shape [text].
-    draws
-        Its draws, shape [text, draw].
-    mean_over_texts
-        Mean over texts like these, shape [draw]; NaN with fewer than two texts.
-    new_text
-        Kappa that one further text would show, shape [draw]; NaN with fewer than two texts.
+    title, table, draws, notes, columns
+        As of every summary. The table has one row for each text with two shared mentions or more:
+        `document`, `genre`, `kappa`, the mean over its pairs of coders, and the ends of its
+        interval, `low` and `high`. The draws are `kappa` (document, draw), and of each quantity
+        (draw): `these_texts`, the mean over these very texts, where what is uncertain is the
+        mentions; `mean_over_texts`, the mean over texts like these; and `new_text`, the kappa that
+        one further text would show. The last two are NaN with fewer than two texts.
+    overall
+        One row for each quantity: its `title`, number of `texts`, `kappa`, `low` and `high`.
+    seed, prob
+        Seed of the draws, and probability of the intervals.
     """
 
-    names: tuple[str, ...]
-    genres: tuple[str | None, ...]
-    kappa: Floats
-    draws: Floats
-    mean_over_texts: Floats
-    new_text: Floats
-    _seed: int
+    overall: pd.DataFrame = field(kw_only=True)
+    seed: int = field(kw_only=True)
+    prob: float = field(kw_only=True)
 
-    def table(self, prob: float = 0.9) -> pd.DataFrame:
-        """One row for each text: `kappa`, and the ends of its interval, `low` and `high`."""
-        low, high = interval(self.draws.T, prob, self.kappa)
-        columns = {"document": self.names, "genre": self.genres, "kappa": self.kappa}
-        return pd.DataFrame(columns | {"low": low, "high": high})
-
-    def summary(self, prob: float = 0.9) -> pd.DataFrame:
-        """One row for each of the quantities: number of `texts`, `kappa`, `low` and `high`."""
-        rows = []
-        for name, title in QUANTITIES.items():
-            draws = getattr(self, name)
-            middle = self.kappa.mean() if name == "these_texts" else np.median(draws)
-            low, high = map(float, interval(draws, prob, middle))
-            rows.append((name, title, len(self.names), float(middle), low, high))
-        columns = ["quantity", "title", "texts", "kappa", "low", "high"]
-        return pd.DataFrame(rows, columns=columns)
-
-    @cached_property
-    def these_texts(self) -> Floats:
-        """Mean over these very texts: what is uncertain is the mentions, shape [draw].
-
-        Draws of a text lie a little below its kappa on the whole, as kappa is skewed. In the mean
-        over T texts that is T times less, where its spread is less by the root of T only.
-        """
-        return centred(self.draws.mean(0), float(self.kappa.mean()), len(self.kappa))
+    def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """Yield the texts, and what they say together."""
+        yield from (("table", self.table), ("overall", self.overall))
 
     def by_genre(self) -> dict[str, PairPosterior]:
         """Return the same for each text type; types share information as far as they are alike.
 
         So a type with a single text has a mean, too.
         """
-        genres = [genre or "(none)" for genre in self.genres]
+        genres = [genre or "(none)" for genre in self.table["genre"]]
         names = sorted(set(genres))
         codes = np.array([names.index(genre) for genre in genres])
-        rng = np.random.default_rng([self._seed, 2])
-        found = over_texts(
-            self.kappa, codes, float(self.draws.var(axis=1).mean()), self.draws.shape[1], rng
-        )
+        kappa, drawn = self.table["kappa"].to_numpy(), self.draws["kappa"].to_numpy()
+        found = _like_these(kappa, codes, drawn, [self.seed, 2])
         return {
-            name: self._take(np.flatnonzero(codes == n).tolist(), found.mean[n], found.new[n])
+            name: self._part(codes == n, found.mean[n], found.new[n])
             for n, name in enumerate(names)
         }
 
     def text(self, name: str) -> PairPosterior:
         """Return the same for one text, which does not tell how texts differ."""
-        nothing = np.full(self.draws.shape[1], np.nan)
-        return self._take([self.names.index(name)], nothing, nothing)
+        nothing = np.full(self.draws.sizes["draw"], np.nan)
+        return self._part((self.table["document"] == name).to_numpy(), nothing, nothing)
 
-    def _take(self, rows: Sequence[int], mean: Floats, new: Floats) -> PairPosterior:
-        return PairPosterior(
-            tuple(self.names[n] for n in rows),
-            tuple(self.genres[n] for n in rows),
-            self.kappa[rows],
-            self.draws[rows],
+    def _part(self, rows: Bools, mean: Floats, new: Floats) -> PairPosterior:
+        """Return the posterior of some of the texts, with draws over texts like them."""
+        return _posterior(
+            self.table[rows].reset_index(drop=True),
+            self.draws["kappa"].to_numpy()[rows],
             mean,
             new,
-            self._seed,
+            self.seed,
+            self.prob,
         )
 
     def __repr__(self) -> str:
-        lines = [f"pair kappa of {counted(len(self.names), 'text')}, mean {self.kappa.mean():.4f}"]
-        lines += [
-            f"{row.quantity:16s} 90 % interval [{row.low:.4f}, {row.high:.4f}]"
-            for row in self.summary().itertuples()
-        ]
-        return "\n".join(lines)
+        return "\n".join([self.title, as_text(self.overall), *self.notes])
 
 
-def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPosterior:
+def _like_these(kappa: Floats, group: Ints | None, drawn: Floats, seed: list[int]) -> OverTexts:
+    within = float(drawn.var(axis=1).mean())
+    return over_texts(kappa, group, within, drawn.shape[1], np.random.default_rng(seed))
+
+
+def _posterior(
+    texts: pd.DataFrame, drawn: Floats, mean: Floats, new: Floats, seed: int, prob: float
+) -> PairPosterior:
+    """Put a posterior together; `texts` has the kappa of each, `drawn` its draws [text, draw]."""
+    import xarray as xr
+
+    kappa, n = texts["kappa"].to_numpy(), len(texts)
+    low, high = interval(drawn.T, prob, kappa)
+    these = centred(drawn.mean(0), float(kappa.mean()), n)
+    quantities = dict(zip(QUANTITIES, (these, mean, new), strict=True))
+    rows = []
+    for name, draws in quantities.items():
+        middle = float(kappa.mean() if name == "these_texts" else np.median(draws))
+        ends = map(float, interval(draws, prob, middle))
+        rows.append((name, QUANTITIES[name], n, middle, *ends))
+    return PairPosterior(
+        f"pair kappa of {counted(n, 'text')}, mean {kappa.mean():.4f}",
+        texts.assign(low=low, high=high),
+        xr.Dataset(
+            {"kappa": (("document", "draw"), drawn)}
+            | {name: ("draw", draws) for name, draws in quantities.items()},
+            coords={"document": texts["document"]},
+        ),
+        columns=columns("document genre kappa"),
+        overall=pd.DataFrame(rows, columns=["quantity", "title", "texts", "kappa", "low", "high"]),
+        seed=seed,
+        prob=prob,
+    )
+
+
+def pair_posterior(
+    corpus: Corpus, draws: int = 1000, seed: int = 0, prob: float = 0.9
+) -> PairPosterior:
     """Posterior of pair kappa of each text, of these texts, of texts like these, and of a new one.
 
     The mentions of a text are weighted as in :func:`pair_draws`, with the same weights for all
@@ -396,7 +392,7 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     --------
     >>> from annomodels.coref import document
     >>> text = document("t", {"a": [[1, 2, 5], [3, 4]], "b": [[1, 2], [3, 4, 5]]})
-    >>> pair_posterior(text).draws.shape
+    >>> pair_posterior(text).draws["kappa"].shape
     (1, 1000)
     """
     valid_draws(draws)
@@ -407,25 +403,20 @@ def pair_posterior(corpus: Corpus, draws: int = 1000, seed: int = 0) -> PairPost
     for n, document in enumerate(documents):
         if math.isfinite(points.get(document.id, math.nan)):
             kept.append(document)
-            values.append(_document_draws(document, draws, np.random.default_rng([seed, 0, n])))
+            rng = np.random.default_rng([seed, 0, n])
+            blocks = pair_blocks(document.codes, document.coders, draws, rng)
+            # the mean over pairs of coders
+            means = [np.mean(list(block.values()), axis=0) for block in blocks]
+            values.append(np.concatenate(means))
     if not kept:
         raise NotApplicable("No text has two mentions that two coders share. Check the mentions.")
-    kappa = np.array([points[document.id] for document in kept], dtype=float)
-    drawn = np.stack(values)
-    rng = np.random.default_rng([seed, 1])
-    found = over_texts(kappa, None, float(drawn.var(axis=1).mean()), draws, rng)
-    return PairPosterior(
-        tuple(document.id for document in kept),
-        tuple(document.genre for document in kept),
-        kappa,
-        drawn,
-        found.mean[0],
-        found.new[0],
-        seed,
+    texts = pd.DataFrame(
+        {
+            "document": [document.id for document in kept],
+            "genre": [document.genre for document in kept],
+            "kappa": [float(points[document.id]) for document in kept],
+        }
     )
-
-
-def _document_draws(document: Document, draws: int, rng: np.random.Generator) -> Floats:
-    """Draws of the mean over pairs of coders."""
-    blocks = pair_blocks(document.codes, document.coders, draws, rng)
-    return np.concatenate([np.mean(list(block.values()), axis=0) for block in blocks])
+    drawn = np.stack(values)
+    found = _like_these(texts["kappa"].to_numpy(), None, drawn, [seed, 1])
+    return _posterior(texts, drawn, found.mean[0], found.new[0], seed, prob)

@@ -69,10 +69,8 @@ def category_table(
                 votes.setdefault(key, Counter())[judgment.category] += 1
         per_item += votes.values()
     most = max((len(document.layers) for document in documents), default=0)
-    asked = (
-        list(counts) if counts is not None else [n for n in (most, most - 1, most - 2, 0) if n >= 0]
-    )
-    asked = list(dict.fromkeys(asked))
+    usual = (n for n in (most, most - 1, most - 2, 0) if n >= 0)
+    asked = list(dict.fromkeys(usual if counts is None else counts))
     names = sorted({category for votes in per_item for category in votes})
     rows = {name: [sum(votes[name] == n for votes in per_item) for n in asked] for name in names}
     least = agreed if agreed is not None else min((n for n in asked if n > 0), default=0)
@@ -349,14 +347,18 @@ def _rows(
         if key[1].name not in kind:
             continue
         coder = labels.coders[int(labels.coder[n])]
-        several = _alternatives(document, coder, ids[coder].get(key, ""))
+        read = document.layers[coder].antecedent_keys(ids[coder].get(key, ""))
+        parts = [" + ".join(_named(document, k) for k in sorted(r)) for r in read]
+        several = " or ".join(sorted(parts)) if len(read) > 1 else ""
         label = labels.label(n, condition.expected)
         # labels are told apart by what they are, and shown by what can be read
         same = label if isinstance(label, str) else " ".join(sorted(map(key_name, label)))
         shown = several or (label if isinstance(label, str) else _shown(document, label, key))
         said.setdefault(key, {}).setdefault((bool(several), shown, same), []).append(coder)
     for key in in_order(said):
-        before, after = _context(document, key[1], window)
+        start, end, tokens = key[1].start, key[1].end, document.tokens
+        sides = tokens[max(0, start - window) : start], tokens[end + 1 :][:window]
+        before, after = (" ".join(side) if set(side) - {"_"} else "" for side in sides)
         readings = said[key]
         total = sum(map(len, readings.values()))
         order = sorted(readings.items(), key=lambda pair: (-len(pair[1]), pair[0]))
@@ -365,15 +367,6 @@ def _rows(
             context = before, words_of(document, key[1]), after
             who = ", ".join(coders), len(coders), total, several_given
             yield (*place, *context, shown, *who)
-
-
-def _alternatives(document: Document, coder: str, one: str) -> str:
-    """Return the readings of a coder who saw several; else nothing."""
-    readings = document.layers[coder].antecedent_keys(one)
-    if len(readings) < 2:
-        return ""
-    parts = [" + ".join(_named(document, k) for k in sorted(r)) for r in readings]
-    return " or ".join(sorted(parts))
 
 
 def _shown(document: Document, label: Iterable[Hashable], own: Key) -> str:
@@ -399,10 +392,3 @@ def words_of(document: Document, span: Span) -> str:
     """Words of a span; its positions where a text has no words."""
     text = document.text(span)
     return text if set(text) - {"_", " ", "…"} else f"words {span.name}"
-
-
-def _context(document: Document, span: Span, window: int) -> tuple[str, str]:
-    tokens = document.tokens
-    sides = tokens[max(0, span.start - window) : span.start], tokens[span.end + 1 :][:window]
-    before, after = (" ".join(side) if set(side) - {"_"} else "" for side in sides)
-    return before, after

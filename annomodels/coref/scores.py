@@ -5,7 +5,7 @@ They say how well a response does, not how reliable a coding is; no chance is ta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -85,15 +85,25 @@ def score(key: Clusters, response: Clusters, *, match: Match = "exact") -> dict[
     shared = overlap(
         groups_of(key, "key", keep_first=True), groups_of(response, "response", keep_first=True)
     )
+    every = shared.x_sizes, shared.y_sizes
+    mentions = _matched(shared, shared.both.astype(float))
+    sizes = shared.x_sizes[shared.row] + shared.y_sizes[shared.column]
+    clusters = _matched(shared, 2 * shared.both / sizes)
+    muc, b_cubed, lea = (
+        [recall(side) for side in (shared, shared.swapped())] for recall in (_muc, _b_cubed, _lea)
+    )
+    found: dict[str, Iterable[float]] = {
+        "muc": muc,
+        "b3": b_cubed,
+        "ceaf_m": [share(mentions, int(size.sum())) for size in every],
+        "ceaf_e": [share(clusters, len(size)) for size in every],
+        "blanc": _blanc(shared),
+        "lea": lea,
+    }
     out = {}
-    for name, function in SCORES.items():
-        recall, precision, *rest = function(shared)
+    for name, (recall, precision, *rest) in found.items():
         out[name] = Score(recall, precision, rest[0] if rest else harmonic(recall, precision))
     return out
-
-
-def _both_ways(recall: Callable[[Overlap], float]) -> Callable[[Overlap], tuple[float, ...]]:
-    return lambda shared: (recall(shared), recall(shared.swapped()))
 
 
 def _muc(shared: Overlap) -> float:
@@ -104,9 +114,8 @@ def _muc(shared: Overlap) -> float:
 
 
 def _b_cubed(shared: Overlap) -> float:
-    return share(
-        float((shared.both**2 / shared.x_sizes[shared.row]).sum()), float(shared.x_sizes.sum())
-    )
+    resolved = float((shared.both**2 / shared.x_sizes[shared.row]).sum())
+    return share(resolved, float(shared.x_sizes.sum()))
 
 
 def _lea(shared: Overlap) -> float:
@@ -142,17 +151,6 @@ def _matched(shared: Overlap, similarity: Floats) -> float:
     return total
 
 
-def _ceaf_m(shared: Overlap) -> tuple[float, ...]:
-    best = _matched(shared, shared.both.astype(float))
-    return share(best, int(shared.x_sizes.sum())), share(best, int(shared.y_sizes.sum()))
-
-
-def _ceaf_e(shared: Overlap) -> tuple[float, ...]:
-    sizes = shared.x_sizes[shared.row] + shared.y_sizes[shared.column]
-    best = _matched(shared, 2 * shared.both / sizes)
-    return share(best, len(shared.x_sizes)), share(best, len(shared.y_sizes))
-
-
 def _links(sizes: Ints) -> tuple[int, int]:
     """Numbers of coreferent and of other pairs."""
     n = int(sizes.sum())
@@ -177,13 +175,3 @@ def _blanc(shared: Overlap) -> tuple[float, ...]:
             recall, precision = share(found, own), share(found, other)
             kinds.append((recall, precision, harmonic(recall, precision)))
     return tuple(float(np.mean(values)) for values in zip(*kinds, strict=True))
-
-
-SCORES: dict[str, Callable[[Overlap], tuple[float, ...]]] = {
-    "muc": _both_ways(_muc),
-    "b3": _both_ways(_b_cubed),
-    "ceaf_m": _ceaf_m,
-    "ceaf_e": _ceaf_e,
-    "blanc": _blanc,
-    "lea": _both_ways(_lea),
-}

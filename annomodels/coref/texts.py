@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
@@ -13,8 +12,7 @@ import pandas as pd
 from annomodels.coref.clusterings import Missing, overlap
 from annomodels.coref.tables import LinkTable, TwoByTwo, links_of, pairs_of, sets_of
 from annomodels.data.document import Corpus, Document, documents_of
-from annomodels.data.expressions import Key
-from annomodels.data.html import Html
+from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 
 RULES = {
@@ -58,42 +56,21 @@ def text_kappa(cells: TwoByTwo) -> tuple[float, str]:
     return cells.kappa, ""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TextAgreement(Html):
+class TextAgreement(Summary):
     """Tables of two by two of texts and pairs of coders, and kappa over them.
 
     Parameters
     ----------
-    title
-        What was compared.
-    rows
-        Document, genre, the two coders and the cells, for each text and pair of coders.
+    title, table, draws, notes, columns
+        As of every summary, without draws. The table has one row for each text and pair of coders:
+        `document`, `genre`, `first` and `second` coder, the cells `a` to `d`, `kappa` and the
+        `rule` that gave it. A link table has `recall` and `precision` too, with the first coder as
+        the target.
     """
-
-    title: str
-    rows: tuple[tuple[str, str | None, str, str, TwoByTwo], ...]
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        """One row for each text and pair of coders: cells, `kappa` and the `rule` that gave it.
-
-        A link table has `recall` and `precision` too, with the first coder as the target.
-        """
-        records = []
-        for document, genre, first, second, cells in self.rows:
-            kappa, rule = text_kappa(cells)
-            record: dict[str, object] = {"document": document, "genre": genre}
-            record |= {"first": first, "second": second, **cells._asdict()}
-            if isinstance(cells, LinkTable):
-                record |= {"recall": cells.recall, "precision": cells.precision}
-            records.append(record | {"kappa": kappa, "rule": rule})
-        return pd.DataFrame(records)
 
     @cached_property
     def by_document(self) -> pd.Series:
         """Kappa of each text, the mean over its pairs of coders; NaN where none is defined."""
-        if self.table.empty:
-            return self.table.reindex(columns=["kappa"])["kappa"]
         return self.table.groupby("document", sort=False)["kappa"].mean()
 
     @property
@@ -121,9 +98,8 @@ class TextAgreement(Html):
 
         Coders cannot link mentions of two texts, so chance is not the same as within a text.
         """
-        cells = [row[-1] for row in self.rows]
-        kind = type(cells[0]) if cells else TwoByTwo
-        return kind(*(sum(cell[n] for cell in cells) for n in range(4)))
+        kind = LinkTable if "recall" in self.table else TwoByTwo
+        return kind(*self.table[list("abcd")].sum().astype(int).tolist())
 
     @property
     def alpha(self) -> float:
@@ -133,7 +109,7 @@ class TextAgreement(Html):
     @property
     def rules(self) -> dict[str, int]:
         """Number of texts and pairs of coders whose kappa is by each rule."""
-        counts = Counter(text_kappa(row[-1])[1] for row in self.rows)
+        counts = Counter(self.table["rule"])
         return {rule: counts[rule] for rule in RULES}
 
     def __repr__(self) -> str:
@@ -149,12 +125,18 @@ def _of_pairs(
     title: str, corpus: Corpus, cells: Callable[[Document, str, str], TwoByTwo]
 ) -> TextAgreement:
     """Tables of every text and pair of coders."""
-    rows = (
-        (document.id, document.genre, *pair, cells(document, *pair))
-        for document in documents_of(corpus)
-        for pair in document.coder_pairs()
-    )
-    return TextAgreement(title, tuple(rows))
+    import xarray as xr
+
+    records = []
+    for document in documents_of(corpus):
+        for pair in document.coder_pairs():
+            found = cells(document, *pair)
+            ratios = (found.recall, found.precision) if isinstance(found, LinkTable) else ()
+            place = document.id, document.genre, *pair
+            records.append((*place, *found, *ratios, *text_kappa(found)))
+    more = ("recall", "precision") if title == "links" else ()
+    names = ("document", "genre", "first", "second", *"abcd", *more, "kappa", "rule")
+    return TextAgreement(title, pd.DataFrame(records, columns=list(names)), xr.Dataset())
 
 
 def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgreement:
@@ -212,20 +194,20 @@ def near_identity_agreement(corpus: Corpus) -> TextAgreement:
 
     def cells(document: Document, first: str, second: str) -> TwoByTwo:
         shared = frozenset(document.shared(first, second))
-        x, y = (near_identity_pairs(document, c, shared) for c in (first, second))
+        x, y = (
+            {
+                pair
+                for pair in (
+                    frozenset(layer.markables[m].key for m in one) for one in layer.near_identity
+                )
+                if pair <= shared
+            }
+            for layer in (document.layers[first], document.layers[second])
+        )
         every = len(shared) * (len(shared) - 1) // 2
         return sets_of(x, y, every)
 
     return _of_pairs("near-identity links", corpus, cells)
-
-
-def near_identity_pairs(
-    document: Document, coder: str, shared: frozenset[Key]
-) -> set[frozenset[Key]]:
-    """Near-identity links of a coder between mentions of a set."""
-    layer = document.layers[coder]
-    pairs = {frozenset(layer.markables[m].key for m in pair) for pair in layer.near_identity}
-    return {pair for pair in pairs if pair <= shared}
 
 
 def clustered_agreement(corpus: Corpus, *, restrict_first: bool = False) -> TextAgreement:

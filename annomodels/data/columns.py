@@ -272,10 +272,10 @@ _ALL = (
               "right; accuracy: what the coder would score on very many such items.", bar=True),
     _estimate("skill", "Skill",
               "skill: 1 is always right, 0 no better than guessing, below 0 worse."),
-    _estimate("bits", "Bits per label", "bits: how much one label tells of the truth, 0 nothing; "
-              "between two equally frequent labels 1 is all."),
+    _estimate("bits", "Bits per label", "bits: how much one label tells about the truth; 0 is "
+                                        "nothing, and with two equally frequent labels 1 is all."),
     Column("kind", "Kind", "tag", "kind: a spammer's labels do not depend on the item, an "
-           "adversary swaps labels; biased is who says one label too often."),
+                                  "adversary swaps labels; biased coders use one label too often."),
     Column("p_no_better_than_chance", "P(chance)", "chance"),
     Column("p_spammer", "P(spammer)", "chance"),
     Column("p_below_target", "P(below target)", "chance"),
@@ -289,11 +289,12 @@ _ALL = (
     Column("probability", "Probability", "chance"),
     Column("runner_up_probability", "with probability", "chance"),
     Column("entropy", "Doubt, bits",
-           help="entropy: how open the label of the item is, in bits; 0 is settled."),
+           help="entropy: uncertainty about the label of the item, in bits; 0 is settled."),
     Column("reducible", "of it reducible"),
     Column("disagreement", "Disagreement"),
-    Column("surprise", "Surprise p", "chance", "surprise: how often coders as good as these would "
-           "split so if the item had one true label; small values deserve a look."),
+    Column("surprise", "Surprise p", "chance", "surprise: how often coders as good as these "
+                                               "would differ this much if the item had one true "
+                                               "label; check small values."),
     Column("p_contested", "P(contested)", "chance", "p contested: probability that the coders see "
            "two readings rather than err."),
     Column("p_ambiguous", "P(ambiguous)", "chance"),
@@ -306,12 +307,13 @@ _ALL = (
            "overturned: the model's label is not the one that most coders gave."),
     Column("settled", "Settled", "tag", "settled: the probability reaches the threshold."),
     Column("known", "Known", "tag"),
-    Column("log_odds", "Log-odds", help="log odds: what this coder's label adds for the gold label "
-           "and against the runner-up; 0 nothing, 2.3 makes it ten times as probable."),
+    Column("log_odds", "Log-odds", help="log odds: what this coder's label adds for the gold "
+                                        "label against the runner-up; 0 is nothing, 2.3 makes it "
+                                        "ten times as probable."),
     Column("mcse", "Monte Carlo error",
-           help="mcse: error of the probability that comes from drawing at random."),
-    Column("gain", "Wrong gold labels removed",
-           help="gain: how many fewer wrong gold labels are expected after this label."),
+           help="mcse: Monte Carlo error of the probability, from random draws."),
+    Column("expected_utility", "Wrong gold labels removed", help="expected utility: how many fewer "
+           "wrong gold labels are expected after this label."),
     # labels
     Column("share", "Share of labels"),
     _estimate("prevalence", "Share of items, corrected", bar=True),
@@ -333,26 +335,26 @@ _ALL = (
     Column("observed", "Observed part", help="observed, expected: observed agreement, and "
            "agreement expected by chance; disagreement for coefficients with a distance."),
     Column("expected", "Expected part"),
-    Column("p_above_667", "P(> .667)", "chance", "p above 667, 800: probability that the value is "
-           "above .667, the least to draw cautious conclusions from, and above .800, which is "
+    Column("p_above_667", "P(> 0.667)", "chance", "p above 667, 800: probability that the value is "
+           "above 0.667, the least to draw cautious conclusions from, and above 0.800, which is "
            "called reliable."),
-    Column("p_above_800", "P(> .8)", "chance"),
-    Column("model_p_above_667", "model P(> .667)", "chance"),
-    Column("model_p_above_800", "model P(> .8)", "chance"),
+    Column("p_above_800", "P(> 0.8)", "chance"),
+    Column("model_p_above_667", "model P(> 0.667)", "chance"),
+    Column("model_p_above_800", "model P(> 0.8)", "chance"),
     Column("convention", "Convention", "text", "convention: how missing labels count: complete "
            "means that there are none."),
     Column("specific", "Specific", help="specific: when one coder gives the label, the probability "
            "that another does too."),
     Column("without", "Without", help="without: the value if this coder's labels are left out; "
-           "difference: how much better (or worse, below 0) that is; p better without: how "
-           "probably it is better."),
+                                      "difference: how much better (or worse, below 0) that is; "
+                                      "p better without: probability that it is better."),
     Column("influence", "Influence",
            help="influence: what the item adds to the value of the whole."),
     _estimate("further", "Further",
               "further: probability that two more coders would agree on the item."),
-    Column("by_chance", "By chance", help="by chance: share of the disagreement that chance would "
-           "give; ratio: the share seen over that; p more: probability that it is more than chance "
-           "gives."),
+    Column("by_chance", "By chance", help="by chance: share of the disagreement expected by "
+                                          "chance; ratio: observed share over that; p more: "
+                                          "probability that it is above chance."),
     # coreference
     _estimate("kappa", "Kappa on pairs", interval=_ENDS, bar=True),
     _estimate("with_others", "Kappa with the others", interval=_ENDS, bar=True),

@@ -79,6 +79,8 @@ STACK = {
     "known_truth": ("known",),
 }
 
+# what files of earlier versions call variables, by group
+OLD_VARIABLES = {"stack": {"foretold": "held_out_weight"}}
 
 SMALL = 1e-3  # by which shares may miss their sum: they may be kept in single precision
 # what a run says of itself in attributes, and in lists; what stands first is always there
@@ -272,6 +274,15 @@ def data_of(tree: xr.DataTree) -> Data:
     held |= {str(name): values.values for name, values in observed.items()}
     found: Data = kind(**held)
     return found
+
+
+def with_new_names(tree: xr.DataTree) -> xr.DataTree:
+    """Return a tree of an earlier version under the names of this one."""
+    for group, names in OLD_VARIABLES.items():
+        if group in tree.children:
+            found = tree[group].to_dataset()
+            tree[group].dataset = found.rename({old: names[old] for old in names if old in found})
+    return tree
 
 
 def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:

@@ -353,7 +353,7 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
         return ["There is only one coder, so agreement cannot be measured."]
     if not shared_items:
         # British, because checks outside this repository search for this sentence
-        return ["No item was labelled by two coders, so agreement cannot be measured."]
+        return ["No item was labeled by two coders, so agreement cannot be measured."]
     if (parts := components()) > 1:
         return [
             f"The coders fall into {parts} groups with no item in "
@@ -391,13 +391,13 @@ def gold_remarks(item: AnyArray, label: AnyArray, gold: AnyArray, labels: Names)
     against = int((votes.max(axis=1) > votes[np.arange(len(known)), gold[known]]).sum())
     if 2 * against > len(known):
         notes.append(
-            f"The known gold of {against:,} of {len(known):,} items contradicts most of their "
-            "labels: it may be coded the wrong way round."
+            f"{against:,} of {len(known):,} known labels contradict most labels of their items: "
+            "they may be coded in reverse."
         )
     if k > 1 and (gold[known] == gold[known[0]]).all():
         notes.append(
-            f"The known gold of all {len(known):,} items is {some([labels[gold[known[0]]]])}: it "
-            "tells nothing of how coders label the other classes."
+            f"All {len(known):,} known labels are {some([labels[gold[known[0]]]])}: they show "
+            "nothing about how coders label the other classes."
         )
     return notes
 
@@ -420,7 +420,7 @@ def rated(labels: Sequence[object], scale: str) -> str:
     if not even or not 3 <= points <= LONGEST_RATING or 2 * len(numbers) < points:
         return ""
     return (
-        f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, as in a rating: if their "
-        f"order counts, say {Option('scale', 'ordinal')}, and if their distances do, "
+        f"The labels are the numbers {numbers[0]:g} to {numbers[-1]:g}, like ratings. If their "
+        f"order matters, use {Option('scale', 'ordinal')}; if distances matter too, "
         f"{Option('scale', 'interval')}."
     )

@@ -24,8 +24,8 @@ BATCHES = 20
 KEPT_TRUTHS = 400
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
-# work of an iteration for each label, in the unit of `Settings.patience`
-LOOKS = 40
+# operations of an iteration per label, the unit of `Settings.patience`
+N_OPS = 40
 # numbers that draws of the truths may take over all chains
 TRUTHS = 20_000_000
 
@@ -172,7 +172,7 @@ def gibbs(model: Interval, labels: NumericLabels, settings: Settings) -> Numeric
             if n < draws:
                 stopped = "time limit"
                 break
-            work += settings.chains * draws * thin * LOOKS * len(labels.y)
+            work += settings.chains * draws * thin * N_OPS * len(labels.y)
             room = settings.extend and thin < MOST_THIN and 3 * work <= settings.patience
             if not room or _mixed(model, _posterior(chains, n, labels), labels):
                 break

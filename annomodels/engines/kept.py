@@ -185,7 +185,7 @@ class Trace:
 
 def watched_of(model: Model, posterior: dict[str, AnyArray], volume: Floats) -> Floats:
     """Draws [chain, draw, column] of what is watched, from the draws that chains keep."""
-    shown = model.separated(posterior)
+    shown = model.result_draws(posterior)
     declared = model.parameters(shown["prevalence"].shape[-1])
     return watched_draws(declared, shown, volume[: model.n_coders(len(volume))])
 

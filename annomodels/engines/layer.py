@@ -78,7 +78,7 @@ def log_truth(
     log_q: Floats, truth: Ints, sharpness: Floats, unknown: Floats, tilt: Floats
 ) -> float:
     """Log P(known truth) of all items together under one draw of the layer."""
-    log_p = np.tensordot(log_q, sharpness[0], axes=(1, 0)) + tilt[0]
+    log_p = sharpness[0, 0] * log_q[:, 0] + sharpness[0, 1] * log_q[:, 1] + tilt[0]
     top = log_p.max(axis=1)
     of_truth = log_p[np.arange(len(truth)), truth] - top
     of_truth -= np.log(np.exp(log_p - top[:, None]).sum(axis=1))

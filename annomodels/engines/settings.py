@@ -35,7 +35,7 @@ class Settings:
     relabel: bool = True  # whether classes are brought into their canonical order
     # whether Gibbs chains that have not mixed run on, thinned, up to 16 times as long
     extend: bool = _known_to("gibbs", True)
-    # work that the run with such an extension may take, counted in looks of a chain at one label
+    # work that the run with such an extension may take, counted in reads of one label by a chain
     # under one class: an iteration takes (labels + 20 coders x classes) x classes of them
     patience: float = 4e10
     # seconds after which sampling stops and what there is is kept; the result says so

@@ -35,7 +35,7 @@ def room_for(n_rows: int, n_labels: int, settings: Settings) -> tuple[int, bool]
 
 
 def cost(n_annotations: int, n_rows: int, n_labels: int) -> int:
-    """Return the work of an iteration: drawing a cell of the parameters takes 20 looks."""
+    """Return the work of an iteration: a drawn parameter costs 20 reads of a label."""
     return (n_annotations + 20 * n_rows * n_labels) * n_labels
 
 

@@ -166,7 +166,7 @@ class StateChain:
     def _whole(self) -> dict[str, AnyArray]:
         held = {name: values.copy() for name, values in self.items.items()}
         values = {**self.model.coders.pymc_start(self.state), **held}
-        return self.model.finish(values)
+        return self.model.result_values(values)
 
     def _share(self) -> AnyArray:
         """Probability of each state."""

@@ -88,13 +88,8 @@ def compare(
     scores = spread_map(executor, partial(_score, by), [(f.tree, f.data) for f in named.values()])
     found = dict(zip(named, scores, strict=True))
     table = _ranked(found)
-    return Summary(
-        f"Expected log predictive density, leaving out one {by} at a time",
-        table,
-        _draws(found),
-        _notes(found, by),
-        COLUMNS,
-    )
+    title = f"Expected log predictive density, leaving out one {by} at a time"
+    return Summary(title, table, _draws(found), _notes(found, by), COLUMNS)
 
 
 def _score(by: By, fit: tuple[xr.DataTree, Annotations]) -> HeldOut:
@@ -117,7 +112,7 @@ def _names(fits: list[Fit]) -> dict[str, Fit]:
 def _check(named: dict[str, Fit]) -> None:
     """Refuse what cannot be compared."""
     if len(named) < 2:
-        raise NotApplicable(f"There is {len(named)} fit; a comparison needs two or more.")
+        raise NotApplicable(f"A comparison needs two fits or more, not {len(named)}.")
     for name, fit in named.items():
         if reason := fit.unsupported("compare"):
             raise NotApplicable(f"{name} cannot be compared: {reason}.")
@@ -149,19 +144,12 @@ def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
         part = found[name]
         gap = part.elpd - best.elpd
         error = float(np.sqrt(len(gap) * gap.var(ddof=1)))
-        rows.append(
-            {
-                "model": name,
-                "elpd": part.total,
-                "se": part.error,
-                "difference": float(gap.sum()),
-                "difference_se": error,
-                "weight": weights[name],
-                "parameters": float((part.in_sample - part.elpd).sum()),
-                "unreliable": part.n_bad,
-                "verdict": "best" if name == names[0] else _verdict(float(gap.sum()), error),
-            }
-        )
+        rows.append({
+            "model": name, "elpd": part.total, "se": part.error,
+            "difference": float(gap.sum()), "difference_se": error, "weight": weights[name],
+            "parameters": float((part.in_sample - part.elpd).sum()), "unreliable": part.n_bad,
+            "verdict": "best" if name == names[0] else _verdict(float(gap.sum()), error),
+        })  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -184,19 +172,13 @@ def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
     top = np.max([part.elpd for part in found.values()], axis=0)
     given = {
         name: ELPDDataLOO(
-            elpd=float((part.elpd - top).sum()),
-            se=part.error,
-            p=float((part.in_sample - part.elpd).sum()),
-            n_samples=part.n_draws,
-            n_data_points=len(part.elpd),
-            scale="log",
-            warning=False,
-            good_k=part.good_k,
-            elpd_i=xr.DataArray(part.elpd - top),
-            pareto_k=xr.DataArray(part.pareto_k),
+            elpd=float((part.elpd - top).sum()), se=part.error,
+            p=float((part.in_sample - part.elpd).sum()), n_samples=part.n_draws,
+            n_data_points=len(part.elpd), scale="log", warning=False, good_k=part.good_k,
+            elpd_i=xr.DataArray(part.elpd - top), pareto_k=xr.DataArray(part.pareto_k),
         )
         for name, part in found.items()
-    }
+    }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said in our own words
         table = arviz_compare(given, method="stacking", round_to="none")
@@ -208,12 +190,11 @@ def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
     """Pointwise scores of all fits."""
     import xarray as xr
 
-    scores = np.stack([part.elpd for part in found.values()])
-    tails = np.stack([part.pareto_k for part in found.values()])
-    return xr.Dataset(
-        {"elpd": (("model", "point"), scores), "pareto_k": (("model", "point"), tails)},
-        coords={"model": list(found)},
-    )
+    scores = {
+        name: (("model", "point"), np.stack([getattr(part, name) for part in found.values()]))
+        for name in ("elpd", "pareto_k")
+    }
+    return xr.Dataset(scores, coords={"model": list(found)})
 
 
 def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:

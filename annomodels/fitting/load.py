@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound
+from annomodels import __version__
+from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound, with_new_names
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
+from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of, read_tree
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
@@ -76,7 +77,7 @@ def load(
         fitted = data_of(tree)
         require_sound(tree, known, fitted)
     except Exception as error:
-        raise _no_fit(path, error) from error
+        raise _no_fit(path, error, tree) from error
     return Fit(fitted, known, tree)
 
 
@@ -93,7 +94,7 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
         if same:
             require_sound(tree, known, data.shell())
     except Exception as error:
-        raise _no_fit(folder, error) from error
+        raise _no_fit(folder, error, tree) from error
     if not same:
         raise NotApplicable(f"{folder} holds a fit of other labels than this scan.")
     return Fit(data, known, tree, folder / TRUTH)
@@ -101,19 +102,13 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
 
 def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
     """Tree and model of a file; errors name what the user gave."""
-    import xarray as xr
-
     try:
         with path.open("rb") as file:
             require_plain(file)
-            file.seek(0)
-            with xr.open_datatree(file, engine="h5netcdf") as tree:
-                for group in tree.subtree:  # DataTree.load leaves some of them on the disk
-                    for variable in group.variables.values():
-                        variable.load()
+            tree = read_tree(file)
         _require_known(str(tree.attrs["schema"]), named)
-        described = json.loads(tree.attrs["model"])
-        known = placed(described, _classes(given))
+        tree = with_new_names(tree)
+        known = placed(json.loads(tree.attrs["model"]), _classes(given))
     except (AnnotationError, NotApplicable, MemoryError, PermissionError):
         raise
     except Exception as error:  # the libraries raise whatever a damaged file makes them meet
@@ -150,7 +145,6 @@ def require_plain(file: IO[bytes]) -> None:
         raise ValueError("an earlier version wrote it, or something changed it since")
     if seal != MARK + digest_of(file, size - SEAL):
         raise ValueError("its bytes are not those that were written")
-    file.seek(0)
     with h5py.File(file, "r") as whole:
         groups, seen, total = [whole.id], set(), 0
         while groups:
@@ -191,7 +185,13 @@ def _classes(given: object) -> list[type[Model]]:
     return [each if isinstance(each, type) else type(each) for each in several]
 
 
-def _no_fit(path: Path, error: Exception) -> AnnotationError:
+def _no_fit(path: Path, error: Exception, tree: Any = None) -> AnnotationError:
     why = f" ({error})" if type(error) is ValueError and len(str(error)) < 100 else ""
+    wrote = __version__ if tree is None else str(tree.attrs.get("annomodels", __version__))[:40]
+    if wrote != __version__:  # a whole file, as its seal says
+        what = (
+            f"Version {wrote} of annomodels wrote this fit, and {__version__} cannot read it{why}."
+        )
+        return AnnotationError(Problem(what, str(path), "Fit the labels again with this version."))
     what = f"This is not a fit that annomodels wrote, or the file is damaged{why}."
     return AnnotationError(Problem(what, str(path), "Fit again and save, or give another file."))

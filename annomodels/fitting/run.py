@@ -128,10 +128,11 @@ def fit(
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
+    few = isinstance(data, Candidates) or len(data.labels) <= MOST_RELABELLED
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=secrets.randbits(31) if seed is None else seed,
-        starts=starts, relabel=relabel and _few_labels(data), extend=extend,
+        starts=starts, relabel=relabel and few, extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor,
     )  # fmt: skip
@@ -139,39 +140,30 @@ def fit(
     named: Any = data
     if isinstance(data, Candidates):
         _require_links(resolved)
-        silent = False
     elif isinstance(data, Annotations):
         resolved.require_fittable(data)
-        silent = _silent(data)
     else:
         _require_streamable(resolved, name)
         require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
         named = data.shell()
-        silent = _silent(data)
+    silent = not isinstance(data, Candidates) and _silent(data)
     fitted = resolved.with_data(named)
     # members of a stack take no account of who said "don't know"
     whole = silent and not fitted.stacks
-    fitted = with_no_answers(fitted, named) if whole else fitted.reported
+    fitted = with_no_answers(fitted, named) if whole else fitted.result_model
     seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     with reporting(progress) as tell:
         result = run(fitted, seen, replace(settings, progress=tell))
-    result.posterior, fitted = fitted.separated(result.posterior), fitted.reported
+    result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape
     result.attrs = {
-        "chains": n_chains,
-        "draws": n_draws,
-        "warmup": settings.warmup,
-        "thin": 1,
-        "swapped_chains": [],
-        "relabelled_share": 0.0,
-        "rhat_max": float("nan"),
-        "ess_min": float("nan"),
-        "command": "",
+        "chains": n_chains, "draws": n_draws, "warmup": settings.warmup, "thin": 1,
+        "swapped_chains": [], "relabelled_share": 0.0, "rhat_max": float("nan"),
+        "ess_min": float("nan"), "command": "",
         **result.attrs,
-        "seed": settings.seed,
-        "data_fingerprint": data.fingerprint,
-    }
+        "seed": settings.seed, "data_fingerprint": data.fingerprint,
+    }  # fmt: skip
     written = result.on_disk
     if written is None:
         return Fit(data, fitted, conform(result, named, fitted))
@@ -220,15 +212,11 @@ def _silent(data: Annotations | Scanned) -> bool:
     return bool(data.unanswered.any())
 
 
-def _few_labels(data: Annotations | Scanned | Candidates) -> bool:
-    return isinstance(data, Candidates) or len(data.labels) <= MOST_RELABELLED
-
-
 def _require_links(model: Model) -> None:
     """Refuse models of labels for mentions and their antecedents."""
     if model.truth != "link":
         raise NotApplicable(
-            f"The {model.title} model is of labels of items, not of mentions and their "
+            f"The {model.title} model describes labels of items, not mentions and their "
             "antecedents. Use pairs or single."
         )
 
@@ -256,7 +244,7 @@ def choose(model: Model, engine: str = "auto") -> str:
         raise NotApplicable(f"There is no engine {engine!r}. Use auto, {', '.join(ENGINES)}.")
     if engine not in model.engines:
         raise NotApplicable(
-            f"The engine {engine!r} does not serve the {model.title} model. "
+            f"The engine {engine!r} does not support the {model.title} model. "
             f"Use {' or '.join(model.engines)}."
         )
     if engine != "em" and not model.proper:

@@ -116,11 +116,11 @@ class Answering(ConjugateModel):
         return self.base.own_parameters(n_labels)
 
     def drawn_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
-        """Declare those too that :meth:`separated` turns into rates of each kind."""
+        """Declare those too that :meth:`result_draws` turns into rates of each kind."""
         return (*self.base.drawn_parameters(n_labels), *DRAWN)
 
     @property
-    def reported(self) -> Model:
+    def result_model(self) -> Model:
         """The model of the answers."""
         return self.base
 
@@ -273,7 +273,7 @@ class Answering(ConjugateModel):
         rates = np.exp(self._rates(state.log_confusion))
         return {**state.population, **self.base.pymc_start(self.of_answers(state)), RATES: rates}
 
-    def whole(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+    def kept_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
         """Put draws of the PyMC variables into the form in which all engines keep them."""
         out = dict(posterior)
         rates, answers = out.pop(RATES), out["confusion"]
@@ -283,7 +283,7 @@ class Answering(ConjugateModel):
         out["confusion"] = np.concatenate([answers, rest], axis=2)
         return out
 
-    def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+    def result_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
         """Return the variables of a result, in which the rows of answers are separate."""
         # no_answer [coder, truth, kind] is the rate of each kind among all times that a coder was
         # asked, no_answer_mean [truth, kind] its mean in the population

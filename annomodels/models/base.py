@@ -62,7 +62,10 @@ class Earlier:
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
 
 
-@renamed(bound="with_data", learnt="updated")
+@renamed(
+    bound="with_data", learnt="updated",
+    separated="result_draws", reported="result_model", finish="result_values", whole="kept_draws",
+)  # fmt: skip
 class Model(Html, ABC):
     """An immutable value: priors only, no data."""
 
@@ -179,7 +182,7 @@ class Model(Html, ABC):
         """Values of the PyMC variables for NUTS to start from; by default :meth:`pymc_start`."""
         return self.pymc_start(state)
 
-    def whole(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+    def kept_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
         """Put draws of the PyMC variables into the form in which all engines keep them."""
         return posterior
 
@@ -208,7 +211,7 @@ class Model(Html, ABC):
         """Dimensions of the variables of a result, beyond chain and draw."""
         return {each.name: each.dims for each in self.parameters(n_labels)}
 
-    def separated(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
+    def result_draws(self, posterior: dict[str, Floats]) -> dict[str, Floats]:
         """Turn the draws that an engine kept, [chain, draw, ...], into those of a result."""
         return posterior
 
@@ -279,7 +282,7 @@ class Model(Html, ABC):
         return None
 
     @property
-    def reported(self) -> Model:
+    def result_model(self) -> Model:
         """The model that a result names, where another was put around it for fitting."""
         return self
 
@@ -291,7 +294,7 @@ class Model(Html, ABC):
         """Terms of the coefficients of this name, each with what one more of it is."""
         return []
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result.
 
         Every model ends with ``prevalence`` [truth] and ``confusion`` [coder, truth, label], the

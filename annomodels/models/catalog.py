@@ -78,6 +78,9 @@ PARTS = Catalogue(
     }
 )
 
+# fields in files of earlier versions
+OLD_FIELDS = {"favour": "log_prior_weight", "strays": "lapse_rate"}
+
 # what ``annomodels.models`` shows: class name -> place
 PLACES = {
     place.partition(":")[2]: place
@@ -154,6 +157,9 @@ def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> d
     described = json.loads(json.dumps(described))
     named = {kind.name: kind for kind in given}
     missing = []
+    for part in written_models(described):
+        if "class" not in part:  # fields of a user's model keep their names
+            part["priors"] = {OLD_FIELDS.get(k, k): v for k, v in part["priors"].items()}
     own = [part for part in written_models(described) if "class" in part]
     for part in own:
         found = named.get(part["name"]) or newest(part["class"])
@@ -164,8 +170,9 @@ def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> d
             part["class"] = place_of(found)
     if missing:
         raise NotApplicable(
-            f"The model {' and '.join(missing)} is no part of annomodels, and no file says what "
-            "code is run. Import its class in Python first, or give the class to am.load as model."
+            f"The model {' and '.join(missing)} is not part of annomodels, and a file never names "
+            "code to run. Import its class in Python first, or give the class to am.load as "
+            "model."
         )
     if idle := sorted(named.keys() - {part["name"] for part in own}):
         raise NotApplicable(

@@ -109,8 +109,8 @@ class GroupedCoders(HierarchicalDawidSkene):
         if strange:
             raise AnnotationError(
                 Problem(
-                    f"Names with a group that are not coders of the data, {len(strange):,} "
-                    f"in all: {', '.join(strange[:5])}.",
+                    f"{len(strange):,} names with a group are not coders in the data: "
+                    f"{', '.join(strange[:5])}.",
                     data.source,
                     "Name coders as the data do: data.coders.",
                 )

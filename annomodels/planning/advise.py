@@ -208,18 +208,17 @@ def _cautions(facts: Facts) -> list[str]:
     said = []
     if facts.shared < SHARED_ITEMS:
         said.append(
-            f"Only {percent(facts.shared, 0)} of the items have labels of two coders: the quality "
-            "of coders rests on these."
+            f"Only {percent(facts.shared, 0)} of the items have labels of two coders, and "
+            "estimates of coder quality rest on these."
         )
     if facts.items < FEW_ITEMS:
         said.append(
-            f"There are {facts.items} items: every model will leave wide intervals, and the prior "
-            "counts."
+            f"Few items ({facts.items}): every model leaves wide intervals, and the prior matters."
         )
     if facts.repeats:
         said.append(
-            f"{facts.repeats:,} labels repeat an item for the same coder; all models take them for "
-            "independent evidence."
+            f"{facts.repeats:,} labels repeat an item for the same coder; all models treat them "
+            "as independent evidence."
         )
     return said
 

@@ -126,7 +126,10 @@ def _none(best: Row, goal: str, of: str) -> str:
         return f"No design reaches {goal}: alpha needs items with two labels."
     more = "better coders or more labels per item" if of == "gold" else "more items"
     takes = "." if best["reaches"] == "unclear" else f": it takes {more}."
-    return f"No design surely reaches {goal}. The best is {_name(best)}, {_brings(best, of)}{takes}"
+    return (
+        f"No design is certain to reach {goal}. The best is {_name(best)}, "
+        f"{_brings(best, of)}{takes}"
+    )
 
 
 Of = Literal["gold", "alpha"]
@@ -298,10 +301,10 @@ def _world(
 
 def _whose(names: list[str], usual: bool) -> str:
     """Say which model the gold labels of the studies are from."""
-    by_default = ", which fit takes by default" if usual else ""
+    by_default = ", the default of am.fit" if usual else ""
     return (
-        f"Gold labels of the studies are those of {' or '.join(names)}{by_default}; with one label "
-        "an item, the votes."
+        f"Gold labels of the studies are those of {' or '.join(names)}{by_default}; with one "
+        "label per item, the votes."
     )
 
 

@@ -106,9 +106,9 @@ FIRST = (
     Rule(
         "hierarchical",
         lambda f: True,
-        "A stack of models is not for these data: it takes no account of coders who said that "
-        "they do not know, and very long for millions of labels or hundreds of classes. In the "
-        "hierarchical model coders borrow from each other, as much as the data say.",
+        "The stack does not suit these data: it ignores answers of coders who do not know, and "
+        "takes very long for millions of labels or hundreds of classes. The hierarchical model "
+        "pools coders as far as the data support.",
     ),
 )
 
@@ -116,12 +116,12 @@ ALSO = (
     Rule(
         "hierarchical",
         lambda f: f.scale in ("nominal", "ordinal") and f.coders < CROWD,
-        "It is sharper, and right where coders err independently, as {coders} trained coders may.",
+        "It is sharper, and calibrated if coders err independently, as a few trained coders may.",
     ),
     Rule(
         "hierarchical",
         lambda f: f.scale in ("nominal", "ordinal") and f.coders >= CROWD,
-        "It is sharper, and right where its checks pass: where coders err independently.",
+        "It is more confident, and calibrated if its checks pass: if coders err independently.",
     ),
     Rule(
         "ordinal",
@@ -144,8 +144,7 @@ ALSO = (
     Rule(
         "consensus",
         lambda f: f.gold >= KNOWN_TESTED and f.scale in ("nominal", "ordinal"),
-        "The {gold:,} items of known gold can teach how often the crowd as a whole is wrong, which "
-        "labels alone cannot.",
+        "The {gold:,} known labels show how often the whole crowd is wrong; other labels cannot.",
     ),
     Rule(
         "ambiguous",
@@ -156,8 +155,8 @@ ALSO = (
     Rule(
         "spammers",
         lambda f: f.coders >= CROWD and f.scale == "nominal",
-        "Among {coders:,} coders some may not look at the items: this model gives each coder a "
-        "probability of being such a one.",
+        "Among {coders:,} coders some may not look at the items: this model estimates for each "
+        "coder the probability of that.",
     ),
 )
 

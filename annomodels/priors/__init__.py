@@ -26,8 +26,9 @@ from annomodels.priors.usable import (
     ProperRows,
     Scale,
 )
+from annomodels.renamed import moved
 
-Given, GivenRows = FixedDiagonal, FixedRows  # the old names, for one release
+__getattr__ = moved(globals(), Given="FixedDiagonal", GivenRows="FixedRows")
 
 __all__ = [
     "Beta",

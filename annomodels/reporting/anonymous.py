@@ -44,7 +44,7 @@ def anonymous(data: Annotations | Scanned) -> Annotations | Scanned:
     )
 
 
-def anonymised(fit: Fit) -> Fit:
+def anonymized(fit: Fit) -> Fit:
     """Copy of a fit whose coders are called "coder 1" to "coder J", as in :func:`anonymous`."""
     data, tree = fit.data, fit.tree.copy()
     names = tuple(new_names(data).values())

@@ -49,7 +49,7 @@ def said(facts: Facts) -> Estimate:
 
 def way(found: Estimate) -> str:
     """Name what the numbers of an estimate come from."""
-    return "audit and model" if found.by_design else "the model, made cautious"
+    return "audit and model" if found.by_design else "the conservative model"
 
 
 def judged(found: Estimate) -> int:
@@ -60,10 +60,7 @@ def judged(found: Estimate) -> int:
 def drawing(found: Estimate) -> str:
     """State how many of how many items were judged, and how they were drawn."""
     n = judged(found)
-    text = (
-        f"An expert judged {counted(n, 'item')} of {found.n_items:,} whose truth the fit "
-        f"did not know. "
-    )
+    text = f"An expert judged {counted(n, 'item')} of the {found.n_items:,} without a known label. "
     if found.by_design and len(found.answers.extra):
         text += f"{found.n_audited:,} of them {'was' if found.n_audited == 1 else 'were'}"
     else:
@@ -105,7 +102,7 @@ def off(found: Estimate) -> str:
         f"wrong, and with the audit it is {number(wrong['value'])} ({ends})"
     )
     if wrong["low"] <= wrong["model"] <= wrong["high"]:
-        return f"{text}, so the audit does not speak against the model."
+        return f"{text}, so the audit does not contradict the model."
     edge = 0.5 / found.n_items
     p = np.clip(np.array([wrong["value"], wrong["model"]]) / found.n_items, edge, 1 - edge)
     shift = float(np.subtract(*np.log(p / (1 - p))))
@@ -122,8 +119,8 @@ def panel(found: Estimate) -> list[str]:
         n = len(found.coders)
         out.append(
             f"Your {counted(n, 'coder')} are worth {_whole(row['value'])} independent ones (95 % "
-            f"interval {number(row['low'])} to {number(row['high'])}): that is how much their "
-            "errors on the audited items agree."
+            f"interval {number(row['low'])} to {number(row['high'])}), because their errors on "
+            "the audited items agree."
         )
     if "gold_less_best_coder" in rows:
         row, best = rows["gold_less_best_coder"], rows["best_coder"]
@@ -153,8 +150,8 @@ def results(facts: Facts) -> str:
     found = said(facts)
     if not found.by_design:
         return (
-            f"{drawing(found)} Nothing is guaranteed, because how the judged items were chosen is "
-            "not known."
+            f"{drawing(found)} How the judged items were chosen is not known, so no coverage is "
+            "guaranteed."
         )
     row = found.row("accuracy")
     share, low, high = (percent(row[name]) for name in _ENDS)

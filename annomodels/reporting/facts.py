@@ -195,7 +195,7 @@ def renamed(estimate: Estimate, fit: Fit) -> Estimate:
     """Return an estimate with coders called as in a fit, whose coders may be anonymous."""
     audit = fit.tree["audit"] if "audit" in fit.tree.children else None
     if audit is None or audit.attrs.get("mark") != estimate.mark:
-        what = "The estimate belongs to another fit, or this one is not as it is after the audit."
+        what = "The estimate belongs to another fit, or this is the fit from before the audit."
         remedy = "Give estimate.after(fit), of the fit that was audited."
         raise AnnotationError(Problem(what, "estimate", remedy))
     names = dict(zip(estimate.coders["coder"], fit.data.coders, strict=True))

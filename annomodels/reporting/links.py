@@ -65,7 +65,7 @@ class LinkFacts:
     def by_kappa(self) -> pd.DataFrame:
         """Pair kappa of each text, the lowest first."""
         assert self.posterior is not None
-        return self.posterior.table(self.prob).sort_values("kappa", kind="stable")
+        return self.posterior.table.sort_values("kappa", kind="stable")
 
     def agreement_by(self, by: By | None) -> pd.DataFrame:
         """From :func:`annomodels.coref.agreement_table`."""
@@ -78,7 +78,7 @@ class LinkFacts:
     def posterior(self) -> PairPosterior | None:
         """Draws of pair kappa; None where no two coders share mentions."""
         try:
-            return pair_posterior(self.documents, self.draws, self.seed)
+            return pair_posterior(self.documents, self.draws, self.seed, self.prob)
         except NotApplicable:
             return None
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 _INTERVAL = "95 % interval"
-_COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> .667)", "P(> .8)", "Model", _INTERVAL)
+_COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> 0.667)", "P(> 0.8)", "Model", _INTERVAL)
 _NOTE = (
     "Value: as observed, with its interval from resampled items. Model: as the fitted model "
     "implies it for very many items of this kind."
@@ -46,7 +46,7 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
     """Write a methods section as Markdown, with what it cites and the table of coefficients."""
     facts = facts_of(fit)
     told = f"\n\n```sh\n{command}\n```" if command else ""
-    parts = ["## How to repeat it", versions(facts) + told]
+    parts = ["## How to reproduce it", versions(facts) + told]
     if rows := _rows(facts):
         parts += ["## Agreement coefficients", markdown_table(_COLUMNS, rows), _NOTE]
     return document(paragraphs(facts), parts, references(facts))
@@ -106,7 +106,7 @@ def _agreement(facts: Facts) -> str:
         return (
             f"Krippendorff's alpha with interval distance was {alpha}; the fitted model implies "
             f"{implied} for these coders and {new} for two further ones. The gold values' squared "
-            f"correlation with the truth is {gold}. On the coefficient see "
+            f"correlation with the truth is {gold}. For the coefficient, see "
             f"{cite('krippendorff2019')}."
         )
     kappa = "kappa" if facts.data.n_coders == 2 else "multi_kappa"
@@ -115,12 +115,12 @@ def _agreement(facts: Facts) -> str:
     alpha = chosen[chosen.index == "alpha"]
     if len(alpha) and np.isfinite(alpha["p_above_667"].iloc[0]):
         text += (
-            f" The probability that alpha exceeds .667 is {decimal(alpha['p_above_667'].iloc[0])}, "
-            f"that it exceeds .8 is {decimal(alpha['p_above_800'].iloc[0])}."
+            f" Alpha exceeds 0.667 with probability {decimal(alpha['p_above_667'].iloc[0])}, and "
+            f"0.8 with probability {decimal(alpha['p_above_800'].iloc[0])}."
         )
     return (
         f"{text} Intervals of coefficients are posterior intervals from resampling items, without "
-        f"a model of the coders {cite('rubin1981')}; on the coefficients see "
+        f"a model of the coders {cite('rubin1981')}; for the coefficients, see "
         f"{cite('krippendorff2019', 'artstein2008')}."
     )
 
@@ -169,8 +169,8 @@ def _inference(facts: Facts) -> str:
     engine, attrs, check = facts.fit.engine, facts.tree.attrs, facts.check
     if engine == "em":
         how = (
-            "The posterior mode was found by expectation maximisation, so there are no intervals "
-            "of what the model implies"
+            "The posterior mode was found by expectation maximization, so there are no intervals "
+            "of model-implied values"
         )
     else:
         how = (

@@ -24,13 +24,13 @@ def labeled(facts: Facts) -> str:
         return _judged(facts)
     data, per_item = facts.data, facts.health.per_item
     low, high = per_item.least, per_item.most
-    each = f"{low} on each item" if low == high else f"{low} to {high} on an item"
+    each = f"{low} per item" if low == high else f"{low} to {high} per item"
     repeats = f", {counted(data.repeats, 'repeat')} of a coder among them" if data.repeats else ""
     labels = ""
     if facts.truth == "class":
         names = listed([name(label) for label in data.labels], 12)
         labels = f" with {counted(data.n_labels, 'label')} ({names})"
-    given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} were given in all"
+    given = f"{data.n_annotations:,} {'labels' if labels else 'numbers'} in all"
     text = (
         f"{counted(data.n_items, 'item').capitalize()} were labeled by "
         f"{counted(data.n_coders, 'coder')}{labels}; {given}, {each} "
@@ -38,9 +38,9 @@ def labeled(facts: Facts) -> str:
     )
     if facts.on_disk and data.dont_know:
         kinds = listed([name(kind) for kind in data.dont_know], 12)
-        text += f" {kinds} counted as no class: {int(data.unanswered.sum()):,} times."
+        text += f" {int(data.unanswered.sum()):,} answers of {kinds} counted as no class."
     if facts.told_items:
-        text += f" The truth of {counted(facts.told_items, 'item')} was known and held fixed."
+        text += f" Known labels of {counted(facts.told_items, 'item')} were held fixed."
     return text
 
 
@@ -70,12 +70,10 @@ def results(facts: Facts) -> str:
     others = ""
     if not facts.on_disk:
         overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
-        others = (
-            f" Where most votes agree on a label, the gold label is another one for {overturned}."
-        )
+        others = f" The gold label differs from the label with the most votes for {overturned}."
     if facts.estimate is not None:
         found = f"{audited.results(facts)} {audited.errors(facts)}"
-        return f"{start}) reached a probability of .95. {found}{others} {coders}"
+        return f"{start}) reached a probability of 0.95. {found}{others} {coders}"
     wrong = (
         f"{number(of.gold)} of the gold labels ({interval(of.gold_low, of.gold_high)}) are "
         "expected to be wrong"
@@ -85,7 +83,8 @@ def results(facts: Facts) -> str:
         wrong += f", and {number(of.vote)} of the majority's ({of_vote})"
     return (
         f"{start}; for more items like these {share_interval(settled, n)}, 95 % interval) reached "
-        f"a probability of .95. By these probabilities {wrong}; {_caution(facts)}.{others} {coders}"
+        f"a probability of 0.95. By these probabilities {wrong}; {_caution(facts)}.{others} "
+        f"{coders}"
     )
 
 
@@ -107,7 +106,7 @@ def _results_of_links(facts: Facts) -> str:
     return (
         f"Most probably {one:,} of {counted(facts.data.n_items, 'mention')} have one true reading, "
         f"{several:,} have several, and {none:,} none of those given. Silver links with a "
-        f"probability of at least .5 go from {counted(len(links), 'mention')} to an antecedent; "
+        f"probability of at least 0.5 go from {counted(len(links), 'mention')} to an antecedent; "
         "the mean probability that one more reader makes them is "
         f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
     )

@@ -35,11 +35,11 @@ def agreement_methods(
     ]
     texts = [
         _studied(questions, left_out),
-        "Agreement was measured for each question by itself, with "
-        f"{listed(named, len(named))}. Intervals are 95 % posterior intervals from resampling "
-        f"items, without a model of the coders {cite('rubin1981')}; on the coefficients see "
-        f"{cite('krippendorff2019', 'artstein2008')}. "
-        f"Computed with annomodels {cite('annomodels')}.",
+        f"Agreement was measured separately for each question, with {listed(named, len(named))}. "
+        "Intervals are 95 % posterior intervals from resampling items, without a model of the "
+        f"coders {cite('rubin1981')}; for the coefficients, see "
+        f"{cite('krippendorff2019', 'artstein2008')}. Computed with annomodels "
+        f"{cite('annomodels')}.",
     ]
     cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
     head = (*_DATA, *(str(title) for _, title in titles))
@@ -74,7 +74,7 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
         )
         sources += references(known)
     head = (*_DATA, "Alpha [95 %]", "Model", "Settled gold labels", "Verdict")
-    own = "The methods.md in the folder of each question says more of its inference and results."
+    own = "For inference and results, see methods.md in the folder of each question."
     parts = ["## Questions", markdown_table(head, cells, 2)]
     return document([*texts, own], parts, list(dict.fromkeys(sources)))
 
@@ -85,8 +85,8 @@ def _studied(questions: Mapping[str, Any], left_out: Mapping[str, str]) -> str:
     coders = [data.n_coders for data in questions.values()]
     text = (
         f"{counted(len(questions), 'question')} {'was' if len(questions) == 1 else 'were'} "
-        f"analyzed, each by itself ({_named(list(questions))}): {_span(items, 'item')} and "
-        f"{_span(coders, 'coder')} a question."
+        f"analyzed separately ({_named(list(questions))}): {_span(items, 'item')} and "
+        f"{_span(coders, 'coder')} per question."
     )
     if left_out:
         listed = "; ".join(f"{name(question)} ({why})" for question, why in left_out.items())

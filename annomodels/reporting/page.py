@@ -18,7 +18,8 @@ from annomodels.data.columns import clean, percent, short
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.io.writing import atomic_path
-from annomodels.reporting.anonymous import anonymised
+from annomodels.renamed import takes_old
+from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.explorer import packed, payload
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.parts import Part, Section
@@ -36,13 +37,14 @@ LEFT_OUT = "Parts that pages have for other data and other models."
 ASSETS = Path(__file__).parent / "assets"
 
 
+@takes_old(anonymise="anonymize")
 def report(
     fit: Fit,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
     command: str = "",
-    anonymise: bool = False,
+    anonymize: bool = False,
     target: float | None = None,
     others: Sequence[Fit] = (),
     known: Mapping[Any, Any] | None = None,
@@ -64,7 +66,7 @@ def report(
         Whether an existing file is replaced.
     command
         The command line to show; without it, the one kept in the fit.
-    anonymise
+    anonymize
         Whether to call the coders "coder 1" to "coder J" and to drop names of files.
     target
         Accuracy asked of the coders, between 0 and 1.
@@ -99,7 +101,7 @@ def report(
         When the target is not between 0 and 1, when `others` are of other data or too short to be
         compared, when no item of `known` can test anything, or when one of these is given of a fit
         that cannot be judged by it, such as one of a scan, or texts that name their coders with
-        `anonymise`.
+        `anonymize`.
 
     Examples
     --------
@@ -115,11 +117,11 @@ def report(
     may_write(path, force)
     if estimate is not None:
         fit = estimate.after(fit)
-    fit = anonymised(fit) if anonymise else fit
-    told = "not shown" if anonymise else command or str(fit.tree.attrs.get("command", ""))
+    fit = anonymized(fit) if anonymize else fit
+    told = "not shown" if anonymize else command or str(fit.tree.attrs.get("command", ""))
     facts = Facts(fit, target, others=others, known=known, estimate=estimate, shown=shown)
-    if texts is not None and (facts.truth != "link" or anonymise):
-        why = "name their coders" if anonymise else "belong to fits of links"
+    if texts is not None and (facts.truth != "link" or anonymize):
+        why = "name their coders" if anonymize else "belong to fits of links"
         raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
     if facts.truth != "link":
         write(path, page(facts, told, files))
@@ -244,7 +246,7 @@ def _refuse(facts: Facts) -> None:
         (f"{Option('target')}", facts.target, "plot.confusion"),
     ):
         if given and (reason := facts.unsupported(verb)):
-            raise NotApplicable(f"Leave out {name}, which says nothing of this fit: {reason}.")
+            raise NotApplicable(f"Leave out {name}, which does not apply to this fit: {reason}.")
 
 
 def basics() -> dict[str, str]:
@@ -280,7 +282,7 @@ def may_write(path: Path, force: bool) -> None:
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
     if path.exists() and not force:
-        remedy = f"Give another name, or say {Option('force', True)} to replace it."
+        remedy = f"Give another name, or use {Option('force', True)} to replace it."
         raise AnnotationError(Problem("The file exists already.", str(path), remedy))
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."

@@ -71,7 +71,7 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
                 f"{np.median(kappa):.2f}; 19 of 20 such pairs between {low:.2f} and {high:.2f}."
             )
     if tree.attrs.get("engine") == "em":
-        notes.append("The engine em gives no intervals for what the model implies.")
+        notes.append("The engine em gives no intervals for coefficients that the model implies.")
     notes += told_by(tree)
     return Summary("Agreement", table, kept, tuple(notes), COLUMNS)
 

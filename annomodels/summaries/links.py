@@ -68,7 +68,7 @@ def mentions(tree: xr.DataTree, data: Candidates) -> Summary:
     )
     counts = table["readings"].value_counts()
     note = ", ".join(f"{int(counts.get(name, 0))} with {name}" for name in names)
-    notes = (f"True readings, at their most probable: {note}.",)
+    notes = (f"Most probable numbers of true readings: {note}.",)
     return Summary("Mentions", table, truth[["p_true"]], notes)
 
 
@@ -187,15 +187,15 @@ def _few(data: Candidates) -> Finding:
     text = f"Every coder judged {FEW} mentions or more."
     if few:
         text = (
-            f"Fewer than {FEW} mentions were judged by {some(few, str)}: what is said of them "
-            "comes mostly from the other coders."
+            f"Fewer than {FEW} mentions were judged by {some(few, str)}: their estimates come "
+            "mostly from the other coders."
         )
     return Finding("mentions of a coder", least, FEW, text, CHECK if few else FINE)
 
 
 def _alone(data: Candidates) -> Finding:
     alone = int((data.judged() < 2).sum())
-    text = f"{alone} of {data.n_items} mentions have one coder only."
+    text = f"Only one coder judged {alone} of {data.n_items} mentions."
     return Finding("mentions of one coder", alone, 0, text, CHECK if alone else FINE)
 
 

@@ -200,8 +200,8 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     )
     if share > BEYOND:
         text += (
-            " The scale seems to have ends: name them (am.models.Interval(ends=...)), else the "
-            "truth near them is pulled inwards."
+            " The scale seems to have ends. Name them with am.models.Interval(ends=...); "
+            "otherwise estimates near them are pulled inward."
         )
     return Finding("beyond the ends", share, BEYOND, text, CHECK if share > BEYOND else FINE)
 

@@ -166,7 +166,7 @@ def test_known_items_and_others_than_those_named_are_never_drawn(make):
     assert len(every) == 60
     assert set(every.drawn["item"]) == set(names) - set(names[told])
     assert (every.drawn["chance"] == 1).all()
-    with pytest.raises(AnnotationError, match="Ask for 60 at most"):
+    with pytest.raises(AnnotationError, match="Ask for at most 60"):
         am.audit(world.fit, 500, seed=1)
     with pytest.raises(AnnotationError, match="asks for 21 items, and 20 can be drawn"):
         am.audit(world.fit, 21, earlier=am.audit(world.fit, 40))

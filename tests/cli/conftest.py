@@ -8,10 +8,12 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+import annomodels as am
 from annomodels.cli.main import cli, main
 
 VOTES = """item,coder,label,page
@@ -44,6 +46,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "saved" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def fits_loaded() -> dict[tuple[str, int, int], am.Fit]:
+    """Keep the fits that were loaded, by path, time and size."""
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def _each_fit_is_loaded_once(
+    fits_loaded: dict[tuple[str, int, int], am.Fit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let commands share a fit that is as it was, and with it the tables that were computed."""
+    from annomodels.fitting import load as loading
+
+    load = loading.load
+
+    def loaded(path: Path, **options: Any) -> am.Fit:
+        if options or not path.is_file():
+            return load(path, **options)
+        state = path.stat()
+        key = str(path), state.st_mtime_ns, state.st_size
+        fits_loaded[key] = found = fits_loaded.get(key) or load(path)
+        return found
+
+    monkeypatch.setattr(loading, "load", loaded)
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def own(fitted: Path, tmp_path: Path) -> Path:
 
 def test_items_are_drawn_blind_and_never_twice(call, own: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "1.csv", tmp_path / "2.csv"
-    done = call("audit", own / "fit.nc", "--size", 20, "--afresh", "-o", first)
+    done = call("audit", own / "fit.nc", "--size", 20, "--start-over", "-o", first)
     assert done.code == 0
     assert "should be about" in done.err
     assert (own / "audit.json").is_file()
@@ -80,7 +80,9 @@ def test_items_are_drawn_blind_and_never_twice(call, own: Path, tmp_path: Path) 
 
 def test_an_audit_that_cannot_be_written_leaves_no_round(call, own, tmp_path) -> None:
     first = tmp_path / "1.csv"
-    call("audit", own, "--size", 5, "--afresh", "-o", first)
+    done = call("audit", own, "--size", 5, "--afresh", "-o", first)
+    assert "note: --afresh goes with the next release: write --start-over." in done.err
+    assert "round" not in done.err
     before = (own / "audit.json").read_text()
     done = call("audit", own, "--size", 5, "-o", first)
     assert done.code != 0

@@ -41,7 +41,7 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
     assert fit.model.item_covariates.terms == ("length", "genre: b")
     assert fit.effects().table["of"].tolist() == ["item", "item"]
     folder = tmp_path / "out"
-    words = ("--covariates", tables["items"], "--anonymise", "--no-report", *FIT)
+    words = ("--covariates", tables["items"], "--anonymize", "--no-report", *FIT)
     assert call("run", votes, "-o", folder, *words).code == 0
     assert am.load(folder / "fit.nc").model == fit.model
     told = pd.read_csv(folder / "effects.csv")
@@ -59,7 +59,7 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
         (("--covariates", "{neither}", *FIT), 3, "not a table about coders or items"),
         (("--covariates", "{both}", *FIT), 3, "a column coder and a column item"),
         (("--covariates", "{empty}", *FIT), 3, "The file is empty."),
-        (("--covariates", "{header}", *FIT), 3, "There is no column beside the items"),
+        (("--covariates", "{header}", *FIT), 3, "There is no column next to the items"),
         (("--covariates", "nowhere.csv", *FIT), 3, "nowhere.csv"),
     ],
 )

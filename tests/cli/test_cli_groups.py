@@ -36,7 +36,7 @@ def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, 
 
 def test_coders_without_names_keep_their_groups(votes: Path, groups: Path, call, tmp_path) -> None:
     folder = tmp_path / "out"
-    words = ("--groups", groups, "--anonymise", "--no-report", *FIT)
+    words = ("--groups", groups, "--anonymize", "--no-report", *FIT)
     assert call("run", votes, "-o", folder, *words).code == 0
     model = am.load(folder / "fit.nc").model
     assert sorted(coder for coder, _ in model.groups) == ["coder 1", "coder 2", "coder 3"]

@@ -126,7 +126,7 @@ def test_version(call) -> None:
         (["agree", "dataset:trains", "--fail-if", "alpha.mean<1"], "p_above_667"),
         (["agree", "dataset:trains", "--fail-if", "alhpa<1"], "alpha"),
         (["fit", "dataset:trains", "-o", "y.nc", "--model", "logit-normal", "--engine", "gibbs"],
-         "does not serve"),
+         "does not support"),
     ],
 )  # fmt: skip
 def test_wrong_words_are_usage_errors_with_a_hint(words: list[str], hint: str, call) -> None:

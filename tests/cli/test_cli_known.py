@@ -22,7 +22,7 @@ def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) 
     page = tmp_path / "page.html"
     done = call("report", saved, "-o", page, "--known", truth)
     assert (done.code, done.out) == (0, f"{page}\n")
-    assert "Of 20 items whose truth was held back, 20 gold labels are right" in page.read_text()
+    assert "20 of 20 gold labels match the true labels that were held back" in page.read_text()
 
 
 def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path) -> None:
@@ -31,7 +31,10 @@ def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path
     out = tmp_path / "out"
     done = call("run", votes, "-o", out, "--known", truth, *FEW)
     assert done.code == 0
-    assert "Of 2 items whose truth was held back" in (out / "report.html").read_text()
+    assert (
+        "of 2 gold labels match the true labels that were held back"
+        in (out / "report.html").read_text()
+    )
     assert am.load(out / "fit.nc").data.gold is None
 
 
@@ -57,7 +60,7 @@ def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: 
 
 @pytest.mark.calibration
 def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
-    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymise", "--json")
+    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymize", "--json")
     assert done.code == 0
     names = {str(coder) for coder in am.load(saved).data.coders}
     assert not [name for name in names if f"{name} and" in done.out or f": {name}" in done.out]

@@ -37,7 +37,7 @@ def test_each_question_gets_a_folder_and_the_index_links_them(call, survey, tmp_
     whole = {"index.html", "agreement.csv", "methods.md"}
     assert {path.name for path in out.iterdir()} == {*whole, "rude-b", "tone"}
     told = (out / "methods.md").read_text()
-    assert "2 questions were analyzed, each by itself" in told
+    assert "2 questions were analyzed separately" in told
     assert "| tone | nominal | 8 | 3 | 2 | 24 |" in told
     assert (out / "agreement.csv").read_text().count("\ntone,alpha,") == 1
     for name, labels in (("rude-b", ("no", "yes")), ("tone", ("neg", "pos"))):
@@ -153,7 +153,7 @@ def test_questions_are_chosen_by_names_and_patterns_each_with_its_scale(
     done = call(*words, *scaled, "--methods", paper)
     assert [row["question"] for row in json.loads(done.out)] == ["stage_1", "stage_2", "tone"]
     text = paper.read_text()
-    assert "3 questions were analyzed, each by itself (stage\\_1, stage\\_2 and tone)" in text
+    assert "3 questions were analyzed separately (stage\\_1, stage\\_2 and tone)" in text
     assert "| stage\\_2 | ordinal | 9 | 2 | 4 | 18 |" in text
     assert "| stage\\_1 | nominal |" in text
     assert "krippendorff2019" in text

@@ -148,7 +148,7 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     monkeypatch.setattr(fitting, "fit", stopped)
     done = call("run", votes, "-o", tmp_path / "out", *FEW)
     assert done.code == 130
-    assert "what was sampled until then is kept" in done.err
+    assert "the draws until then are kept" in done.err
     assert names_in(tmp_path / "out") == FILES
     assert call("fit", votes, "-o", tmp_path / "x.nc", *FEW).code == 130
     assert (tmp_path / "x.nc").exists()
@@ -182,7 +182,7 @@ def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> Non
         for coder in ("Wilhelmina", "Zoltan", "Quentin")
     ]
     path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymise")
+    done = call("run", path, "-o", tmp_path / "out", *FEW, "--anonymize")
     assert done.code == 0
     for file in (tmp_path / "out").iterdir():
         content = file.read_bytes()
@@ -232,7 +232,7 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
     text = methods(
         am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1, starts=1)
     )
-    assert "The truth of 1 item was known and held fixed" in text
+    assert "Known labels of 1 item were held fixed" in text
     assert "so there are no intervals" in text
     assert "R-hat was" not in text
     assert "nan" not in text

@@ -71,7 +71,7 @@ def test_a_streamed_run_writes_what_a_scan_can_know(unsure, call, tmp_path, how)
     assert about["verdict"] in done.out
     assert about["command"].startswith("annomodels run")
     page = (streamed / "report.html").read_text()
-    assert "No class, and set aside: ?, 32 times." in page
+    assert "Set aside, since it is no class: ?, 32 times." in page
     fit = am.load(streamed, am.scan(unsure, dont_know="?"))
     assert fit.tree.attrs["command"] == about["command"]
 
@@ -138,7 +138,7 @@ def test_an_interrupted_run_is_written(
     monkeypatch.setattr(sampling, "spreading", lambda _: impatient(9))
     done = call(*told, "-o", tmp_path / "part")
     assert done.code == 130
-    assert "what was sampled until then is kept" in done.err
+    assert "the draws until then are kept" in done.err
     assert {path.name for path in (tmp_path / "part").iterdir()} == OUTPUTS - {"report.html"}
     monkeypatch.setattr(sampling, "spreading", lambda _: impatient(1))
     assert call(*told, "-o", tmp_path / "none").code == 130
@@ -169,7 +169,7 @@ def test_a_streamed_run_may_name_nobody(unsure: Path, call, tmp_path: Path) -> N
     groups = tmp_path / "groups.csv"
     groups.write_text("coder,group\nana,paid\nben,paid\ncem,free\ndan,free\n")
     out = tmp_path / "out"
-    told = ("run", unsure, "--stream", "-o", out, "--anonymise", "--groups", groups, *EM)
+    told = ("run", unsure, "--stream", "-o", out, "--anonymize", "--groups", groups, *EM)
     assert call(*told).code == 0
     table = pd.read_csv(out / "coders.csv")
     assert sorted(table["coder"]) == ["coder 1", "coder 2", "coder 3", "coder 4"]

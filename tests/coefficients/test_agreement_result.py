@@ -74,7 +74,7 @@ def test_text(panel):
     assert "declare the set (labels=...) if it is larger" in text
     assert "<table" in panel._repr_html_()
     alpha = repr(panel["alpha"])
-    assert alpha.startswith(f"Krippendorff's alpha = {panel['alpha'].value:.4f} [")
+    assert alpha.startswith(f"Krippendorff's alpha = {panel['alpha'].value:.4f} (")
     assert "30 items, 3 coders, 90 labels" in alpha
     percent = repr(panel["percent"])
     assert "expected" not in percent.splitlines()[0]

@@ -1,4 +1,4 @@
-"""What must hold between coefficients, whatever the data: each tried on hundreds of data sets."""
+"""What must hold between coefficients, whatever the data: each tried on 200 data sets in CI."""
 
 import math
 
@@ -14,30 +14,19 @@ from annomodels.coefficients.sets import SET_DISTANCES, set_distance
 CLOSE = {"abs": 1e-9, "nan_ok": True}
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 often = settings(
-    max_examples=5 * settings().max_examples, deadline=None, suppress_health_check=SLOW_IS_FINE
+    max_examples=2 * settings().max_examples, deadline=None, suppress_health_check=SLOW_IS_FINE
 )
 
 
-def coded(n_coders=(2, 5), missing=True, n_labels=4, n_items=(2, 12)):
-    """Rows of whole-numbered labels; some are missing."""
-
-    @st.composite
-    def build(draw):
-        coders = draw(st.integers(*n_coders))
-        label = st.integers(1, n_labels)
-        cell = st.one_of(label, st.none()) if missing else label
-        items = draw(
-            st.lists(
-                st.lists(cell, min_size=coders, max_size=coders),
-                min_size=n_items[0],
-                max_size=n_items[1],
-            )
-        )
-        rows = [(i, c, x) for i, item in enumerate(items) for c, x in enumerate(item)]
-        assume(sum(x is not None for _, _, x in rows) > 0)
-        return rows
-
-    return build()
+@st.composite
+def coded(draw, n_coders=(2, 5), missing=True, n_labels=4, n_items=(2, 12)):
+    """Rows of whole-numbered labels, half of which may be missing; a byte each is soon drawn."""
+    coders, items = draw(st.integers(*n_coders)), draw(st.integers(*n_items))
+    cells = draw(st.binary(min_size=coders * items, max_size=coders * items))
+    labels = [*range(1, n_labels + 1), *([None] * n_labels if missing else [])]
+    rows = [(*divmod(k, coders), labels[byte % len(labels)]) for k, byte in enumerate(cells)]
+    assume(any(label is not None for _, _, label in rows))
+    return rows
 
 
 def table(rows, labels=(1, 2, 3, 4)):
@@ -60,21 +49,13 @@ def defined(*values):
 
 @pytest.mark.slow
 @often
-@given(coded(n_coders=(2, 2)))
-def test_pi_is_at_most_kappa(rows):
-    assume(len({c for _, c, x in rows if x is not None}) == 2)
-    pi, kappa = values(rows, ("pi", "kappa"))
-    if defined(pi, kappa):
-        assert pi <= kappa + 1e-9
-
-
-@pytest.mark.slow
-@often
 @given(coded(missing=False))
-def test_k_is_at_most_multi_kappa(rows):
-    k, multi = values(rows, ("k", "multi_kappa"))
+def test_k_is_at_most_multi_kappa_and_alpha_is_k_with_a_small_sample_correction(rows):
+    k, multi, alpha = values(rows, ("k", "multi_kappa", "alpha"))
     if defined(k, multi):
         assert k <= multi + 1e-9
+    n = len(rows)
+    assert alpha == pytest.approx(1 - (1 - k) * (n - 1) / n, **CLOSE)
 
 
 @pytest.mark.slow
@@ -94,22 +75,15 @@ def test_k_is_at_most_s_over_the_used_labels(rows):
 @pytest.mark.slow
 @often
 @given(coded(n_coders=(2, 2)))
-def test_two_coders_need_one_name_only(rows):
+def test_two_coders_need_one_name_only_and_pi_is_at_most_kappa(rows):
     assume(len({c for _, c, x in rows if x is not None}) == 2)
     k, pi, kappa, *others = values(
         rows, ("k", "pi", "kappa", "multi_kappa", "light_kappa", "weighted_kappa", "alpha_kappa")
     )
     assert k == pytest.approx(pi, **CLOSE)
     assert others == pytest.approx([kappa] * 4, **CLOSE)
-
-
-@pytest.mark.slow
-@often
-@given(coded(missing=False))
-def test_alpha_is_k_with_a_small_sample_correction(rows):
-    k, alpha = values(rows, ("k", "alpha"))
-    n = len(rows)
-    assert alpha == pytest.approx(1 - (1 - k) * (n - 1) / n, **CLOSE)
+    if defined(pi, kappa):
+        assert pi <= kappa + 1e-9
 
 
 @pytest.mark.slow
@@ -169,23 +143,14 @@ def renamed(rows, random):
     return moved
 
 
-CLASSICAL = ("percent", "s", "k", "multi_kappa", "light_kappa", "alpha", "ac1")
-
-
 @pytest.mark.slow
 @often
 @given(coded(), st.randoms(use_true_random=False))
 def test_names_and_order_of_coders_items_and_labels_do_not_matter(rows, random):
-    found = values(renamed(rows, random), CLASSICAL)
-    assert found == pytest.approx(values(rows, CLASSICAL), **CLOSE)
-
-
-@given(coded(), st.randoms(use_true_random=False))
-def test_names_and_order_do_not_matter_to_the_others(rows, random):
     names = [
         name
         for name, entry in COEFFICIENTS.items()
-        if not (entry.two_coders_only or entry.chance or entry.numeric or name in CLASSICAL)
+        if not (entry.two_coders_only or entry.chance or entry.numeric)
     ]
     found = values(renamed(rows, random), names)
     assert found == pytest.approx(values(rows, names), **CLOSE)

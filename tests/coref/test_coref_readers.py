@@ -68,7 +68,7 @@ def test_coders_are_told_apart_by_file_by_folder_or_by_name(tmp_path: Path) -> N
         read({"ana": files[0], "ben": tmp_path / "ben"}),
     ):
         assert text.coders == ("ana", "ben")
-        assert pair_agreement(text).rows[0][-1] == (1, 1, 2, 2)
+        assert pair_agreement(text).pooled == (1, 1, 2, 2)
     (only,) = read(files[0], coder="cho", genre=lambda name: name[3:])
     assert (only.coders, only.genre) == (("cho",), "tiny")
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:

@@ -213,12 +213,12 @@ def test_a_report_of_a_fit_takes_its_texts_and_names_what_it_lacks_without_them(
     whole = am.report(fit, tmp_path / "whole.html", texts=text).read_text("utf-8")
     assert "Kappa on coreferent pairs" in whole
     assert "a fit does not hold the texts" not in whole
-    nameless = am.report(fit, tmp_path / "nameless.html", anonymise=True).read_text("utf-8")
+    nameless = am.report(fit, tmp_path / "nameless.html", anonymize=True).read_text("utf-8")
     assert "odd" in alone
     assert ">odd<" not in nameless
     assert "coder 4" in nameless
     target = tmp_path / "no.html"
-    for options in ({"texts": text, "anonymise": True}, {"target": 0.8}, {"others": [fit]}):
+    for options in ({"texts": text, "anonymize": True}, {"target": 0.8}, {"others": [fit]}):
         with pytest.raises(am.errors.NotApplicable, match="Leave out"):
             am.report(fit, target, **options)  # type: ignore[arg-type]
     labels = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1, starts=1)

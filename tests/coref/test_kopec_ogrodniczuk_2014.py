@@ -218,12 +218,12 @@ def test_all_measures_on_one_text() -> None:
     assert heads == pytest.approx((3 / 4, (1 / 3 + 1 + 1 + 1 / 2) / 4, 4))
     assert heads.s == pytest.approx(1 - 1 / (2 / 3 + 1 / 2))
     near = near_identity_agreement(text)  # only links between shared mentions count
-    assert near.rows[0][-1] == (0, 0, 1, 5)
+    assert near.pooled == (0, 0, 1, 5)
     assert near.rules["one none"] == 1
     assert near.mean == 0.0
-    assert pair_agreement(text).rows[0][-1] == (1, 1, 0, 4)
-    assert clustered_agreement(text).rows[0][-1] == (3, 1, 0, 0)
-    assert clustered_agreement(text, restrict_first=True).rows[0][-1] == (2, 2, 0, 0)
+    assert pair_agreement(text).pooled == (1, 1, 0, 4)
+    assert clustered_agreement(text).pooled == (3, 1, 0, 0)
+    assert clustered_agreement(text, restrict_first=True).pooled == (2, 2, 0, 0)
     same = dominating_agreement(text)
     assert (same.mentions, same.same_mentions) == (3, 2)
     assert (same.clusters, same.same_clusters, same.representatives) == (2, 1, "ana")

@@ -16,7 +16,6 @@ import pytest
 import annomodels as am
 from annomodels.coref import document, pair_draws, pair_posterior, pair_table
 from annomodels.coref.posteriors import (
-    Extra,
     kappas,
     over_texts,
     pair_blocks,
@@ -73,7 +72,7 @@ def test_a_mention_of_the_prior_is_one_more_mention(rng: np.random.Generator) ->
     x, y = rng.integers(0, 3, 9), rng.integers(0, 3, 9)
     weights = rng.exponential(size=(6, 9))
     at, other, own = rng.integers(0, 9, 6), rng.integers(0, 9, 6), rng.exponential(size=6)
-    found = kappas(x, y, weights, [Extra(at, other, own)])
+    found = kappas(x, y, weights, [(at, other, own)])
     for n in range(6):
         longer = np.append(x, x[at[n]]), np.append(y, y[other[n]])
         plain = kappas(*longer, np.append(weights[n], own[n])[None])
@@ -114,36 +113,37 @@ def texts(rng: np.random.Generator, n: int, coders: int = 2) -> list[Any]:
 
 def test_three_quantities(rng: np.random.Generator) -> None:
     found = pair_posterior(texts(rng, 10), 4000)
-    mean, sigma = found.kappa.mean(), found.kappa.std(ddof=1)
+    draws = {name: values.to_numpy() for name, values in found.draws.items()}
+    mean, sigma = found.table["kappa"].mean(), found.table["kappa"].std()
     # nine tenths of the way from the draws to kappa
-    assert found.these_texts.mean() == pytest.approx(0.9 * mean + 0.1 * found.draws.mean())
-    assert found.these_texts.std() == pytest.approx(
-        np.sqrt((found.draws.var(1)).sum()) / 10, rel=0.1
-    )
-    assert np.median(found.mean_over_texts) == pytest.approx(mean, abs=0.01)
-    low, high = np.quantile(found.mean_over_texts, [0.05, 0.95])
+    these, of_texts = draws["these_texts"], draws["kappa"]
+    assert these.mean() == pytest.approx(0.9 * mean + 0.1 * of_texts.mean())
+    assert these.std() == pytest.approx(np.sqrt((of_texts.var(1)).sum()) / 10, rel=0.1)
+    assert np.median(draws["mean_over_texts"]) == pytest.approx(mean, abs=0.01)
+    low, high = np.quantile(draws["mean_over_texts"], [0.05, 0.95])
     # Student's interval is 2 * 1.833 * sigma / sqrt(10); this one is a little longer
     assert 1.0 < (high - low) / (2 * 1.833 * sigma / np.sqrt(10)) < 1.15
-    assert found.new_text.std() > sigma
-    assert found.new_text.max() <= 1
-    table = found.table()
+    assert draws["new_text"].std() > sigma
+    assert draws["new_text"].max() <= 1
+    table = found.table
     assert (table["low"] < table["kappa"]).all()
     assert (table["kappa"] <= table["high"]).all()
-    assert found.summary()["quantity"].tolist() == ["these_texts", "mean_over_texts", "new_text"]
+    assert found.overall["quantity"].tolist() == ["these_texts", "mean_over_texts", "new_text"]
     assert "mean_over_texts" in repr(found)
+    assert [name for name, _ in found.tables()] == ["table", "overall"]
     with pytest.raises(am.errors.NotApplicable, match="prob=90"):
-        found.table(90)
+        pair_posterior(texts(rng, 2), 10, prob=90)
 
 
 def test_one_text_does_not_tell_how_texts_differ(rng: np.random.Generator) -> None:
     found = pair_posterior(texts(rng, 1), 50)
-    assert np.isnan(found.mean_over_texts).all()
-    assert np.isnan(found.new_text).all()
-    assert np.array_equal(found.these_texts, found.draws[0])
+    assert np.isnan(found.draws["mean_over_texts"]).all()
+    assert np.isnan(found.draws["new_text"]).all()
+    assert np.array_equal(found.draws["these_texts"], found.draws["kappa"][0])
     # a text without a disagreement has an interval that ends at 1
     same = {m: m // 3 for m in range(60)}
     one = pair_posterior(document("t", {"a": same, "b": same}), 200)
-    assert one.these_texts.max() <= 1
+    assert one.draws["these_texts"].max() <= 1
 
 
 def test_draws_are_spread_by_what_a_pair_counts_for_two_mentions(rng: np.random.Generator) -> None:
@@ -200,11 +200,11 @@ def test_the_posterior_over_texts_is_that_of_students_model(rng: np.random.Gener
 def test_types_learn_from_each_other(rng: np.random.Generator) -> None:
     found = pair_posterior(texts(rng, 11), 4000)
     parts = found.by_genre()
-    assert {name: len(part.names) for name, part in parts.items()} == {"f": 6, "g": 5}
+    assert {name: len(part.table) for name, part in parts.items()} == {"f": 6, "g": 5}
     for part in parts.values():
-        own, all_texts = part.kappa.mean(), found.kappa.mean()
-        assert min(own, all_texts) - 0.01 < np.median(part.mean_over_texts)
-        assert np.median(part.mean_over_texts) < max(own, all_texts) + 0.01
+        own, all_texts = part.table["kappa"].mean(), found.table["kappa"].mean()
+        middle = np.median(part.draws["mean_over_texts"])
+        assert min(own, all_texts) - 0.01 < middle < max(own, all_texts) + 0.01
     # alike types are drawn together more than unlike ones
     kappa, group = np.array([0.7, 0.8, 0.75, 0.72, 0.82, 0.78]), np.array([0, 0, 0, 1, 1, 1])
     near = over_texts(kappa, group, 0.0, 20_000, rng).mean
@@ -223,8 +223,9 @@ def test_a_mention_has_one_weight_for_all_pairs_of_coders(rng: np.random.Generat
     assert np.corrcoef(block["a", "b"], block["a", "c"])[0, 1] > 0.8
     mean = np.mean(list(block.values()), axis=0)
     found = pair_posterior(three, 400, seed=5)
-    assert found.draws.shape == (1, 400)
-    assert found.draws[0].std() == pytest.approx(mean.std(), rel=0.2)
+    (values,) = found.draws["kappa"].to_numpy()
+    assert len(values) == 400
+    assert values.std() == pytest.approx(mean.std(), rel=0.2)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,9 @@ import math
 from collections import Counter
 from typing import Any
 
+import pandas as pd
 import pytest
+import xarray as xr
 
 import annomodels as am
 from annomodels.coref import LinkTable, TwoByTwo, document, link_agreement, link_table, pair_table
@@ -93,10 +95,9 @@ def test_table_4_sigma_divides_by_the_number_of_texts() -> None:
         mean = sum(rows) / len(rows)
         sigma = math.sqrt(sum((x - mean) ** 2 for x in rows) / len(rows))
         assert round(sigma, 2) == printed
-    made = TextAgreement(
-        "links", tuple((str(n), None, "a", "b", LinkTable(n, 1, 1, 9)) for n in TABLE_4)
-    )
     kappas = [LinkTable(n, 1, 1, 9).kappa for n in TABLE_4]
+    table = pd.DataFrame({"document": list(map(str, TABLE_4)), "kappa": kappas})
+    made = TextAgreement("links", table, xr.Dataset())
     mean = sum(kappas) / len(kappas)
     assert made.mean == pytest.approx(mean)
     assert made.sigma == pytest.approx(

@@ -123,7 +123,7 @@ def test_rows_of_a_spammer_are_their_habit():
     values = dict(model.coders.pymc_start(model.coders.sample_parameters(6, 3, rng)))
     values["spammer"] = np.array([0.0, 1.0] * 3)
     values["confusion"] = rng.dirichlet(np.ones(3), (6, 3))
-    rows = model.finish(values)["perceived_confusion"]
+    rows = model.result_values(values)["perceived_confusion"]
     np.testing.assert_array_equal(rows[0::2], values["confusion"][0::2])
     expected = np.repeat(values["habit"][1::2, None], 3, axis=1)
     np.testing.assert_array_equal(rows[1::2], expected)

@@ -298,8 +298,8 @@ def coreference(documents: Any) -> dict[str, Any]:
     posterior = am.coref.pair_posterior(documents, 200, 1)
     alpha = am.coref.agreement(documents, "incl-", "masi", draws=200, seed=1)
     return {
-        "summary": shown(posterior.summary(0.9)),
-        "texts": shown(posterior.table()),
+        "summary": shown(posterior.overall),
+        "texts": shown(posterior.table),
         "coders": shown(am.coref.coder_table(documents, draws=100, seed=1)),
         "pairs": shown(am.coref.pair_agreement(documents).table),
         "places": shown(am.coref.ambiguous_places(documents)),

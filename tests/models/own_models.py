@@ -155,7 +155,7 @@ class HandMade(Lapsing):
         hard = np.broadcast_to(np.tile([0.0, 1.0], k), share.shape)
         return States(share, rows, truth, {"hard": hard})
 
-    def finish(self, values):
+    def result_values(self, values):
         found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
         _, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
         return {**values, "confusion": confusion}

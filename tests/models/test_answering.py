@@ -57,7 +57,7 @@ def by_hand(data, prevalence, confusion, no_answer):
 def separated(model, state):
     """Rows of answers and rates of no answer of one state."""
     held = {name: value[None, None] for name, value in model.pymc_start(state).items()}
-    out = model.separated(held)
+    out = model.result_draws(held)
     return out["confusion"][0, 0], out["no_answer"][0, 0]
 
 
@@ -90,7 +90,7 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
     differences = []
     for found, prior, potential in evaluate(model, seen, rng, 4, 0.3):
         drawn = {name: found[name][None, None] for name in used if name in found}
-        values = {name: value[0, 0] for name, value in model.whole(drawn).items()}
+        values = {name: value[0, 0] for name, value in model.kept_draws(drawn).items()}
         state = state_of(values)
         enumerated = by_hand(data, values["prevalence"], *separated(model, state))[0]
         assert potential == pytest.approx(enumerated, rel=1e-9)

@@ -113,7 +113,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, coders, rng):
         point = {key: point[key] for key in free}
         if "spammer" in point:
             point["spammer"] = values["spammer"].astype(int)
-        finished = model.finish(values)
+        finished = model.result_values(values)
         ours = expected(data, DEFINITIONS[name](finished, model))[0]
         ours += model.log_prior_of(finished)
         if "spammer" in values:

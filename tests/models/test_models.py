@@ -55,7 +55,7 @@ def test_unknown_models_and_engines_are_named_with_what_there_is():
         am.fit(data, "bayes")
     with pytest.raises(am.errors.NotApplicable, match="auto, gibbs, nuts, em"):
         am.fit(data, "hierarchical", engine="stan")
-    with pytest.raises(am.errors.NotApplicable, match="does not serve"):
+    with pytest.raises(am.errors.NotApplicable, match="does not support"):
         am.fit(data, "logit-normal", engine="gibbs")
     with pytest.raises(am.errors.NotApplicable, match="proper priors"):
         am.fit(data, am.models.DawidSkene.unsmoothed(), engine="gibbs")
@@ -126,3 +126,45 @@ def test_old_names_work_with_a_warning():
     assert stack.log_prior_weight == (0.0, 0.0, 0.0, 0.0)
     with pytest.warns(DeprecationWarning, match="write updated"):
         assert stack.learnt == stack.updated
+    for old, new in (("Given", "FixedDiagonal"), ("GivenRows", "FixedRows")):
+        with pytest.warns(DeprecationWarning, match=f"write {new}"):
+            assert getattr(am.priors, old) is getattr(am.priors, new)
+
+
+def test_hooks_that_a_model_overrides_by_old_names_are_called():
+    with pytest.warns(DeprecationWarning, match="goes with the next release") as warned:
+
+        class Old(am.models.OneCoin):
+            def finish(self, values):
+                return {**super().finish(values), "more": 1}
+
+            @property
+            def reported(self):
+                return am.models.DawidSkene()
+
+            def bound(self, data):
+                return super().bound(data), "bound"
+
+            def learnt(self, earlier):
+                return "learnt"
+
+    said = [str(each.message) for each in warned]
+    assert said[0] == "The name Old.bound goes with the next release: write with_data."
+    assert {text.split()[2] for text in said} == {
+        f"Old.{name}" for name in ("finish", "reported", "bound", "learnt")
+    }
+    assert all(each.filename == __file__ for each in warned)
+
+    class Older(Old):
+        def result_values(self, values):
+            return {**super().result_values(values), "most": 2}
+
+    model, data = Older(), am.datasets.load("anesthesia")
+    with pytest.warns(DeprecationWarning, match="write result_values"):
+        assert model.result_values({}) == {"more": 1, "most": 2}
+    assert model.result_model == am.models.DawidSkene()
+    assert model.updated(None) == "learnt"
+    with pytest.warns(DeprecationWarning, match="write with_data"):
+        assert model.with_data(data) == (model, "bound")
+    with pytest.warns(DeprecationWarning, match="write result_values"):
+        assert model.finish({}) == {"more": 1, "most": 2}

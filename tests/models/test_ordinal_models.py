@@ -112,7 +112,7 @@ def test_classes_of_the_graded_response_model_have_their_prevalence(rng):
     np.testing.assert_allclose(found.share[0].sum(), 1.0, atol=1e-12)
     np.testing.assert_allclose(found.truth[0].sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(found.share[0] @ found.truth[0], values["prevalence"][0], atol=1e-12)
-    done = GradedResponse().finish({name: value[0] for name, value in values.items()})
+    done = GradedResponse().result_values({name: value[0] for name, value in values.items()})
     np.testing.assert_allclose(done["confusion"].sum(axis=2), 1.0, atol=1e-9)
 
 

@@ -142,7 +142,7 @@ def test_labels_are_exchangeable(rng):
         else value[order]
         for name, value in values.items()
     }
-    moved = FULL.finish({name: renamed[name] for name in values})
+    moved = FULL.result_values({name: renamed[name] for name in values})
     np.testing.assert_allclose(moved["confusion"], values["confusion"][:, order][:, :, order])
 
 

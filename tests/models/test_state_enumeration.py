@@ -36,7 +36,7 @@ def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
     for collapse in (True, False):
         codes = encode(data, collapse=collapse)
         _, values = prior_draw(model, codes, rng)
-        finished = model.finish(values)
+        finished = model.result_values(values)
         found = model.states({n: v[None] for n, v in finished.items()})
         known, p_truth = expected(data, DEFINITIONS[name](finished, model))
         n_states = found.share.shape[1]
@@ -77,7 +77,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     (kept,) = block.memory["states"][0]
     p_state = kept.p_state / n_draws
     assert np.ptp(kept.batch / n_draws - expected(
-        data, DEFINITIONS[name](model.finish(values), model)
+        data, DEFINITIONS[name](model.result_values(values), model)
     )[1]) < 1e-10  # fmt: skip
     np.testing.assert_allclose(p_state.sum(axis=1), 1.0)
     assert np.abs(sizes / n_draws - p_state.sum(axis=0)).max() < 4.5 * np.sqrt(
@@ -120,7 +120,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
         point = {n: np.maximum(values[n], tiny_) if values[n].ndim else values[n] for n in free}
         if "spammer" in point:
             point["spammer"] = values["spammer"].astype(int)
-        finished = model.finish(values)
+        finished = model.result_values(values)
         ours = expected(data, DEFINITIONS[name](finished, model))[0]
         ours += model.log_prior_of(finished)
         differences.append(float(logp(point)) - ours)

@@ -103,7 +103,7 @@ def test_draws_have_the_names_of_pymc(data, name):
     variables = [*handed.free_RVs, *handed.deterministics]
     found = evaluated(handed, moved(handed), *variables)
     values = dict(zip([each.name for each in variables], found, strict=True))
-    kept = model.finish(dict(values)) if model.n_states(labels) else dict(values)
+    kept = model.result_values(dict(values)) if model.n_states(labels) else dict(values)
     declared = set(model.dims(labels))
     kept = {name: value for name, value in kept.items() if name in declared}
     again = model.pymc_values({name: np.asarray(value)[None] for name, value in kept.items()})

@@ -46,7 +46,7 @@ def test_facts_are_counted():
     [
         ({}, "stack", "here there are 8 coders and 4 labels of the median item"),
         ({"scale": "ordinal"}, "stack", "No one model is right on all data"),
-        ({"usual": "hierarchical"}, "hierarchical", "A stack of models is not for these data"),
+        ({"usual": "hierarchical"}, "hierarchical", "The stack does not suit these data"),
         ({"usual": "pooled"}, "pooled", "the model treats all coders alike"),
         ({"scale": "interval"}, "interval", "The labels are numbers"),
     ],
@@ -70,7 +70,7 @@ def test_rules_say_what_they_rest_on():
     rich = dataclasses.replace(USUAL, per_item=20.0, gold=1500, coders=40, per_coder=7.5)
     said = {rule.model: rule.said(rich) for rule in (*FIRST, *ALSO)}
     assert "{" not in " ".join(said.values())
-    assert "1,500 items of known gold" in said["consensus"]
+    assert "1,500 known labels" in said["consensus"]
     assert "7.5 for the median coder" in said["class-conditional"]
     suits = {rule.model for rule in ALSO if rule.when(rich)}
     assert suits == {rule.model for rule in ALSO} - {"ordinal"}
@@ -140,7 +140,7 @@ def test_thin_data_are_spoken_of():
     found = am.advise(am.Annotations.from_records([*rows, (0, 5, 0)]))
     text = " ".join(found.reasons)
     assert "Only 30 % of the items have labels of two coders" in text
-    assert "There are 20 items" in text
+    assert "Few items (20)" in text
     assert "1 labels repeat" in text or "labels repeat an item" in text
 
 

@@ -49,7 +49,7 @@ def test_more_labels_give_better_gold_and_more_items_narrower_intervals():
     assert ratio == pytest.approx(2, rel=0.15)
     assert list(found.table["labels"]) == sorted(found.table["labels"])
     assert found.smallest is None
-    assert found.notes[0].startswith("No design surely reaches 99.9 % right gold labels")
+    assert found.notes[0].startswith("No design is certain to reach 99.9 % right gold labels")
 
 
 @pytest.mark.slow
@@ -81,11 +81,11 @@ def test_the_smallest_design_is_the_cheapest_that_surely_reaches_the_target():
     assert found.smallest["labels"] == sure["labels"].min()
     assert found.notes[0].startswith("The smallest design that reaches 95.0 % right gold labels")
     assert "8 times on simulated data" in found.notes[-2]
-    assert "those of dawid-skene; with one label an item, the votes" in found.notes[-1]
+    assert "those of dawid-skene; with one label per item, the votes" in found.notes[-1]
     widths = am.design(
         of="alpha", target=5.0, items=30, coders=4, labels_per_item=[1, 3], replications=3
     )
-    assert "those of stack, which fit takes by default" in widths.notes[-1]
+    assert "those of stack, the default of am.fit" in widths.notes[-1]
     assert list(widths.table["reaches"]) == ["no", "yes"]
 
 

@@ -12,7 +12,7 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError
 from annomodels.plots.trust import audited
-from annomodels.reporting.anonymous import anonymised
+from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.audited import off, panel, results
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import head
@@ -101,7 +101,7 @@ def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
     assert off(found) in text
     # of the made-up crowd, whose ambiguous items this model takes for plain ones
     assert "! tested on known truth" in text
-    assert "Of 60 audited gold labels, 9 were wrong; 1 to 8 were to be expected. P(truth)" in text
+    assert "9 of 60 audited gold labels were wrong (expected: 1 to 8). The probabilities" in text
 
 
 def test_sentence_and_table_say_one_number(facts, found):
@@ -129,7 +129,7 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
         "Gold labels above a probability",
         "Slices",
         "Systems",
-        "What a narrower answer takes",
+        "Audits for a narrower interval",
     ):
         assert title in text
     for sentence in panel(found):
@@ -199,7 +199,7 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
         assert "An expert judged 60 items that were not drawn at random." in text
         assert "Nothing is guaranteed" in text
         assert "The coders, as audited" not in text
-        assert "by the model, made cautious" in text
+        assert "by the conservative model" in text
 
 
 def test_few_audited_items_leave_the_lamp_grey(crowd):
@@ -247,9 +247,9 @@ def test_an_estimate_of_another_fit_is_refused(crowd, stacked, found, tmp_path):
 
 
 def test_coders_stay_anonymous_after_an_audit(crowd, found, tmp_path):
-    html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymise=True).read_text("utf-8")
+    html = am.report(crowd, tmp_path / "r.html", estimate=found, anonymize=True).read_text("utf-8")
     assert not [name for name in crowd.data.coders if re.search(rf"\b{name}\b", html)]
-    shown = Facts(found.after(anonymised(crowd)), estimate=found).estimate
+    shown = Facts(found.after(anonymized(crowd)), estimate=found).estimate
     numbers = ["share_right", "audited"]
     assert shown.coders[numbers].equals(found.coders[numbers])
     assert set(shown.coders["coder"]) == {f"coder {n + 1}" for n in range(crowd.data.n_coders)}
@@ -270,7 +270,7 @@ def test_methods_tell_of_the_audit(facts, found, chosen, crowd):
     text = methods(facts)
     assert results(facts) in text
     assert "the model alone" not in text
-    assert "was known and held fixed" not in text
+    assert "were held fixed" not in text
     after = Facts(chosen.after(crowd), estimate=chosen)
     assert "Nothing is guaranteed" in methods(after)
 
@@ -308,4 +308,4 @@ def test_the_figure_has_three_intervals_in_each_row(found, chosen, crowd):
         "model alone",
     ]
     (axes,) = audited(chosen).axes
-    assert [line.get_label() for line in axes.lines] == ["model, made cautious", "model alone"]
+    assert [line.get_label() for line in axes.lines] == ["conservative model", "model alone"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.reporting.anonymous import anonymised
+from annomodels.reporting.anonymous import anonymized
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.health import health
 from annomodels.reporting.sections.coders import cards
@@ -29,7 +29,7 @@ def test_health_of_a_table_counted_by_hand():
 
 
 def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
-    hidden = anonymised(crowd)
+    hidden = anonymized(crowd)
     assert sorted(hidden.data.coders) == sorted(
         f"coder {n}" for n in range(1, crowd.data.n_coders + 1)
     )
@@ -39,7 +39,7 @@ def test_an_anonymous_fit_is_the_same_fit_under_other_names(crowd):
     np.testing.assert_array_equal(before["accuracy"], after["accuracy"])
     np.testing.assert_array_equal(crowd.coders().draws["skill"], hidden.coders().draws["skill"])
     assert not set(map(str, crowd.data.coders)) & set(after["coder"])
-    assert anonymised(crowd).data.coders == hidden.data.coders
+    assert anonymized(crowd).data.coders == hidden.data.coders
     assert str(crowd.data.coders[0]) in crowd.gold().table["why"].str.cat()
 
 

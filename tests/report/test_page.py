@@ -170,7 +170,7 @@ def test_tables_hold_the_numbers_of_the_summaries(crowd, crowd_html):
 def test_an_anonymous_page_names_no_coder_and_no_file(crowd, tmp_path):
     named = report(crowd, tmp_path / "named.html", command="run secret.csv").read_text("utf-8")
     fit = am.Fit(crowd.data.replace(source="secret.csv"), crowd.model, crowd.tree)
-    page = report(fit, tmp_path / "page.html", command="run secret.csv", anonymise=True)
+    page = report(fit, tmp_path / "page.html", command="run secret.csv", anonymize=True)
     html = page.read_text("utf-8")
     assert "secret" in named
     assert "secret" not in html
@@ -240,7 +240,7 @@ def test_the_scheme_section_names_the_label_that_is_used_worst(crowd, crowd_html
     top = crowd.labels(pairs=True).table.iloc[0]
     assert f"between {top['first']} and {top['second']}" in text
     assert f"{top['confusions'] * 100:.1f} % of all" in text
-    assert "What merging two labels would do" in text
+    assert "Effect of merging two labels" in text
 
 
 def test_thresholds_and_labels_to_buy_are_shown(crowd, crowd_html):
@@ -259,7 +259,7 @@ def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
     best = crowd.gold().table
     known = dict(zip(best["item"][:30], best["label"][:30], strict=True))
     html = report(crowd, tmp_path / "r.html", known=known).read_text("utf-8")
-    assert "Of 30 items whose truth was held back, 30 gold labels are right" in html
+    assert "30 of 30 gold labels match the true labels that were held back" in html
     told = am.fit(
         crowd.data.with_gold(known), "hierarchical", chains=2, draws=100, warmup=50, seed=1
     )

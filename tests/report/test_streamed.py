@@ -75,7 +75,7 @@ def test_the_page_says_what_is_known_and_what_is_not(both, tmp_path):
         *("summary", "items-section", "coders-section", "scheme", "data", "gold", "believe"),
         *("methods", "left-out"),
     ]
-    assert "The truth of 20 items is known and was used." in html
+    assert "True labels of 20 items were given and used." in html
     facts = Facts(streamed, 0.7)
     assert sentence(facts) in html
     settled = int(wanted.gold().table["settled"].sum())
@@ -106,7 +106,7 @@ def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
 
 def test_an_anonymous_page_names_nobody(both, tmp_path):
     streamed, wanted = both
-    page = am.report(streamed, tmp_path / "page.html", anonymise=True).read_text("utf-8")
+    page = am.report(streamed, tmp_path / "page.html", anonymize=True).read_text("utf-8")
     assert "coder 1<" in page
     assert "labels.csv" not in page
     assert not [name for name in wanted.data.coders if f">{name}<" in page]

@@ -250,5 +250,9 @@ def test_one_fault_has_one_sentence_and_its_symptoms_stay_in_the_table():
     assert list(both.table["ok"]) == [False, False]
     fine = Finding("R-hat", 1.0, 1.01, "")
     assert judged([fine], "All well.").verdict == "no problem found"
-    assert judged([fine], "All well.").sentences[0].startswith("All well. No known truth")
+    assert (
+        judged([fine], "All well.")
+        .sentences[0]
+        .startswith("All well. The gold labels have not been tested")
+    )
     assert judged([fine, Finding(TESTED, 0, 1, "", lamp=TESTED)], "All well.").verdict == "trust"

@@ -69,7 +69,7 @@ def test_calibration_counts_what_is_right_in_each_bin(fit):
 def test_truth_that_the_fit_was_told_cannot_test_it(fit):
     known = {fit.data.items[0]: fit.data.labels[0]}
     told = fit.data.with_gold(known)
-    with pytest.raises(am.errors.NotApplicable, match="given to the fit"):
+    with pytest.raises(am.errors.NotApplicable, match="already used"):
         calibration(fit.tree, told, known)
     with pytest.raises(am.errors.NotApplicable):
         calibration(fit.tree, fit.data, {"no such item": fit.data.labels[0]})

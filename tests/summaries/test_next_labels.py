@@ -207,7 +207,7 @@ def test_no_label_is_asked_for_twice_and_all_limits_are_kept(crowd_fit):
     assert set(table["coder"]) <= set(fit.data.coders[:8])
     gold = {name for name, g in zip(fit.data.items, fit.data.gold, strict=True) if g >= 0}
     assert not gold & set(table["item"])
-    assert (table["gain"].diff().dropna() <= 1e-12).all()
+    assert (table["expected_utility"].diff().dropna() <= 1e-12).all()
     assert found.coders["asked"].sum() == len(table)
     assert 0 <= found.after_low <= found.after <= found.after_high
     assert f"{found.after_low:,.0f} to {found.after_high:,.0f}" in found.notes[0]

@@ -79,7 +79,7 @@ def test_priors_that_a_model_says_are_those_of_its_definition(model, small):
     values = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
     values["population"][0, 0] = 1.0, 0.0
     found, weighed = log_chosen_priors(model, small, values)
-    wanted, of = defined_priors(model.reported, small, values)
+    wanted, of = defined_priors(model.result_model, small, values)
     assert sorted(weighed) == sorted(of)
     # PyMC computes the constant of a Beta with whole numbers in single precision
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-6)
@@ -97,7 +97,7 @@ def drawn_from_priors(model, data, n=3):
     variables = [*defined.free_RVs, *defined.deterministics]
     arrays = pm.draw(variables, draws=n, random_seed=1, mode="FAST_COMPILE")
     each = [
-        model.finish({v.name: a[i] for v, a in zip(variables, arrays, strict=True)})
+        model.result_values({v.name: a[i] for v, a in zip(variables, arrays, strict=True)})
         for i in range(n)
     ]
     return {key: np.stack([np.asarray(values[key]) for values in each]) for key in each[0]}

@@ -112,7 +112,7 @@ def test_functions_that_abstain_are_named(rng):
     crowd[:, :2] = 1
     spam = one_label_finding(annotations(crowd))
     assert spam.severity == 1
-    assert "c0 (1), c1 (1) only ever give one label" in spam.sentence
+    assert "c0 (1), c1 (1) always give the same label" in spam.sentence
 
 
 def single(labels):

@@ -9,18 +9,16 @@ import click
 from annomodels.cli.breakdown import (
     BY,
     DEFAULT,
-    VALUE,
     coefficient_names,
     parts_table,
     show_diagnosis,
 )
-from annomodels.cli.breakdown import SHORT as SHORT_BY
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.loading import done_each, load_data, load_each, say_notes, several
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note
-from annomodels.cli.tables import by_question, emit, emit_text, form_for, with_left_out
+from annomodels.cli.tables import by_question, emit, emit_text, form_for, show, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
 
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
 
     from annomodels.coefficients.result import AgreementPanel
     from annomodels.data.annotations import Annotations
-
-# what --fail-if names, the value with its interval, and the reason if there is none
-SHORT = columns("coefficient title", VALUE, "note observed expected n p_above_667 p_above_800")
 
 
 @as_command(
@@ -125,13 +120,12 @@ def command(
         table = show_diagnosis(labels, asked[0] if asked else "alpha", writing)
     elif by is not None:
         with Stages() as stages:
-            table = parts_table(labels, by, names, positive, stages)
-        part = table.columns[: list(table.columns).index("coefficient") + 1]
-        emit(table, writing, f"Agreement by {by}", columns(" ".join(part), *SHORT_BY[by]))
+            table, shown = parts_table(labels, by, names, positive, stages)
+        emit(table, writing, f"Agreement by {by}", shown)
     else:
         panel = agreement(labels, names if asked else None)
         table = panel.table
-        emit(table, writing, "Agreement", SHORT, notes=panel.notes)
+        show(panel, writing)
     return gate_code(limits, table)
 
 
@@ -152,7 +146,8 @@ def _each_question(
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})
     whole = with_left_out(table, left_out, form_for(writing))
-    emit(whole, writing, "Agreement by question", columns("question", *SHORT), notes=notes)
+    shown = columns("question", *next(iter(panels.values())).columns)
+    emit(whole, writing, "Agreement by question", shown, notes=notes)
     if paper is not None:
         written = agreement_methods({name: found[name] for name in panels}, table, left_out)
         emit_text(written, Writing("md", paper, writing.force))

@@ -42,13 +42,13 @@ ABOUT = {
     click.FloatRange(0, 1, min_open=True, max_open=True),
 )
 @option("--among", "Table of the items to draw from.", metavar="FILE")
-@option("--afresh", "Forget earlier rounds of this fit and begin again.", bool)
+@option("--start-over", "Forget earlier rounds of this fit and begin again.", bool)
 def audit(
     fit: str,
     size: int | None,
     seed: int,
     among: str | None,
-    afresh: bool,
+    start_over: bool,
     writing: Writing,
     **how: Any,
 ) -> None:
@@ -63,7 +63,7 @@ def audit(
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
-    earlier = place if place.is_file() and not afresh else None
+    earlier = place if place.is_file() and not start_over else None
     chosen = None if among is None else items_from(among, items=found.data.items)
     drawn = draw(found, size, among=chosen, earlier=earlier, seed=seed, **how)
     emit(drawn.table, writing, "Items to judge")

@@ -35,12 +35,12 @@ QUESTIONS = columns(
 
 # meaning of the rows
 CHECKS = (
-    "overlap groups: items that are linked by coders who labeled several of them. With more than "
-    "one, coders of different groups cannot be compared.",
-    "scale: nominal takes labels as names; say --scale ordinal, interval or ratio if they have an "
-    "order or are numbers.",
-    "fingerprint: the same for the same labels, in whatever order; it tells readers of a paper "
-    "which data were used.",
+    "overlap groups: sets of items that share coders. With more than one, coders of different "
+    "groups cannot be compared.",
+    "scale: nominal treats labels as names. Use --scale ordinal, interval or ratio if they have "
+    "an order or are numbers.",
+    "fingerprint: the same for the same labels, in any order. It shows readers of a paper which "
+    "data were used.",
 )
 
 

@@ -33,7 +33,7 @@ def command(
     force: bool,
     text: str | None,
     show: tuple[str, ...],
-    anonymise: bool,
+    anonymize: bool,
     target: float | None,
     others: tuple[str, ...],
     known: str | None,
@@ -50,7 +50,7 @@ def command(
     from annomodels.cli.jobs import files_of
     from annomodels.cli.shown import again, kept
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
-    from annomodels.reporting.anonymous import anonymised
+    from annomodels.reporting.anonymous import anonymized
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
 
@@ -67,8 +67,8 @@ def command(
         how, answers = {"drawn": "chosen"}, decisions_of(decisions, loaded.data)
         loaded.tree.attrs["decisions"] = json.dumps(entries_of(decisions))
     found = estimated(loaded, answers, how, seed=loaded.seed) if answers else None
-    told = "not shown" if anonymise else str(loaded.tree.attrs.get("command", ""))
-    shown = anonymised(loaded) if anonymise else loaded
+    told = "not shown" if anonymize else str(loaded.tree.attrs.get("command", ""))
+    shown = anonymized(loaded) if anonymize else loaded
     after = shown if found is None else found.after(shown)
     with Stages() as stages:
         stages("drawing the report")

@@ -24,7 +24,9 @@ from annomodels.cli.options import Job, option
     "run labels --stream -o out --cache sorted",
 )
 @option("-o --output", "Folder for the outputs.", metavar="FOLDER", required=True)
-@option("--text body", "Column with the text of each item; as --text-column.", metavar="COLUMN")
+@option(
+    "--text body", "Column with the text of each item; the same as --text-column.", metavar="COLUMN"
+)
 @option("--no-report", "Do not draw report.html.", bool, section="writing")
 def command(job: Job) -> int:
     """Analyze DATA and write a folder with report and tables.

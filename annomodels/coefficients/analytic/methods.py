@@ -89,7 +89,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
-            "There is no linearised error for the mean over pairs of coders. "
+            "There is no linearized error for the mean over pairs of coders. "
             'Use the draws (interval()), or missing="gwet".'
         )
     if request.coefficient.expectation == "between" and rows.n_coders * rows.n_labels > MOST_CELLS:
@@ -131,40 +131,24 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     return Spread(se, se0, df=n - 1, ceiling=1.0)
 
 
-def _uniform(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    even = np.full(len(p), 1.0 / len(p))
-    return float(even @ distance.reach(even, pooled)), np.zeros(len(p))
-
-
-def _pooled(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    reached = distance.reach(p, pooled)
-    return float(p @ reached), 2 * reached
-
-
-def _gwet(p: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    q, ones = len(p), np.ones(len(p))
-    none = float(unit(distance, pooled))
-    factor = (q * q * none - float(ones @ distance.reach(ones, pooled))) / (q * (q - 1))
-    return none - factor * float((p * (1 - p)).sum()), -factor * (1 - 2 * p)
-
-
-_OF_SHARES: dict[str, Callable[[Floats, Floats, Distance], tuple[float, Floats]]] = {
-    "uniform": _uniform,
-    "pooled": _pooled,
-    "without_replacement": _pooled,  # Gwet leaves the correction for n out of the error
-    "gwet": _gwet,
-}
-"""Expected disagreement and its derivative, from the share and weight of each label."""
-
-
 def _slope(
     expectation: str, counts: Counts, t: Floats, pooled: Floats, distance: Distance
 ) -> tuple[float, Floats]:
     """Find the expected disagreement, and its change with the weight of each item."""
     if expectation == "between":
         return _between(counts, t, pooled, distance)
-    p = pooled / pooled.sum()
-    d_e, derivative = _OF_SHARES[expectation](p, pooled, distance)
+    p, q = pooled / pooled.sum(), len(pooled)
+    even, derivative = np.full(q, 1.0 / q), np.zeros(q)
+    reached = distance.reach(p, pooled)
+    if expectation == "uniform":
+        d_e = float(even @ distance.reach(even, pooled))
+    elif expectation == "gwet":
+        none = float(unit(distance, pooled))
+        factor = q * (none - float(even @ distance.reach(even, pooled))) / (q - 1)
+        d_e = none - factor * float((p * (1 - p)).sum())
+        derivative = -factor * (1 - 2 * p)
+    else:  # Gwet leaves alpha's correction for n out of the error
+        d_e, derivative = float(p @ reached), 2 * reached
     slope = counts.pooled.T @ derivative - (counts.pooled.sum(0) * float(p @ derivative))
     return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
 
@@ -353,7 +337,7 @@ class Analytic:
     doi: str
 
     def __repr__(self) -> str:
-        span = f"{percent(self.prob, 0)} interval [{self.low:.4f}, {self.high:.4f}]"
+        span = f"{percent(self.prob, 0)} interval {self.low:.4f} to {self.high:.4f}"
         parts = (
             f"{self.value:.4f}",
             "" if math.isnan(self.se) else f"se {self.se:.4f}",
@@ -388,7 +372,7 @@ class _Method:
 
 METHODS: dict[str, _Method] = {
     "gwet": _Method(
-        linearised, "linearised variance over items, t interval, not above 1",
+        linearised, "linearized variance over items, t interval, not above 1",
         "Gwet 2014", "", ("linearised", "linearized", "irrcac"),
     ),
     "gwet_table": _Method(
@@ -436,15 +420,29 @@ def analytic(basis: Basis, value: float, method: str | None, prob: float) -> Ana
     else:
         with np.errstate(divide="ignore", invalid="ignore"):
             found = chosen.spread(basis, value, prob)
-    low, high = found.limits or _limits(value, found, prob)
+    upper, t = (1 + prob) / 2, not math.isinf(found.df)
+    if found.limits:
+        low, high = found.limits
+    else:
+        steps = special.stdtrit(found.df, upper) if t else special.ndtri(upper)
+        reach = float(steps) * found.se if found.df > 0 else math.nan
+        low = value - reach
+        # symmetric, cut where the method cuts it
+        high = math.nan if math.isnan(reach) else min(value + reach, found.ceiling)
+    z0, p = value / found.se0 if found.se0 > 0 else math.nan, found.p
+    if math.isnan(p) and not math.isnan(z0):
+        p = float(2 * special.ndtr(-abs(z0)))
+    elif math.isnan(p) and found.se > 0 and found.df > 0:
+        z = -abs(value / found.se)
+        p = float(2 * (special.stdtr(found.df, z) if t else special.ndtr(z)))
     return Analytic(
         value=value,
         se=found.se,
         low=low,
         high=high,
         se0=found.se0,
-        z0=value / found.se0 if found.se0 > 0 else math.nan,
-        p=_p_value(value, found),
+        z0=z0,
+        p=p,
         df=found.df,
         prob=prob,
         method=name,
@@ -469,26 +467,3 @@ def _choose(basis: Basis, method: str | None) -> str:
         f"{entry.title} has no analytic error called {method!r}. "
         f"Use one of {', '.join(entry.analytic)}."
     )
-
-
-def _limits(value: float, found: Spread, prob: float) -> tuple[float, float]:
-    """Symmetric interval, cut where the method cuts it."""
-    upper = (1 + prob) / 2
-    if math.isinf(found.df):
-        reach = float(special.ndtri(upper)) * found.se
-    else:
-        reach = float(special.stdtrit(found.df, upper)) * found.se if found.df > 0 else math.nan
-    return value - reach, min(value + reach, found.ceiling) if reach == reach else math.nan
-
-
-def _p_value(value: float, found: Spread) -> float:
-    """Two-sided p-value, or the one that the method gives."""
-    if not math.isnan(found.p):
-        return found.p
-    if found.se0 > 0:
-        return float(2 * special.ndtr(-abs(value / found.se0)))
-    if not found.se > 0 or not found.df > 0:
-        return math.nan
-    if math.isinf(found.df):
-        return float(2 * special.ndtr(-abs(value / found.se)))
-    return float(2 * special.stdtr(found.df, -abs(value / found.se)))

@@ -23,8 +23,7 @@ from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.grouped import Grouped, coder_pairs
 from annomodels.coefficients.intervals import interval, share_above
 from annomodels.coefficients.parts.grouped import (
-    coder_parts,
-    item_parts,
+    against_rest,
     make_without,
     without_each_item,
 )
@@ -33,7 +32,7 @@ from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
-from annomodels.coefficients.rows import Duplicates, Rows, label_counts, within_items
+from annomodels.coefficients.rows import Duplicates, constant_labels, label_counts, within_items
 from annomodels.coefficients.tables import Evaluated, Tables, over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
@@ -141,8 +140,8 @@ def breakdown(
     return way(setup, draws, valid_seed(seed))
 
 
-def _touching(tables: Tables) -> tuple[Floats, Floats]:
-    """Weight of the pairs k-k and of all pairs with a k, each [..., label]."""
+def one_against_rest(tables: Tables) -> Tables:
+    """Tables of two labels - the rest, the label - for every label, shape [..., label, ...]."""
     k, p = tables.n_labels, np.arange(len(tables.first))
     equal = tables.first == tables.second
     other = p[~equal]
@@ -155,19 +154,8 @@ def _touching(tables: Tables) -> tuple[Floats, Floats]:
 
     both = gathered(tables.first[equal], p[equal])
     ends = np.concatenate([tables.first[other], tables.second[other]])
-    return both, both + gathered(ends, np.concatenate([other, other]))
-
-
-def specific_agreement(tables: Tables) -> Floats:
-    """Share of the partners of a label that are the same label, shape [..., label]."""
-    both, touching = _touching(tables)
-    return over(both, (both + touching) / 2)
-
-
-def one_against_rest(tables: Tables) -> Tables:
-    """Tables of two labels - the rest, the label - for every label, shape [..., label, ...]."""
-    both, touching = _touching(tables)
-    rest = tables.together.sum(-1, keepdims=True) - touching
+    mixed = gathered(ends, np.concatenate([other, other]))
+    rest = tables.together.sum(-1, keepdims=True) - both - mixed
 
     def halves(weights: Floats) -> Floats:
         return np.stack([weights.sum(-1, keepdims=True) - weights, weights], axis=-1)
@@ -175,7 +163,7 @@ def one_against_rest(tables: Tables) -> Tables:
     return Tables(
         first=np.array([0, 0, 1]),
         second=np.array([0, 1, 1]),
-        together=np.stack([np.maximum(rest, 0.0), touching - both, both], axis=-1),
+        together=np.stack([np.maximum(rest, 0.0), mixed, both], axis=-1),
         pooled=halves(tables.pooled),
         left=np.moveaxis(halves(tables.left), -2, -3),
         right=np.moveaxis(halves(tables.right), -2, -3),
@@ -188,22 +176,23 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by label."""
     refuse_unfit(setup)
     entry = setup.request.coefficient
-    if entry.each_pair or not setup.nominal:
+    if entry.each_pair or not setup.request.nominal:
         raise NotApplicable(
-            f"{setup.title} cannot be taken apart by label: a label against the rest is nominal "
-            "and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
+            f"{setup.request.title} cannot be taken apart by label: a label against the rest is "
+            "nominal and takes all coders together. Use alpha, k, multi_kappa, s or ac1 with "
             'distance="nominal".'
         )
-    tables_of = setup.tables()
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        tables = tables_of(weights)
-        each = evaluate_with(entry.expectation, one_against_rest(tables))
-        whole = evaluate_with(entry.expectation, tables).value
-        return {"value": each, "specific": specific_agreement(tables), "whole": whole}
+        tables = setup.statistics.tables(weights, entry.by_coder)
+        two = one_against_rest(tables)
+        each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
+        # the share of the partners of a label that are the same label
+        both, mixed = two.together[..., 2], two.together[..., 1]
+        return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
     rows, k = setup.rows, setup.rows.n_labels
-    some = tables_of(setup.sample.point)
+    some = setup.statistics.tables(setup.sample.point, entry.by_coder)
     width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
     work = 4 * len(setup.sample.rows.item)
     point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
@@ -221,7 +210,14 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         "specific_low": low,
         "specific_high": high,
     }
-    why = [_rare(note, n) for note, n in zip(columns.pop("note"), given.tolist(), strict=True)]
+    why = []
+    for note, n in zip(columns.pop("note"), given.tolist(), strict=True):
+        if n == 0:
+            note = "Nobody gave it to an item with two labels or more."
+        elif not note and n < RARE:
+            times = counted(n, "time")
+            note = f"It occurs {times}; below about {RARE} the interval is too short."
+        why.append(note)
     return finish(
         setup,
         "each label against the rest",
@@ -233,20 +229,11 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     )
 
 
-def _rare(note: str, n: int) -> str:
-    """Note that a label is rare."""
-    if n == 0:
-        return "Nobody gave it to an item with two labels or more."
-    if not note and n < RARE:
-        return f"It occurs {counted(n, 'time')}; below about {RARE} the interval is too short."
-    return note
-
-
 def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by item."""
     refuse_unfit(setup)
     rows, request = setup.rows, setup.request
-    parts, ones = item_parts(setup), np.ones(rows.n_items)
+    parts, ones = against_rest(setup, "item"), np.ones(rows.n_items)
     apart = parts.apart @ ones
     d = over(apart, parts.total @ ones)
     whole = float("nan")
@@ -261,18 +248,23 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     left = without_each_item(setup, Counts(rows, setup.convention))
     columns = {
         "n": rows.per_item,
-        "value": 1 - d if setup.nominal else d,
+        "value": 1 - d if setup.request.nominal else d,
         "share": apart / (apart.sum() or 1.0),
         "influence": whole - left,
         "further": mean,
         "further_low": low,
         "further_high": high,
-        "note": [_item_note(n, value) for n, value in zip(rows.per_item, left, strict=True)],
+        "note": np.select(
+            [rows.per_item < 2, np.isnan(left)],
+            ["One label shows no agreement.", REASONS["no_variation"]],
+            "",
+        ),
     }
-    word = "agreement" if setup.nominal else "disagreement"
+    word = "agreement" if setup.request.nominal else "disagreement"
     notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
     notes.append(
-        f"value is the {word} of the item's labels, influence what the item adds to {setup.title}."
+        f"value is the {word} of the item's labels, influence what the item adds to "
+        f"{request.title}."
     )
     if len(further):
         notes.append(
@@ -289,12 +281,6 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         notes + draws_note(draws, made),
         "further",
     )
-
-
-def _item_note(n: int, without: float) -> str:
-    if n < 2:
-        return "One label shows no agreement."
-    return REASONS["no_variation"] if np.isnan(without) else ""
 
 
 def _further(setup: Setup, draws: int, seed: int) -> Floats:
@@ -321,7 +307,7 @@ def _further(setup: Setup, draws: int, seed: int) -> Floats:
         inside = 2 * np.bincount(item[a], own[a] * own[b] * between, minlength=rows.n_items)
         across = np.bincount(item, own * to_all[label], minlength=rows.n_items)
         out[draw] = (1 - new) ** 2 * inside + 2 * new * (1 - new) * across + new**2 * typical
-    return 1 - out if setup.nominal else out
+    return 1 - out if setup.request.nominal else out
 
 
 def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
@@ -332,7 +318,7 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
             f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
             "multi_kappa."
         )
-    sides, without = coder_parts(setup), make_without(setup)
+    sides, without = against_rest(setup, "coder"), make_without(setup)
     whole = Statistics(setup.sample.rows, [setup.request])
     fits = before(entry, rows, setup.request.convention) in ("", "no_complete_items")
 
@@ -358,15 +344,30 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         change = np.where(np.isnan(left_out), np.nan, found["difference"])
     low, high = interval(change, value=difference)
     draws_of_all = found.get("whole", np.empty(0))
-    if without is None:
-        notes.append(_why_not_without(setup))
+    if without is None and rows.n_coders < 3:
+        notes.append(
+            "There are only two coders: without one of them there is no agreement to show."
+        )
+    elif without is None:
+        notes.append(
+            f"{setup.request.title} without each coder would take too long for "
+            f"{rows.n_coders:,} coders. alpha, k, s and ac1 are quick."
+        )
+    constant = constant_labels(setup.rows.coder, setup.rows.label, rows.n_coders)
+    why = []
+    for note, label, count in zip(columns.pop("note"), constant, n.tolist(), strict=True):
+        if count == 0:
+            note = "Shares no item with another coder."
+        elif not note and label >= 0:
+            note = f"Used {quoted(setup.data.labels[label])} only."
+        why.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     after = {
         "without": left_out,
         "difference": difference,
         "difference_low": low,
         "difference_high": high,
         "p_better_without": share_above(change, 0.0),
-        "note": _coder_notes(setup, columns.pop("note"), n),
+        "note": why,
     }
     return finish(
         setup,
@@ -376,39 +377,6 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         {"value": values, "difference": change, "whole": draws_of_all},
         [("all coders", all_value, draws_of_all, int(used.sum()))],
         notes,
-    )
-
-
-def constant_labels(rows: Rows) -> Ints:
-    """Label of each coder who used one label only, else -1, shape [coder]."""
-    cell = np.unique(rows.coder * rows.n_labels + rows.label)
-    coder, label = np.divmod(cell, rows.n_labels)
-    only = np.bincount(coder, minlength=rows.n_coders) == 1
-    out = np.full(rows.n_coders, -1, dtype=np.int64)
-    out[coder] = label
-    return np.where(only, out, -1)
-
-
-def _coder_notes(setup: Setup, notes: list[str], n: Ints) -> list[str]:
-    """Note coders who used one label only or share few items."""
-    constant = constant_labels(setup.rows).tolist()
-    found = []
-    for note, label, count in zip(notes, constant, n.tolist(), strict=True):
-        if count == 0:
-            note = "Shares no item with another coder."
-        elif not note and label >= 0:
-            note = f"Used {quoted(setup.data.labels[label])} only."
-        found.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
-    return found
-
-
-def _why_not_without(setup: Setup) -> str:
-    """Explain why the data without a coder are not evaluated."""
-    if setup.rows.n_coders < 3:
-        return "There are only two coders: without one of them there is no agreement to show."
-    return (
-        f"{setup.title} without each coder would take too long for {setup.rows.n_coders:,} coders. "
-        "alpha, k, s and ac1 are quick."
     )
 
 

@@ -43,7 +43,7 @@ class Difference(Drawn, Html):
     --------
     >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
     >>> found
-    alpha of ana - alpha of ben = 0.1000 [-0.0900, 0.2900] · P(> 0) = .74
+    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = .74
     """
 
     title: str
@@ -65,7 +65,7 @@ class Difference(Drawn, Html):
         line = f"{self.title} = {self.value:.4f}"
         if not math.isnan(self.low):
             p = f"{self.p_above():.2f}".removeprefix("0")
-            line += f" [{self.low:.4f}, {self.high:.4f}] · P(> 0) = {p}"
+            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {p}"
         return "\n".join([line, *self.notes])
 
 
@@ -121,7 +121,7 @@ def compare_agreement(
     >>> data = am.datasets.load("anesthesia")
     >>> one, two = data.select(coders=data.coders[:2]), data.select(coders=data.coders[3:])
     >>> am.coefficients.compare_agreement(one, two, "kappa", same_items=True, draws=500)
-    Cohen's kappa, first - second = -0.02... [-0..., 0...] · P(> 0) = ...
+    Cohen's kappa, first - second = -0.02... (-0... to 0...) · P(> 0) = ...
     """
     if resample == "auto" and (first.group is None or second.group is None):
         resample = "items"
@@ -138,7 +138,9 @@ def compare_agreement(
         reason = before(*asked)
         if reason:
             why = explain(reason, asked[0], setup.rows.n_coders)
-            raise NotApplicable(f"{setup.title} of the {which} data set is undefined. {why}")
+            raise NotApplicable(
+                f"{setup.request.title} of the {which} data set is undefined. {why}"
+            )
         points += point_values(setup.sample, [setup.request])
         if diagnose(*asked, points[-1]) == "few_shared_items":
             draws, notes = 0, [explain("few_shared_items", asked[0], setup.rows.n_coders)]
@@ -164,7 +166,7 @@ def compare_agreement(
         sizes = " and ".join(str(setup.data.n_labels) for setup in both)
         notes.append(f"The label sets have {sizes} labels, so chance is not the same in both.")
     return Difference(
-        f"{both[0].title}, first - second",
+        f"{both[0].request.title}, first - second",
         float(points[0].value - points[1].value),
         drawn[0] - drawn[1],
         tuple(notes),

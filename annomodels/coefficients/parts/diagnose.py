@@ -13,8 +13,8 @@ from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.parts import sentences as say
-from annomodels.coefficients.parts.breakdown import by_coder, by_label, constant_labels
-from annomodels.coefficients.parts.grouped import coder_parts, group_parts
+from annomodels.coefficients.parts.breakdown import by_coder, by_label
+from annomodels.coefficients.parts.grouped import against_rest
 from annomodels.coefficients.parts.results import SHARES, Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
@@ -27,11 +27,11 @@ from annomodels.coefficients.parts.shares import (
 )
 from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned
 from annomodels.coefficients.reasons import before
-from annomodels.coefficients.rows import Duplicates
+from annomodels.coefficients.rows import Duplicates, constant_labels
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 MANY_LABELS = 200
 EVERY = ["part", "name", "n", *SHARES]
@@ -94,39 +94,44 @@ def diagnose(
     """
     setup = set_up(data, name, distance, missing, duplicates, resample, labels)
     refuse_unfit(setup)
-    if setup.request.coefficient.each_pair or setup.request.convention == "pairwise":
+    data, rows, request, entry = setup.data, setup.rows, setup.request, setup.request.coefficient
+    about = f"Where disagreement comes from: {request.title} · {data!r}"
+    if entry.each_pair or request.convention == "pairwise":
         raise NotApplicable(
-            f"{setup.title} is a mean over pairs of coders and is not diagnosed. Use alpha, k or "
+            f"{request.title} is a mean over pairs of coders and is not diagnosed. Use alpha, k or "
             'multi_kappa, and breakdown(data, "pair").'
         )
-    links = overlap(setup.rows)
-    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
-    if reason:
-        return _nothing(setup, links)
-    options: dict[str, Any] = {
-        "distance": distance,
-        "missing": missing,
-        "duplicates": duplicates,
-        "resample": resample,
-    }
-    return _diagnosis(setup, links, options, draws, valid_seed(seed))
-
-
-def _diagnosis(
-    setup: Setup, links: Overlap, options: dict[str, Any], draws: int, seed: int
-) -> Diagnosis:
-    """Put the tables and sentences together."""
-    data, entry = setup.data, setup.request.coefficient
-    by = by_coder(setup, draws, seed)
+    links = overlap(rows)
+    if before(entry, rows, request.convention):  # no two coders share an item
+        row = agreement(data, entry.name, draws=0).row()
+        gaps = say.about_overlap(links, data.coders, data.n_items)
+        return Diagnosis(
+            about,
+            pd.DataFrame(columns=EVERY),
+            xr.Dataset(),
+            sentences=(*say.about_agreement(row), *gaps),
+            agreement=pd.DataFrame([row]),
+            components=links.components,
+        )
+    by = by_coder(setup, draws, valid_seed(seed))
     made = by.draws.sizes.get("draw", 0)
-    label = by_label(setup, made, seed) if setup.nominal and data.n_labels <= MANY_LABELS else None
-    names = dict.fromkeys([entry.name, "percent", *(("s", "ac1") if setup.nominal else ())])
-    panel = agreement(data, list(names), draws=made, seed=seed, **options).table
+    few = request.nominal and data.n_labels <= MANY_LABELS
+    label = by_label(setup, made, seed) if few else None
+    panel = agreement(
+        data,
+        list(dict.fromkeys([entry.name, "percent", *(("s", "ac1") if request.nominal else ())])),
+        distance=distance,
+        missing=missing,
+        duplicates=duplicates,
+        draws=made,
+        seed=seed,
+        resample=resample,
+    ).table
     asked = panel.iloc[0].to_dict()
-    sides, label_pairs = coder_parts(setup), LabelPairs(setup)
+    sides, label_pairs = against_rest(setup, "coder"), LabelPairs(setup)
     parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
     if setup.sample.documents and data.group is not None:
-        parts["group"] = group_parts(setup)
+        parts["group"] = against_rest(setup, "group")
     more = Bias(sides, setup.sample.point)
 
     def measure(weights: Floats) -> dict[str, Floats]:
@@ -141,9 +146,9 @@ def _diagnosis(
     made = planned(made, width, work)
     drawn = collect(setup, measure, made, seed, width)
     columns = {}
-    for name, part in parts.items():
-        both = drawn[f"{name}_share"], drawn[f"{name}_expected"]
-        columns[name] = share_columns(part.shares(setup.sample.point), both)
+    for kind, part in parts.items():
+        both = drawn[f"{kind}_share"], drawn[f"{kind}_expected"]
+        columns[kind] = share_columns(part.shares(setup.sample.point), both)
     first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
     pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
     coders = _coders(setup, links, by.table, columns["coder"], more, drawn["over"])
@@ -151,24 +156,29 @@ def _diagnosis(
     if "group" in columns:
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
     items = item_table(setup)
-    found = say.prevalence(setup)
-    counted = np.bincount(setup.rows.label, minlength=data.n_labels)
-    shares = dict(zip(data.labels, counted / counted.sum(), strict=True))
+    given = np.bincount(rows.label, minlength=data.n_labels)
+    shares = dict(zip(data.labels, given / given.sum(), strict=True))
     sentences = [
         *say.about_agreement(asked),
-        *say.why_so_low(setup, found, float(asked["value"]), float(asked["expected"])),
+        *say.why_so_low(setup, asked["value"], asked["expected"]),
         *say.about_overlap(links, data.coders, data.n_items),
         *say.about_label_pairs(pairs, data.n_labels),
-        *say.about_labels(label, setup.title),
+        *say.about_labels(label, request.title),
         *say.about_items(items),
         *say.about_groups(groups),
-        *say.about_coders(coders, setup.title, data.n_labels),
+        *say.about_coders(coders, request.title, data.n_labels),
         *say.about_constant_coders(coders, shares),
     ]
     kept = {name: values for name, values in drawn.items() if name.startswith("coder")}
+    names = [f"{label_text(a)} / {label_text(b)}" for a, b in zip(first, second, strict=True)]
+    pieces = [pairs.assign(part="label pair", name=names)]
+    for kind, table in (("coder", coders), ("group", groups), ("item", items)):
+        if table is not None:
+            pieces.append(table.assign(part=kind, name=table[kind].map(label_text)))
+    listed = [piece.reindex(columns=EVERY) for piece in pieces if len(piece)]
     return Diagnosis(
-        f"Where disagreement comes from: {setup.title} · {data!r}",
-        _every(pairs, coders, groups, items),
+        about,
+        pd.concat(listed, ignore_index=True),
         dataset({"coder": data.coders}, kept),
         tuple(notes_of(setup, draws, made)),
         sentences=tuple(sentences),
@@ -182,21 +192,6 @@ def _diagnosis(
     )
 
 
-def _every(
-    pairs: pd.DataFrame, coders: pd.DataFrame, groups: pd.DataFrame | None, items: pd.DataFrame
-) -> pd.DataFrame:
-    """Table of label pairs, coders, groups and items one below the other, with their shares."""
-    pieces = []
-    if len(pairs):
-        both = zip(pairs["first"], pairs["second"], strict=True)
-        names = [f"{label_text(a)} / {label_text(b)}" for a, b in both]
-        pieces.append(pairs.assign(part="label pair", name=names))
-    for part, table in (("coder", coders), ("group", groups), ("item", items)):
-        if table is not None and len(table):
-            pieces.append(table.assign(part=part, name=table[part].map(label_text)))
-    return pd.concat([piece.reindex(columns=EVERY) for piece in pieces], ignore_index=True)
-
-
 def _coders(
     setup: Setup,
     links: Overlap,
@@ -208,35 +203,20 @@ def _coders(
     """Table of the coders, those behind most disagreement first."""
     by = more.by(setup.sample.point)
     low, high = interval(over, value=by)
-    only = constant_labels(setup.rows)
-    names = setup.data.labels
-    known = ~np.isnan(more.distance)
+    rows, names = setup.rows, setup.data.labels
+
+    def named(codes: Ints) -> pd.Series:
+        return pd.Series([names[k] if k >= 0 else None for k in codes], dtype=object)
+
     found = table.drop(columns="note").assign(
         **columns,
         partners=np.nan if links.partners is None else links.partners,
         component=links.component,
-        only=pd.Series([names[k] if k >= 0 else None for k in only], dtype=object),
-        overused=pd.Series(
-            [names[k] if ok else None for k, ok in zip(more.label, known, strict=True)],
-            dtype=object,
-        ),
+        only=named(constant_labels(rows.coder, rows.label, rows.n_coders)),
+        overused=named(np.where(np.isnan(more.distance), -1, more.label)),
         over_by=by,
         over_low=low,
         over_high=high,
         note=table["note"],
     )
     return found.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
-
-
-def _nothing(setup: Setup, links: Overlap) -> Diagnosis:
-    """Diagnose data in which no two coders share an item."""
-    row = agreement(setup.data, setup.request.coefficient.name, draws=0).row()
-    about = say.about_overlap(links, setup.data.coders, setup.data.n_items)
-    return Diagnosis(
-        f"Where disagreement comes from: {setup.title} · {setup.data!r}",
-        pd.DataFrame(columns=EVERY),
-        xr.Dataset(),
-        sentences=(*say.about_agreement(row), *about),
-        agreement=pd.DataFrame([row]),
-        components=links.components,
-    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
+from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.counts import Counts, sparse_sum
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_observed, evaluate_with
@@ -15,7 +17,7 @@ from annomodels.coefficients.grouped import Entries, Grouped
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import before, used_items
 from annomodels.coefficients.rows import CONVENTIONS, Rows, label_counts, ranges, restrict
-from annomodels.coefficients.tables import Tables, over
+from annomodels.coefficients.tables import over
 from annomodels.types import Floats, Ints
 
 
@@ -28,45 +30,25 @@ def beside(rows: Rows) -> tuple[Ints, Ints, Ints]:
     return a[some], label[cell][some], others[some]
 
 
-def _against_rest(setup: Setup, rows: Rows) -> tuple[Ints, Entries]:
-    """Pair each label with the others of its item, weighted as the convention weighs the item."""
+def against_rest(setup: Setup, by: Literal["coder", "item", "group"]) -> Grouped:
+    """Pair labels with the others of their items, and group the pairs; equal items one by one."""
+    rows = setup.rows if by == "item" else setup.sample.rows
     a, second, others = beside(rows)
-    item = rows.item[a]
-    return a, Entries(item, rows.label[a], second, others * _weight(setup, rows)[item])
-
-
-def _weight(setup: Setup, rows: Rows) -> Floats:
-    """Weight of a pair of labels of each item; 0 for items that do not count."""
+    item, first = rows.item[a], rows.label[a]
     r = rows.per_item.astype(float)
-    return np.asarray(setup.convention.pair(r) * used_items(rows, setup.request.convention))
-
-
-def coder_parts(setup: Setup) -> Grouped:
-    """Each coder against the others."""
-    rows = setup.sample.rows
-    a, entries = _against_rest(setup, rows)
-    paired = np.flatnonzero(_weight(setup, rows)[rows.item] > 0)
-    item, coder = rows.item[paired], rows.coder[paired]
-    labels = rows.per_item[item].astype(float), coder, item
-    part, size = rows.coder[a], rows.n_coders
+    # weight of a pair of labels of each item; 0 for items that do not count
+    weight = setup.convention.pair(r) * used_items(rows, setup.request.convention)
+    entries = Entries(item, first, second, others * weight[item])
+    part, size, labels = item, rows.n_items, None
+    if by == "coder":
+        part, size = rows.coder[a], rows.n_coders
+        paired = weight[rows.item] > 0
+        labels = r[rows.item[paired]], rows.coder[paired], rows.item[paired]
+    elif by == "group":
+        assert setup.data.group is not None
+        entries = entries.take(item < setup.data.n_items)  # the others are chance items
+        part, size = setup.data.group[entries.item].astype(np.int64), len(setup.data.groups)
     return Grouped(setup.request, setup.pooled, rows, entries, part, size, labels)
-
-
-def item_parts(setup: Setup) -> Grouped:
-    """Each item of the data, equal ones counted one by one."""
-    rows = setup.rows
-    _, entries = _against_rest(setup, rows)
-    return Grouped(setup.request, setup.pooled, rows, entries, entries.item, rows.n_items)
-
-
-def group_parts(setup: Setup) -> Grouped:
-    """Each group of items; needs groups."""
-    rows, group = setup.sample.rows, setup.data.group
-    assert group is not None
-    _, entries = _against_rest(setup, rows)
-    entries = entries.take(entries.item < setup.data.n_items)  # the others are chance items
-    part, size = group[entries.item].astype(np.int64), len(setup.data.groups)
-    return Grouped(setup.request, setup.pooled, rows, entries, part, size)
 
 
 BLOCK = 2_000_000
@@ -77,49 +59,33 @@ MOST_ROWS = 20_000_000
 def without_each_item(setup: Setup, counts: Counts) -> Floats:
     """Return the coefficient without each item [item], NaN if it is undefined."""
     # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
-    entry, n = setup.request.coefficient, int(counts.together.shape[1])
+    request, n = setup.request, counts.rows.n_items
+    entry = request.coefficient
     out = np.full(n, np.nan)
     width = counts.width(entry.by_coder) + (n if entry.by_coder else 0)
     entries = int(counts.coders.nnz) if entry.by_coder else 1
     if entry.each_pair or n * max(width, entries) > MOST_NUMBERS:
         return out
-    full = counts.tables(np.ones(n), by_coder=False)
-    columns = [matrix.tocsc() for matrix in (counts.together, counts.pooled)]
-    step = max(1, BLOCK // width)
-    for start in range(0, n, step):
-        piece = slice(start, min(start + step, n))
+    for start in range(0, n, step := max(1, BLOCK // width)):
+        some = np.arange(start, min(start + step, n))
         if entry.by_coder:
-            weights = np.ones((piece.stop - start, n))
-            weights[np.arange(piece.stop - start), np.arange(start, piece.stop)] = 0.0
+            weights = np.ones((len(some), n))
+            weights[np.arange(len(some)), some] = 0.0
             tables = counts.tables(weights)
+            out[some] = evaluate_with(entry.expectation, tables, request.distance).value
         else:
-            lost = (matrix[:, piece].toarray().T for matrix in columns)
-            together, pooled = map(_less, (full.together, full.pooled), lost)
-            tables = _bare(full, together, pooled, full.n - counts.n[piece])
-        found = evaluate_with(entry.expectation, tables, setup.request.distance)
-        out[piece] = found.value
+            part = np.full(n, -1)
+            part[some] = np.arange(len(some))
+            less = Less(request, counts, ((1.0, counts),), part, np.arange(n), len(some))
+            out[some] = less.evaluate(np.ones(n))
     return out
-
-
-def _less(whole: Floats, lost: Floats) -> Floats:
-    """Subtract; 0 where what is left is rounding."""
-    left = whole - lost
-    return np.where(left > 1e-9 * np.abs(whole), left, 0.0)
-
-
-def _bare(full: Tables, together: Floats, pooled: Floats, n: Floats) -> Tables:
-    """Tables of the same label pairs without distributions of single coders."""
-    none = np.zeros((*pooled.shape[:-1], 0, 0))
-    return Tables(full.first, full.second, together, pooled, none, none, full.sign, n)
-
-
-# Taking coder j out changes only the items that j labeled. If the coefficient is a function of
-# pooled counts, the counts without j are those of the data less a sparse matrix [coder, item]
-# times the weights of the items; otherwise the data are counted for each coder.
 
 
 def make_without(setup: Setup) -> OneByOne | Less | None:
     """Choose the way; None where a coefficient without a coder means nothing or takes too long."""
+    # Taking coder j out changes only the items that j labeled. If the coefficient is a function of
+    # pooled counts, the counts without j are those of the data less a linear statistic; otherwise
+    # the data are counted for each coder.
     entry, rows = setup.request.coefficient, setup.sample.rows
     convention = setup.request.convention
     reason = before(entry, setup.rows, convention)
@@ -127,10 +93,21 @@ def make_without(setup: Setup) -> OneByOne | Less | None:
         return None
     quick = not entry.by_coder and not rows.repeated and convention not in ("listwise", "pairwise")
     if quick and convention in CONVENTIONS:
-        return Less(setup)
-    if rows.n_coders * len(rows.item) > MOST_ROWS:
-        return None
-    return OneByOne(setup)
+        # the items of each coder once more, with all their labels and without the coder's
+        at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
+        every = dataclasses.replace(
+            rows,
+            item=owner,
+            coder=rows.coder[at],
+            label=rows.label[at],
+            n_items=len(rows.item),
+            times=np.ones(len(rows.item)),
+            unit=None,
+        )
+        both = (1.0, every), (-1.0, restrict(every, at != owner))
+        sides = [(sign, Counts(each, setup.convention)) for sign, each in both]
+        return Less(setup.request, setup.counts, sides, rows.coder, rows.item, rows.n_coders)
+    return None if rows.n_coders * len(rows.item) > MOST_ROWS else OneByOne(setup)
 
 
 class OneByOne:
@@ -151,45 +128,43 @@ class OneByOne:
 
 
 class Less:
-    """The counts of the data less what each coder adds."""
+    """The counts of the data less what each part, an item or a coder, adds to them."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup, self.counts = setup, setup.counts
-        rows = setup.sample.rows
-        self.size = rows.n_coders
-        # the items of each coder once more, with all their labels and without the coder's
-        at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
-        every = dataclasses.replace(
-            rows,
-            item=owner,
-            coder=rows.coder[at],
-            label=rows.label[at],
-            n_items=len(rows.item),
-            times=np.ones(len(rows.item)),
-            unit=None,
-        )
-        others = restrict(every, at != owner)
-        sides = ((1.0, Counts(every, setup.convention)), (-1.0, Counts(others, setup.convention)))
+    # What a part adds is the sum of the signed `sides`, each with counts by column; a column
+    # belongs to `part` (-1: to none) and has the weight of `item`.
+
+    def __init__(
+        self,
+        request: Request,
+        counts: Counts,
+        sides: Sequence[tuple[float, Counts]],
+        part: Ints,
+        item: Ints,
+        size: int,
+    ) -> None:
+        self.request, self.counts, self.size = request, counts, size
 
         def change(of: Callable[[Counts], sparse.csc_array], height: int = 1) -> sparse.csc_array:
-            """Return the part of a statistic [row, item] that goes with each coder."""
-            both = [sign * sparse.coo_array(of(counts)) for sign, counts in sides]
-            row, item = (np.concatenate([x.coords[n] for x in both]) for n in (0, 1))
-            values = np.concatenate([x.data for x in both])
-            shape = (self.size * height, rows.n_items)
-            return sparse_sum(values, rows.coder[item] * height + row, rows.item[item], shape)
+            """Return what each part adds to a statistic, sparse [part * row, item]."""
+            both = [sign * sparse.coo_array(of(each)) for sign, each in sides]
+            row, column = (np.concatenate([x.coords[n] for x in both]) for n in (0, 1))
+            some = part[column] >= 0
+            row, column = row[some], column[some]
+            values = np.concatenate([x.data for x in both])[some]
+            shape = (size * height, counts.rows.n_items)
+            return sparse_sum(values, part[column] * height + row, item[column], shape)
 
-        self.labels = change(lambda counts: counts.pooled, rows.n_labels)
-        self.n = change(lambda counts: counts.n[None, :])
+        self.labels = change(lambda each: each.pooled, counts.n_labels)
+        self.n = change(lambda each: each.n[None, :])
         self.pairs, self.apart = None, None
-        if setup.request.distance.moving:
-            self.pairs = change(self._placed, len(self.counts.first))
+        if request.distance.moving:
+            self.pairs = change(self._placed, len(counts.first))
         else:
-            distance, ones = setup.request.distance, np.ones(rows.n_labels)
+            ones = np.ones(counts.n_labels)
             self.apart = change(
-                lambda x: (x.together.T @ distance.pairs(x.first, x.second, ones))[None, :]
+                lambda x: (x.together.T @ request.distance.pairs(x.first, x.second, ones))[None, :]
             )
-        self.total = change(lambda counts: counts.together.sum(0)[None, :])
+        self.total = change(lambda each: each.together.sum(0)[None, :])
 
     def _placed(self, counts: Counts) -> sparse.coo_array:
         """Weights of label pairs, in the order of the pairs of all data."""
@@ -204,7 +179,7 @@ class Less:
     def width(self) -> int:
         """Numbers held for each draw."""
         pairs = 0 if self.pairs is None else len(self.counts.first)
-        return self.size * (5 * int(self.counts.pooled.shape[0]) + 3 * pairs + 6)
+        return self.size * (5 * self.counts.n_labels + 3 * pairs + 6)
 
     @property
     def work(self) -> int:
@@ -213,21 +188,25 @@ class Less:
         return sum(int(x.nnz) for x in (self.total, self.n, self.labels, *last))
 
     def evaluate(self, weights: Floats) -> Floats:
-        """Coefficient without each coder, [..., item] -> [..., coder]."""
+        """Coefficient without each part, [..., item] -> [..., part]."""
         full = self.counts.tables(weights, by_coder=False)
-        distance = self.setup.request.distance
-        expectation = self.setup.request.coefficient.expectation
-        batch = weights.shape[:-1]
+        distance, batch = self.request.distance, weights.shape[:-1]
 
         def less(matrix: sparse.csc_array, whole: Floats) -> Floats:
+            """Subtract; 0 where what is left is rounding."""
+            whole = whole[..., None, :]
             lost = (matrix @ weights.T).T.reshape(*batch, self.size, whole.shape[-1])
-            return _less(whole[..., None, :], lost)
+            left = whole - lost
+            return np.where(left > 1e-9 * np.abs(whole), left, 0.0)
 
-        pairs = np.zeros((*batch, self.size, 0))
-        if self.pairs is not None:
-            pairs = less(self.pairs, full.together)
-        n = less(self.n, np.asarray(full.n)[..., None])[..., 0]
-        tables = _bare(full, pairs, less(self.labels, full.pooled), n)
+        none = np.zeros((*batch, self.size, 0))
+        tables = dataclasses.replace(
+            full,
+            together=none if self.pairs is None else less(self.pairs, full.together),
+            pooled=less(self.labels, full.pooled),
+            n=less(self.n, np.asarray(full.n)[..., None])[..., 0],
+        )
+        expectation = self.request.coefficient.expectation
         if self.apart is None:
             return evaluate_with(expectation, tables, distance).value
         d = distance.pairs(full.first, full.second, full.pooled)

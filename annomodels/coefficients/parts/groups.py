@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from typing import Any
 
@@ -19,12 +20,12 @@ from annomodels.coefficients.reasons import (
     repeats_note,
     used_items,
 )
-from annomodels.coefficients.rows import Rows, collapse, prepare, restrict
+from annomodels.coefficients.rows import collapse, prepare, restrict
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable, Option
-from annomodels.types import Bools, Floats
+from annomodels.types import Floats
 
 Undefined = float | str
 
@@ -77,21 +78,54 @@ def by_group_of_items(
     columns["note"] = why
     value = point.value
     ruled = np.array([note.endswith("by rule.") for note in why])
-    mean, mean_draws = _mean(value, made, seed)
-    overall: list[Row | dict[str, Any]] = [
-        ("mean over groups", mean, mean_draws, int(np.isfinite(value).sum())),
-        *_pooled(setup, made, seed),
-    ]
+    known = value[np.isfinite(value)]
+    mean, mean_draws = float(known.mean()) if len(known) else math.nan, np.empty(0)
+    if made and len(known) > 1:  # draws of the mean are a Bayesian bootstrap over the groups
+        rng = np.random.default_rng([seed, len(value)])
+        weights = rng.standard_exponential((made, len(known)))
+        mean_draws = weights @ known / weights.sum(1)
+    overall: list[Row | dict[str, Any]] = [("mean over groups", mean, mean_draws, len(known))]
+    request = setup.request
+    if not before(request.coefficient, setup.rows, request.convention):
+        # all items together, groups drawn as a whole
+        sample = make_sample(prepare(data, setup.duplicates, groups=True))
+        pooled = float(point_values(sample, [request])[0].value)
+        pooled_draws = draw_values(sample, [request], made if sample.n_units > 1 else 0, seed)[0]
+        used = int(used_items(setup.rows, request.convention).sum())
+        overall.append(("pooled", pooled, pooled_draws, used))
     whole = np.empty(0)
     if len(drawn):
         free = np.where(ruled, np.nan, value)
-        value_of, low, high = between_groups(free, _errors(drawn))
+        n_drawn = np.isfinite(drawn).sum(0)
+        apart = np.nansum((drawn - over(np.nansum(drawn, axis=0), n_drawn, 0.0)) ** 2, axis=0)
+        errors = np.sqrt(over(apart, np.where(n_drawn > 1, n_drawn, 0)))
+        value_of, low, high = between_groups(free, errors)
         spread = {"value": value_of, "low": low, "high": high}
         overall.append({"what": "SD between groups", **spread, "n": int(np.isfinite(free).sum())})
-        if np.isfinite(value).any():
+        if len(known):
             # the mean over these groups, with draws of their items, to compare a group with
             filled = np.where(ruled, value, drawn)
             whole = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
+    notes = []
+    if setup.data.repeats:
+        notes.append(repeats_note(setup.data, setup.duplicates))
+    if undefined == "label-given":
+        ones = int((value[ruled] == 1).sum())
+        notes.append(
+            f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
+            f"of {len(value)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
+        )
+    lost = int(np.isnan(value).sum())
+    if lost:
+        notes.append(f"{lost} of {len(value)} groups have no value and are left out of the mean.")
+    if len(drawn):
+        notes.append(
+            "Intervals of a group draw its items; those of the mean and the pooled value draw "
+            "whole groups. The SD between groups is the variation that sampling of items does "
+            "not explain."
+        )
+        if len(value) < FEW_GROUPS:
+            notes.append(f"With {len(value)} groups, estimates for all groups are rough.")
     return finish(
         setup,
         "each group",
@@ -99,7 +133,7 @@ def by_group_of_items(
         {"n": n, "coders": coders, **columns},
         {"value": drawn, "whole": whole},
         overall,
-        _notes(setup, value, ruled, undefined, len(drawn) > 0),
+        notes,
     )
 
 
@@ -146,74 +180,11 @@ def _one(
             drawn = draw_values(sample, [request], draws, own)[0]
     note = explain(reason, entry, rows.n_coders, rows.n_labels)
     value = float(point.value)
-    rule = None if marked is None or not used.any() else _rule(rows, used, marked)
-    if rule is not None and marked is not None:
-        value, drawn = rule, np.full(draws, np.nan)
-        note = (NOBODY if rule else ONE).format(label=setup.data.labels[marked])
+    who = np.unique(rows.coder[used[rows.item] & (rows.label == marked)])
+    if marked is not None and used.any() and len(who) < 2:
+        value, drawn = float(not len(who)), np.full(draws, np.nan)
+        note = (ONE if len(who) else NOBODY).format(label=setup.data.labels[marked])
     elif reason and reason not in WITH_VALUE and not isinstance(undefined, str):
         value = undefined
     sides = float(point.observed), float(point.expected)
     return int(used.sum()), rows.n_coders, note, (value, *sides), drawn
-
-
-def _rule(rows: Rows, used: Bools, marked: int) -> float | None:
-    """Value that seed 002's rules give, or None where two coders or more gave the label."""
-    gave = np.unique(rows.coder[used[rows.item] & (rows.label == marked)])
-    return {0: 1.0, 1: 0.0}.get(len(gave))
-
-
-def _mean(value: Floats, draws: int, seed: int) -> tuple[float, Floats]:
-    """Plain mean over the groups with a value; its draws are a Bayesian bootstrap over them."""
-    known = value[np.isfinite(value)]
-    if not len(known):
-        return float("nan"), np.empty(0)
-    if not draws or len(known) < 2:
-        return float(known.mean()), np.empty(0)
-    weights = np.random.default_rng([seed, len(value)]).standard_exponential((draws, len(known)))
-    return float(known.mean()), weights @ known / weights.sum(1)
-
-
-def _pooled(setup: Setup, draws: int, seed: int) -> list[Row]:
-    """Row of all items together, groups drawn as a whole; none where it is not defined."""
-    request = setup.request
-    if before(request.coefficient, setup.rows, request.convention):
-        return []
-    rows = prepare(setup.data, setup.duplicates, groups=True)
-    sample = make_sample(rows)
-    value = float(point_values(sample, [request])[0].value)
-    drawn = draw_values(sample, [request], draws if sample.n_units > 1 else 0, seed)[0]
-    used = int(used_items(setup.rows, request.convention).sum())
-    return [("pooled", value, drawn, used)]
-
-
-def _errors(drawn: Floats) -> Floats:
-    """Compute the standard deviation of each group's draws; NaN without draws."""
-    n = np.isfinite(drawn).sum(0)
-    square = np.nansum((drawn - over(np.nansum(drawn, axis=0), n, 0.0)) ** 2, axis=0)
-    return np.asarray(np.sqrt(over(square, np.where(n > 1, n, 0))))
-
-
-def _notes(
-    setup: Setup, value: Floats, ruled: Bools, undefined: Undefined, drawn: bool
-) -> list[str]:
-    """Collect notes on the table."""
-    notes = []
-    if setup.data.repeats:
-        notes.append(repeats_note(setup.data, setup.duplicates))
-    if undefined == "label-given":
-        ones = int((value[ruled] == 1).sum())
-        notes.append(
-            f"The rules for labels that nobody or one coder alone gave decide {int(ruled.sum())} "
-            f"of {len(value)} groups: {ones} count as 1, {int(ruled.sum()) - ones} as 0."
-        )
-    lost = int(np.isnan(value).sum())
-    if lost:
-        notes.append(f"{lost} of {len(value)} groups have no value and are left out of the mean.")
-    if drawn:
-        notes.append(
-            "Intervals of a group draw its items; those of the mean and the pooled value draw "
-            "whole groups. The SD between groups is what the items' chance does not explain."
-        )
-        if len(value) < FEW_GROUPS:
-            notes.append(f"With {len(value)} groups, what is said of all groups is rough.")
-    return notes

@@ -12,6 +12,7 @@ import pandas as pd
 
 from annomodels.coefficients.intervals import as_text
 from annomodels.coefficients.parts.comparison import Difference
+from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.types import Floats
@@ -22,6 +23,19 @@ SHARES = (
     *("ratio", "ratio_low", "ratio_high", "p_more"),
 )
 """Columns of a part of the disagreement, next to the part that chance would give."""
+_VALUE = COLUMNS["value"].called(digits=3)
+_COMMON = columns(_VALUE, "observed expected n")
+_SPECIFIC = COLUMNS["specific"].called(interval=("specific_low", "specific_high"))
+SHOWN: dict[tuple[str, ...], tuple[Column, ...]] = {
+    ("group",): columns("group", *_COMMON, "coders note"),
+    ("label",): columns("label", _VALUE, _SPECIFIC, "n share observed expected"),
+    ("item",): columns("item n", _VALUE.called(interval=None), "share influence further"),
+    ("coder",): columns(
+        "coder n", _VALUE, "without difference", Column("p_better_without"), "note"
+    ),
+    ("coder_a", "coder_b"): columns("coder_a coder_b", *_COMMON, "note"),
+}
+"""Columns that people look at, by the columns that name a part."""
 
 
 class _Shown(Summary):
@@ -123,7 +137,11 @@ class Breakdown(_Shown):
 
     def _part(self, measure: str, name: Hashable) -> tuple[Floats, float]:
         """Draws and value of a part."""
-        row, draws = self._row(name), self.draws[measure].to_numpy()
+        if name not in self._rows:
+            held = ", ".join(_name(known) for known in list(self._rows)[:6])
+            more = ", ..." if len(self._rows) > 6 else ""
+            raise KeyError(f"There is no part {name!r}. There are {held}{more}.")
+        row, draws = self._rows[name], self.draws[measure].to_numpy()
         if row >= draws.shape[1]:
             raise ValueError("One of these parts has no draws, so there is no difference to show.")
         return draws[:, row], float(self.table[measure].iloc[row])
@@ -161,14 +179,6 @@ class Breakdown(_Shown):
         values = np.full((len(names), len(names)), np.nan)
         values[one, other] = values[other, one] = self.table[column]
         return pd.DataFrame(values, index=names, columns=names).sort_index().sort_index(axis=1)
-
-    def _row(self, name: Hashable) -> int:
-        try:
-            return self._rows[name]
-        except KeyError:
-            held = ", ".join(_name(known) for known in list(self._rows)[:6])
-            more = ", ..." if len(self._rows) > 6 else ""
-            raise KeyError(f"There is no part {name!r}. There are {held}{more}.") from None
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """Names and tables: the parts, and all parts together."""

@@ -7,7 +7,6 @@ coders, so much more that chance would put half a name into the list.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from annomodels.coefficients.parts.breakdown import FEW, one_against_rest
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.parts.shares import Overlap
 from annomodels.coefficients.reasons import used_items
+from annomodels.coefficients.tables import over
 from annomodels.data.columns import percent
 from annomodels.data.names import quoted
 from annomodels.data.validation import counted, some
@@ -46,13 +46,12 @@ def _clear(excess: Any, low: Any, high: Any, choices: int, n: Any = 1e6) -> Any:
 
 
 def _span(low: float, high: float) -> str:
-    return f"[{number(low)}, {number(high)}]"
+    return f"({number(low)} to {number(high)})"
 
 
 def _times(row: Mapping[Any, Any]) -> str:
-    return f"{row['ratio']:.1f} times what chance would give [{row['ratio_low']:.1f}, " + (
-        f"{row['ratio_high']:.1f}]"
-    )
+    span = f"({row['ratio_low']:.1f} to {row['ratio_high']:.1f})"
+    return f"{row['ratio']:.1f} times what chance would give {span}"
 
 
 def _p(p: float) -> str:
@@ -69,8 +68,8 @@ def about_agreement(row: Mapping[Any, Any]) -> list[str]:
     if np.isnan(row["low"]):
         return [f"{text}. {row['note']}".strip()]
     return [
-        f"{text} {_span(row['low'], row['high'])}: P(> .667) {_p(row['p_above_667'])}, "
-        f"P(> .8) {_p(row['p_above_800'])}."
+        f"{text} {_span(row['low'], row['high'])}: P(> 0.667) {_p(row['p_above_667'])}, "
+        f"P(> 0.8) {_p(row['p_above_800'])}."
     ]
 
 
@@ -82,7 +81,7 @@ def about_label_pairs(table: pd.DataFrame, n_labels: int) -> list[str]:
     top, second = rows[:2]
     sentences = []
     if top["share"] > second["share"] + POINTS:
-        span = f"[{percent(top['share_low'], 0)}, {percent(top['share_high'], 0)}]"
+        span = f"({percent(top['share_low'], 0)} to {percent(top['share_high'], 0)})"
         sentences.append(
             f"The largest part of the disagreement, {percent(top['share'], 0)} {span}, is "
             f"{quoted(top['first'])} against {quoted(top['second'])}; chance would give "
@@ -108,8 +107,8 @@ def about_labels(found: Breakdown | None, title: str) -> list[str]:
         return []
     rows = found.table[(found.table["n"] >= FEW) & found.table["value"].notna()]
     return [
-        f"{quoted(row['label'])} is told from the rest worse than labels are on the whole: {title} "
-        f"{number(row['value'])} {_span(row['low'], row['high'])}; where one coder gives it, "
+        f"{quoted(row['label'])} is harder to distinguish from the rest than labels on the whole: "
+        f"{title} {number(row['value'])} {_span(row['low'], row['high'])}; if one coder gives it, "
         f"another does in {percent(row['specific'], 0)} of the cases."
         for row in rows.sort_values("value").to_dict("records")[:NAMED]
         if found.difference(row["label"]).p_above() <= 1 - SURE
@@ -142,27 +141,24 @@ def about_coders(table: pd.DataFrame, title: str, n_labels: int) -> list[str]:
         & (gain[0] >= VISIBLE)
     ]
     better = better.sort_values("difference", ascending=False)
-    sentences = [
-        f"Without {row['coder']!r}, {title} would be {number(row['difference'])} higher "
-        f"{_span(row['difference_low'], row['difference_high'])}{_behind(row)}."
-        for row in better.to_dict("records")[:NAMED]
-    ]
+    sentences = []
+    for row in better.to_dict("records")[:NAMED]:
+        text = (
+            f"Without {row['coder']!r}, {title} would be {number(row['difference'])} higher "
+            f"{_span(row['difference_low'], row['difference_high'])}"
+        )
+        if row["share"] > row["by_chance"]:
+            text += (
+                f"; {row['coder']!r} is behind {percent(row['share'], 1)} of the disagreement "
+                f"with {percent(row['by_chance'], 1)} of the labels"
+            )
+        sentences.append(f"{text}.")
     if len(better) > NAMED:
         sentences.append(
             f"It would also rise, by less, without {counted(len(better) - NAMED, 'more coder')} of "
             f"the {len(table):,}, each taken alone."
         )
     return sentences + (_overuse(table, n_labels) if n_labels <= MANY_LABELS else [])
-
-
-def _behind(row: Mapping[Any, Any]) -> str:
-    """Add a coder's share of the disagreement if it exceeds that of the labels."""
-    if row["share"] <= row["by_chance"]:
-        return ""
-    return (
-        f"; {row['coder']!r} is behind {percent(row['share'], 1)} of the disagreement with "
-        f"{percent(row['by_chance'], 1)} of the labels"
-    )
 
 
 def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
@@ -176,7 +172,7 @@ def _overuse(table: pd.DataFrame, n_labels: int) -> list[str]:
     sentences = [
         f"{row['coder']!r} gives {quoted(row['overused'])} {100 * row['over_by']:.0f} percentage "
         f"points more often than the other{'s' if len(table) > 2 else ''} on the same items "
-        f"[{100 * row['over_low']:.0f}, {100 * row['over_high']:.0f}]."
+        f"({100 * row['over_low']:.0f} to {100 * row['over_high']:.0f})."
         for row in rows[:NAMED]
     ]
     if len(rows) > NAMED:
@@ -244,73 +240,47 @@ HIGH = 0.8
 GAP = 0.25
 
 
-@dataclass(frozen=True)
-class Prevalence:
-    """Effect of the most frequent label on agreement."""
-
-    label: int  # its code
-    share: float  # of the labels of items with two labels or more
-    agreement: float  # observed
-    s: float  # Bennett's S, NaN with a label set of one
-    ac1: float
-    items: int  # with two labels or more
-    others: int  # of those, where some coder gave another label
-    met: float  # share of the other labels whose partner is another one too
-
-
-def prevalence(setup: Setup) -> Prevalence:
-    """Find the most frequent label and what follows from it; needs items with two labels."""
-    rows, point = setup.rows, setup.sample.point
-    tables = setup.counts.tables(point, by_coder=False)
-    shares = tables.pooled / tables.pooled.sum()
-    label = int(shares.argmax())
-    two = one_against_rest(tables)
-    rest = float(2 * two.together[label, 0] + two.together[label, 1])
-    used = used_items(rows, setup.request.convention)
-    other = np.unique(rows.item[(rows.label != label) & used[rows.item]])
-    percent, s, ac1 = (evaluate_with(how, tables, Nominal()) for how in (None, "uniform", "gwet"))
-    return Prevalence(
-        label=label,
-        share=float(shares[label]),
-        agreement=float(percent.value),
-        s=float(s.value),
-        ac1=float(ac1.value),
-        items=int(used.sum()),
-        others=len(other),
-        met=float(2 * two.together[label, 0] / rest) if rest else float("nan"),
-    )
-
-
-def why_so_low(setup: Setup, found: Prevalence, value: float, by_chance: float) -> list[str]:
-    """Sentences for a coefficient far below the observed agreement; none where it is not."""
+def why_so_low(setup: Setup, value: float, by_chance: float) -> list[str]:
+    """Explain a coefficient far below the observed agreement; needs items with two labels."""
     # Feinstein & Cicchetti 1990, doi:10.1016/0895-4356(90)90158-L
-    if not setup.nominal or found.agreement < HIGH or setup.request.coefficient.expectation is None:
+    rows, request, title = setup.rows, setup.request, setup.request.title
+    if not request.nominal or request.coefficient.expectation is None:
         return []
-    if not np.isnan(value) and value > found.agreement - GAP:
+    tables = setup.counts.tables(setup.sample.point, by_coder=False)
+    agreement, s, ac1 = (
+        float(evaluate_with(how, tables, Nominal()).value) for how in (None, "uniform", "gwet")
+    )
+    if agreement < HIGH or value > agreement - GAP:
         return []
-    name, label = setup.title, quoted(setup.data.labels[found.label])
-    if found.others == 0:
+    shares = tables.pooled / tables.pooled.sum()
+    code = int(shares.argmax())  # of the most frequent label
+    label, share = quoted(setup.data.labels[code]), percent(float(shares[code]), 1)
+    used = used_items(rows, request.convention)
+    others = len(np.unique(rows.item[(rows.label != code) & used[rows.item]]))
+    if others == 0:
         return [
-            f"Every label is {label}. Agreement is full, but {name} is undefined: it asks "
+            f"Every label is {label}. Agreement is full, but {title} is undefined: it asks "
             "whether coders tell items apart, and these data give them nothing to tell apart."
         ]
     if np.isnan(value):
         return []
+    rest, mixed, _ = one_against_rest(tables).together[code]
+    # share of the other labels whose partner is another one too
+    met = float(over(2 * rest, 2 * rest + mixed))
     low = "less" if value < 0 else "little more" if value < 0.3 else "more"
     sentences = [
-        f"Why {percent(found.agreement, 1)} agreement gives {name} {number(value)}: "
-        f"{percent(found.share, 1)} of the labels are {label}, so coders who labeled without "
-        f"looking, as often {label} as these do, would agree on {percent(by_chance, 1)} of the "
-        f"pairs. The coders agree {low} than that.",
-        f"All turns on the {found.others:,} of {counted(found.items, 'item')} where anyone gave "
-        f"another label: where one coder did, another did too in {percent(found.met, 0)} of the "
-        "cases.",
+        f"Why {percent(agreement, 1)} agreement gives {title} {number(value)}: {share} of the "
+        f"labels are {label}, so coders who labeled without looking, as often {label} as these "
+        f"do, would agree on {percent(by_chance, 1)} of the pairs. The coders agree {low} than "
+        "that.",
+        f"Everything depends on the {others:,} of {counted(int(used.sum()), 'item')} where anyone "
+        f"gave another label: if one coder did, another did too in {percent(met, 0)} of the cases.",
     ]
-    if found.s > value + GAP:
+    if s > value + GAP:
         sentences.append(
-            f"S ({number(found.s)}) and AC1 ({number(found.ac1)}) stay high, as their chance level "
-            f"does not rise with the share of {label}: they say that labels rarely differ, "
-            f"{name} says how well coders tell {label} from the rest."
+            f"S ({number(s)}) and AC1 ({number(ac1)}) stay high, as their chance level does not "
+            f"rise with the share of {label}: they say that labels rarely differ, {title} says "
+            f"how well coders tell {label} from the rest."
         )
     return sentences
 

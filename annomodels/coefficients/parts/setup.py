@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,7 +25,6 @@ from annomodels.coefficients.rows import (
     with_labels,
 )
 from annomodels.coefficients.rows import Convention as Weighing
-from annomodels.coefficients.tables import Tables
 from annomodels.coefficients.weights import Sample, make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable, Option
@@ -41,17 +40,6 @@ class Setup:
     sample: Sample  # equal items counted once, and how their weights are drawn
     request: Request  # coefficient, distance and convention
     duplicates: Duplicates  # what was done where a coder labeled an item twice
-
-    @property
-    def nominal(self) -> bool:
-        """True if labels are the same or not, and nothing between."""
-        return self.request.distance.name == "nominal"
-
-    @property
-    def title(self) -> str:
-        """Name of the coefficient in print."""
-        title = self.request.coefficient.title
-        return title if self.nominal else f"{title}, {self.request.distance.name}"
 
     @property
     def convention(self) -> Weighing:
@@ -73,12 +61,11 @@ class Setup:
         """Weight of each label in all data [label]."""
         return np.asarray(self.counts.pooled @ self.sample.point, dtype=float)
 
-    def tables(self) -> Callable[[Floats], Tables]:
-        """Return the function from weights of the items to tables of all data."""
-        if self.request.convention == "pairwise":
-            return Pairwise(self.sample.rows, self.request).tables
-        counts, by_coder = self.counts, self.request.coefficient.by_coder
-        return lambda weights: counts.tables(weights, by_coder)
+    @cached_property
+    def statistics(self) -> Counts | Pairwise:
+        """Statistics that tables of all data are made from."""
+        pairwise = self.request.convention == "pairwise"
+        return Pairwise(self.sample.rows, self.request) if pairwise else self.counts
 
 
 def set_up(

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from annomodels.coefficients.grouped import Grouped
 from annomodels.coefficients.intervals import interval, share_above
-from annomodels.coefficients.parts.grouped import item_parts
+from annomodels.coefficients.parts.grouped import against_rest
 from annomodels.coefficients.parts.results import SHARES
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.rows import Rows
@@ -117,7 +117,7 @@ def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats]) ->
 
 def item_table(setup: Setup) -> pd.DataFrame:
     """Share of each item that has pairs of labels, those with the largest share first."""
-    parts = item_parts(setup)
+    parts = against_rest(setup, "item")
     ones = np.ones(parts.n_parts)
     apart, given = parts.apart @ ones, parts.total @ ones
     shown = np.flatnonzero(given > 0)

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
-from annomodels.coefficients.parts.results import Breakdown
+from annomodels.coefficients.parts.results import SHOWN, Breakdown
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.reasons import REASONS, repeats_note
 from annomodels.coefficients.tables import Evaluated
@@ -62,21 +62,19 @@ def measured(
     # A part without a value or with fewer than two items gets no interval, and NaN for draws.
     value, *sides = (np.asarray(x, dtype=float) for x in point)
     draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
-    observed, expected = (1 - side if setup.nominal else side for side in sides)
+    observed, expected = (1 - side if setup.request.nominal else side for side in sides)
     low, high = interval(draws, value=value)
     above = {f"p_above_{1000 * limit:.0f}": share_above(draws, limit) for limit in THRESHOLDS}
-    notes = [_note(*part) for part in zip(value, sides[0], n, strict=True)]
+    undefined = np.isnan(value)
+    kinds = {
+        "no_overlap": n == 0,
+        "no_variation": undefined & (sides[0] == 0),
+        "zero_expected_disagreement": undefined,
+        "too_few_items": n == 1,
+    }
+    notes = np.select([*kinds.values()], [REASONS[kind] for kind in kinds], "").tolist()
     columns = {"value": value, "low": low, "high": high, "observed": observed}
     return columns | {"expected": expected, **above, "note": notes}, draws
-
-
-def _note(value: float, apart: float, n: int) -> str:
-    """Explain a missing value or interval of a part."""
-    if n == 0:
-        return REASONS["no_overlap"]
-    if np.isnan(value):
-        return REASONS["no_variation" if apart == 0 else "zero_expected_disagreement"]
-    return REASONS["too_few_items"] if n == 1 else ""
 
 
 def finish(
@@ -90,22 +88,25 @@ def finish(
     measure: str = "value",
 ) -> Breakdown:
     """Put a breakdown together; draws named "whole" are those of the first overall value."""
-    rows = [row if isinstance(row, dict) else overall_row(*row) for row in overall]
+    rows: list[Mapping[str, Any]] = []
+    for row in overall:
+        if isinstance(row, Mapping):
+            rows.append(row)
+            continue
+        name, value, drawn, n = row
+        # one item or none gets no interval
+        low, high = map(float, interval(drawn if n > 1 else drawn[:0], value=value))
+        rows.append({"what": name, "value": value, "low": low, "high": high, "n": n})
     return Breakdown(
-        title=f"{setup.title}: {what}",
+        title=f"{setup.request.title}: {what}",
         table=pd.DataFrame({**parts, **columns}),
         draws=dataset(parts, draws, rows[0]["value"]),
         overall=pd.DataFrame(rows, columns=["what", "value", "low", "high", "n"]),
         parts=tuple(parts),
         measure=measure,
         notes=tuple(notes),
+        columns=SHOWN[tuple(parts)],
     )
-
-
-def overall_row(what: str, value: float, draws: Floats, n: int) -> dict[str, Any]:
-    """Row of the overall table; one item or none gets no interval."""
-    low, high = interval(draws if n > 1 else draws[:0], value=value)
-    return {"what": what, "value": value, "low": float(low), "high": float(high), "n": n}
 
 
 def dataset(

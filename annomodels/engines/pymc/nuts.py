@@ -64,7 +64,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
         posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
     else:
         posterior, lp, diverging, stopped = _spread(model, codes, coords, settings)
-    posterior = model.whole(posterior)
+    posterior = model.kept_draws(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept: Sequence[DrawStore]
     if not model.n_states(codes.n_labels):

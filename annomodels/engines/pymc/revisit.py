@@ -31,7 +31,9 @@ def revisit_states(
     for chain in range(chains):
         part: StateStore | None = None
         for draw in range(draws):
-            values = model.finish({name: array[chain, draw] for name, array in posterior.items()})
+            values = model.result_values(
+                {name: array[chain, draw] for name, array in posterior.items()}
+            )
             order = _order(values, volume) if relabel else identity
             moved = bool((order != identity).any())
             if moved:

@@ -148,7 +148,7 @@ class BetaBinomialByItem(Model):
             "concentration": np.maximum(np.minimum(state.population["concentration"], 20.0), low),
         }
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
         found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
         prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
@@ -182,7 +182,7 @@ class BetaBinomialByItem(Model):
             "population": np.stack([rng.dirichlet(a) for a in self.population.alpha(2)]),
             "concentration": self.concentration.sample(rng, (2,)),
         }
-        return self.finish(values)
+        return self.result_values(values)
 
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""

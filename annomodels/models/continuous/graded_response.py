@@ -160,7 +160,7 @@ class GradedResponse(Model):
         start = self.coders.start(len(state.log_confusion), len(prevalence))
         return {"prevalence": prevalence / prevalence.sum(), **start}
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Add the confusion matrices of the coders for items in general."""
         found = self.states({name: array[None] for name, array in values.items()})
         pair = marginals(found.share[0], found.emission[0], found.truth[0])

@@ -94,7 +94,9 @@ class HardnessRegressed(Regressed):
         known = self.item_covariates
         if known is None:
             return super().effect_story
-        said = f"The difficulty of an item is regressed on what is known of it: {in_words(known)}."
+        said = (
+            f"The difficulty of an item is regressed on columns about the item: {in_words(known)}."
+        )
         return [*super().effect_story, f"{said} The prevalence does not depend on it."]
 
     @cached_property

@@ -154,7 +154,7 @@ class ItemDifficulty(Model):
             "item_spread": np.full(location.shape, 0.5),
         }
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Add the confusion matrix that all coders share."""
         found = self.states({name: array[None] for name, array in values.items()})
         pair = marginals(found.share[0], found.emission[0], found.truth[0])

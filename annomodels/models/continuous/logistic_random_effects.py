@@ -193,7 +193,7 @@ class LogisticRandomEffects(Regressed):
             **self.effect_start,
         }
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Add the confusion matrices of the coders for items in general."""
         found = self.states({name: array[None] for name, array in values.items()})
         pair = marginals(found.share[0], found.emission[0], found.truth[0])

@@ -23,8 +23,8 @@ FINER = {
     4: ((25, 1024), (50, 2048), (np.inf, 4096)),
 }
 FEW = {2: 25, 3: 10, 4: 10}
-# looks at labels that an evaluation of the likelihood may take for the sake of more points
-LOOKS = 60_000_000
+# reads of a label that an evaluation of the likelihood may take for the sake of more points
+MOST_OPS = 60_000_000
 
 
 @lru_cache(maxsize=16)
@@ -79,7 +79,7 @@ def enough_nodes(n_dims: int, labels: Ints) -> int | None:
     """Size for :func:`effect_nodes` that the labels of an item need; None is the usual one."""
     # Chosen for effects with a standard deviation of 1, so that the log probability of 50 labels of
     # an item is off by .15 or less in up to three dimensions, and by .3 in four; no more than leave
-    # an evaluation of the likelihood at 60 million looks.
+    # an evaluation of the likelihood at 60 million reads.
     kind = min(n_dims, 4)
     if kind not in FINER or not len(labels):
         return None
@@ -88,7 +88,7 @@ def enough_nodes(n_dims: int, labels: Ints) -> int | None:
         return None
     wanted = next(n for n, (most, _) in enumerate(FINER[kind]) if many <= most)
     for _, size in FINER[kind][wanted::-1]:
-        if len(effect_nodes(n_dims, size)[1]) * (n_dims + 1) * labels.sum() <= LOOKS:
+        if len(effect_nodes(n_dims, size)[1]) * (n_dims + 1) * labels.sum() <= MOST_OPS:
             return size
     return None
 

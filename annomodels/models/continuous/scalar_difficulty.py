@@ -299,7 +299,7 @@ class ScalarDifficulty(HardnessRegressed):
         z = (own - common[:, None]) / values["leaning_scale"][:, None, :, None]
         return {**found, "preference": common, "z": z}
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
         found = self.states({name: np.asarray(v)[None] for name, v in values.items()})
         prevalence, confusion = marginals(found.share[0], found.emission[0], found.truth[0])
@@ -362,7 +362,7 @@ class ScalarDifficulty(HardnessRegressed):
             values["discrimination"] = rng.lognormal(0.0, self.discrimination, n_coders)
         if self.guessing is not None:
             values["guessing"] = rng.beta(self.guessing.a, self.guessing.b, k)
-        return self.finish(values)
+        return self.result_values(values)
 
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""

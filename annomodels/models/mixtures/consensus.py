@@ -64,6 +64,6 @@ class Consensus(StateModel):
         return [
             *self.coders.describe(),
             "What coders perceive may differ from the truth, for all of them alike; the crowd is "
-            f"right about {100 * self.error.accuracy:.0f} % of the items of a class (a prior worth "
-            f"{self.error.strength:g} items, which only known gold can teach better).",
+            f"right about {100 * self.error.accuracy:.0f} % of the items of a class (a prior "
+            f"worth {self.error.strength:g} items; only known labels can update it).",
         ]

@@ -124,7 +124,8 @@ class Readings(StateModel):
                     first.append(k)
                     weight.append(cell.weight / (len(others) if m >= 0 else 1))
         shares = np.array(readings)
-        tables = np.stack([_sharpened(shares, power) for power in self.sharpness])
+        raised = np.stack([shares**power for power in self.sharpness])
+        tables = raised / raised.sum(axis=2, keepdims=True)
         alpha = np.array(self.pseudo_items)
         floor = np.full(len(shares), self.floor)
         return Layout(
@@ -153,7 +154,7 @@ class Readings(StateModel):
             f"{100 * self.floor:.0f} % of all labels are guesses, from one distribution for all "
             "coders.",
             f"The truth follows the readings to the power of {powers}; in brackets the prior's "
-            "pseudo-items. Only known gold can teach which.",
+            "pseudo-items. Only known labels can update it.",
         ]
 
 
@@ -173,12 +174,6 @@ class _Cell:
         if m >= 0:
             out[m] = self.second
         return np.asarray(out / out.sum())
-
-
-def _sharpened(shares: Floats, power: float) -> Floats:
-    """Raise readings to a power, and bring them to a sum of 1."""
-    raised: Floats = shares**power
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 @lru_cache(maxsize=32)

@@ -24,9 +24,9 @@ LAPSE_RATE = 0.02
 # smallest probability that a member is believed to mean
 LEAST = 1e-9
 ROUNDS = 300
-# looks of an iteration from which members run for fewer iterations, at least this share of them;
-# from which fewer draws are made; and looks at labels up to which a stack is fitted by default
-LOOKS, LEAST_SHARE, MANY_LOOKS, MOST_LOOKS = 1_600_000, 0.25, 25_000_000, 1_000_000_000
+# cost of an iteration, in reads of a label, from which members run for fewer iterations, at least
+# this share of them; from which fewer draws are made; and up to which a stack is the default
+COST, LEAST_SHARE, HIGH_COST, MOST_COST = 1_600_000, 0.25, 25_000_000, 1_000_000_000
 # what an ordered scale takes from the log-odds of independent coders
 ORDERED = 5.0
 # labels alone never make it certain that coders err independently: all may share an error
@@ -172,7 +172,7 @@ class Stack(HierarchicalDawidSkene):
         if min(*self.powers, *self.spread, *self.spread_apart, self.sharpness) <= 0:
             raise ValueError("A stack needs powers, a sharpness and spreads above 0.")
         if self.far_off < 0:
-            raise ValueError("Coders of a stack cannot be less than nothing off: far_off is >= 0.")
+            raise ValueError("A stack needs a far_off of 0 or more.")
         if not (0 <= self.votes < 1 and 0 < self.unknown < 1 and 0 < self.unknown_apart < 1):
             raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
 
@@ -216,19 +216,19 @@ class Stack(HierarchicalDawidSkene):
         # P(truth) of many items is averaged over; no clock is asked, so that the same data give the
         # same draws everywhere
         cost = self.cost(n_given, n_coders, n_labels)
-        return max(LEAST_SHARE, min(1.0, LOOKS / cost))
+        return max(LEAST_SHARE, min(1.0, COST / cost))
 
     def affordable(self, n_given: int, n_coders: int, n_labels: int) -> bool:
         """Return True if a stack is the default model."""
         # it is not if labels are so many that members take the better part of an hour, or if rows
         # of coders for dozens of classes take most of the work
         of_labels = self.cost(n_given, 0, n_labels)
-        most = max(MANY_LOOKS, 2 * of_labels)
-        return of_labels <= MOST_LOOKS and self.cost(n_given, n_coders, n_labels) <= most
+        most = max(HIGH_COST, 2 * of_labels)
+        return of_labels <= MOST_COST and self.cost(n_given, n_coders, n_labels) <= most
 
     def share_of_draws(self, n_given: int, n_coders: int, n_labels: int) -> float:
         """Share of the draws that are made: fewer where labels are very many."""
-        return max(LEAST_SHARE, min(1.0, MANY_LOOKS / self.cost(n_given, n_coders, n_labels)))
+        return max(LEAST_SHARE, min(1.0, HIGH_COST / self.cost(n_given, n_coders, n_labels)))
 
     def weights(self, held_out_weight: Floats) -> Floats:
         """Compute weights of the votes and the members in both mixtures, shape [2, 1 + member]."""

@@ -265,7 +265,7 @@ class StateModel(Model):
         }
         return {**self.coders.pymc_start(self.begin(state)), **items}
 
-    def finish(self, values: dict[str, Floats]) -> dict[str, Floats]:
+    def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
         values = {**values, "confusion": self.coders.confusion_of(values)}
         out = {PERCEIVED.get(name, name): array for name, array in values.items()}

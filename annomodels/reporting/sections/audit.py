@@ -56,7 +56,7 @@ def section(facts: Facts) -> list[Part]:
     if len(found.slices):
         parts += [Part("heading", "Slices"), *shown["slices"], *shown["differences"]]
     if len(found.needs):
-        parts.append(Part("heading", "What a narrower answer takes"))
+        parts.append(Part("heading", "Audits for a narrower interval"))
         parts += [*notes([_further(found, words.folder_of(facts))]), *shown["needs"]]
     return parts
 
@@ -69,11 +69,11 @@ def _taught(found: Estimate) -> list[str]:
     scores = f"mean log loss {lesson.before:.3f} before, {lesson.after:.3f} after"
     if lesson.used:
         return [
-            "P(truth) of the other items is as the audited ones teach it, because that predicts "
+            "P(truth) of the other items is updated by the audited items, because that predicts "
             f"held-out audited items better ({scores})."
         ]
     return [
-        "P(truth) of the other items stays as it was: what the audited ones teach does not "
+        "P(truth) of the other items is unchanged: an update by the audited items does not "
         f"predict held-out ones better ({scores})."
     ]
 
@@ -92,7 +92,7 @@ def _figure(found: Estimate) -> Part:
             "The model makes the intervals narrower than those of the audit alone. If it is wrong, "
             "the estimate follows the audit."
             if found.by_design
-            else "The model made cautious allows for how far such models were off on public sets."
+            else "The conservative model allows for the errors of such models on public data sets."
         ),
     )
 
@@ -114,7 +114,7 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
     overall = quantity, value.called(way.removeprefix("the ").capitalize()), *rest
     titles = {
         "thresholds": f"Gold labels above a probability, by {way}",
-        "coders": "Share of the labels of each coder that is right, by audit and model",
+        "coders": "Share of each coder's labels that are right, by audit and model",
         "systems": "Share of its comparisons that each system won; a tie counts one half",
         "slices": f"Slices, by {way}",
         "differences": "Differences between slices, the most certain first",
@@ -161,8 +161,8 @@ def _further(found: Estimate, folder: str) -> str:
 SECTION = Section(
     "audit-section",
     "Audit",
-    "What items judged by an expert say about these numbers. If the items were drawn at random, "
-    "the intervals allow for errors of the model.",
+    "How items judged by an expert change these numbers. If the items were drawn at random, the "
+    "intervals allow for errors of the model.",
     section,
     details=True,
 )

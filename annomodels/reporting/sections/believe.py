@@ -21,12 +21,11 @@ from annomodels.reporting.parts import (
 )
 
 CODERS = 10
-PREDICTIVE = "What was observed against what the model would produce"
-RIVALS = "Models by what they predict of items they have not seen"
+PREDICTIVE = "Observed values and values expected by the model"
+RIVALS = "Models by their predictions for held-out items"
 ALONE = (
-    "One model was fitted, so no other could do better here. To see whether one would, fit it to "
-    "the same labels and give it to the page: annomodels report FIT --compare OTHER, or "
-    "am.report(fit, path, others=[other])."
+    "One model was fitted. To compare another one, fit it to the same labels and add it to the "
+    "page: annomodels report FIT --compare OTHER, or am.report(fit, path, others=[other])."
 )
 
 ALIKE = (
@@ -114,8 +113,8 @@ def _predictive(found: Summary) -> Part:
         "predictive",
         "Posterior predictive checks",
         f"{off} of {len(found.table)} checks are far from what the model expects.",
-        "Each mark is what was observed, the band is where the model expects 95 % of data like "
-        "these, every row on its own scale.",
+        "Mark: observed value. Band: 95 % of data that the model would produce. Each row has its "
+        "own scale.",
     )
 
 
@@ -143,8 +142,7 @@ def priors(found: Summary) -> list[Part]:
 SECTION = Section(
     "believe",
     "Diagnostics",
-    "Whether the sampler did its work, whether the model fits the labels, and whether another fits "
-    "better.",
+    "Convergence of the sampler, fit of the model to the labels, and comparison with other models.",
     section,
     needs=("check",),
     parts=(

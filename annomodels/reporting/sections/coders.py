@@ -83,7 +83,7 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
     if kind == "adversary":
         return f"{right}: please check whether you use {true} and {said} the other way round."
     if kind == "not enough evidence":
-        return f"{counted(n, 'label')} of yours {'is' if n == 1 else 'are'} too few to judge."
+        return f"You gave {counted(n, 'label')}, too few to judge."
     if kind == "biased":
         label = str(row["bias"]).removeprefix("says ").removesuffix(" too often")
         return f"{right}: you choose {short(label, 30)} too often, so use it only if it is clear."
@@ -115,7 +115,7 @@ def pictures(facts: Facts) -> Part:
             "coders",
             "Accuracy of the coders with 50 % and 95 % intervals",
             "The table of coders holds all numbers.",
-            f"Thick: 50 % interval. Thin: 95 %. Grey: not enough evidence.{some}",
+            f"Thick: 50 % interval. Thin: 95 %. Gray: not enough evidence.{some}",
         )
     ]
     if 2 < n <= _MOST_PAIRED and facts.health.per_item.most > 1 and facts.has("plot.pairwise"):

@@ -84,17 +84,19 @@ def health_notes(facts: Facts) -> list[str]:
             f"too few to judge them: {_names(counts.few)}."
         )
     if counts.single:
-        out.append(f"{counted(counts.single, 'item has', 'items have')} one label only.")
+        out.append(f"{counted(counts.single, 'item has', 'items have')} only one label.")
     if counts.constant:
         names = _names(counts.constant)
-        out.append(f"Always one and the same label, with {CODER_THIN} labels or more: {names}.")
+        out.append(f"Always the same label, with {CODER_THIN} labels or more: {names}.")
     if counts.unused:
         out.append(f"In the label set, but never given: {_names(counts.unused)}.")
     if on_disk and data.dont_know:
         kinds = short("/".join(data.dont_know), 60)
-        out.append(f"No class, and set aside: {kinds}, {int(data.unanswered.sum()):,} times.")
+        out.append(
+            f"Set aside, since it is no class: {kinds}, {int(data.unanswered.sum()):,} times."
+        )
     if facts.told_items:
-        out.append(f"The truth of {counted(facts.told_items, 'item')} is known and was used.")
+        out.append(f"True labels of {counted(facts.told_items, 'item')} were given and used.")
     said = "groups that share no item"  # in other words above
     return out + [short(note, 300) for note in data.notes[:12] if n_parts == 1 or said not in note]
 
@@ -148,7 +150,7 @@ def _how_to_check(facts: Facts) -> list[Part]:
 
 
 DATA = Section(
-    "data", "Data", "What was labeled, and what to know before reading on.", _data, details=True
+    "data", "Data", "The data, and what to know before you read on.", _data, details=True
 )
 GOLD = Section(
     "gold",

@@ -22,7 +22,7 @@ NEXT_ITEMS = columns_of(
     "item",
     Column("labels", "Labels to ask for", "count"),
     Column("coders", "From", "text", width=240, of=lambda row: listed(_whom(row.coders), 5)),
-    "gain label probability",
+    "expected_utility label probability",
     COLUMNS["n"].called("Labels so far"),
 )
 
@@ -96,7 +96,9 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
     by_item = requests.assign(labels=1, coders=requests["coder"].astype(str)).groupby(
         "item", sort=False
     )
-    return by_item.agg({"labels": "sum", "gain": "sum", "coders": list, **first}).reset_index()
+    return by_item.agg(
+        {"labels": "sum", "expected_utility": "sum", "coders": list, **first}
+    ).reset_index()
 
 
 DECIDE = Section(

@@ -35,14 +35,14 @@ GLOSSARY = (
      "counted as part of it: the condition, which is part of the name of every alpha."),
     ("Kappa on coreferent pairs", "Every pair of mentions that both coders marked is coreferent or "
      "not. Kappa of these decisions, text by text; the adjusted Rand index."),
-    ("Mean over these texts", "What is uncertain is how the coders would do on other mentions of "
-     "these very texts."),
-    ("Mean over texts like these", "What is uncertain is which texts were taken, too."),
+    ("Mean over these texts", "Uncertain: how the coders would do on other mentions of the same "
+                              "texts."),
+    ("Mean over texts like these", "Uncertain: also which texts were drawn."),
     ("One further text", "The kappa that coders like these would show on the next text."),
     ("Difference of a coder", "Kappa with the others less the kappa of the others on the same "
      "texts; below 0: less like them than they are like each other."),
-    ("DN, DO", "Discourse-new: the expression speaks of something for the first time. "
-     "Discourse-old: it takes up an antecedent."),
+    ("DN, DO", "Discourse-new: the expression refers to something for the first time. "
+               "Discourse-old: it has an antecedent."),
     ("Silver chain", "Each mention joined to its most probable antecedent, as the model sees it "
      "after weighting the coders."),
 )  # fmt: skip
@@ -60,7 +60,7 @@ def _agreement(facts: LinkFacts) -> list[Part]:
     shown = table("agreement", title, columns, facts.agreement, "agreement.csv")
     if facts.posterior is None:
         return [*shown, Part("text", "No text has two mentions that two coders share.")]
-    genre = [GENRE] * any(facts.posterior.genres)
+    genre = [GENRE] * any(facts.posterior.table["genre"])
     columns = columns_of(COLUMNS["document"].called("Text"), *genre, "kappa")
     title = "Kappa on coreferent pairs, the lowest text first"
     return [*shown, *table("texts", title, columns, facts.by_kappa, "texts.csv")]
@@ -153,7 +153,7 @@ def _health(facts: LinkFacts) -> list[Part]:
     more = len(found) - 12
     found = found[:12] + ([f"{more:,} more notes of this kind."] if more > 0 else [])
     check = facts.fit.check().sentences if facts.fit is not None else ()
-    several = facts.posterior is not None and len(set(facts.posterior.genres)) > 1
+    several = facts.posterior is not None and len(set(facts.posterior.table["genre"])) > 1
     return [
         *notes([*check, *found], 400),
         Part("text", UNKNOWN),
@@ -184,7 +184,7 @@ def genres(facts: LinkFacts) -> list[Part]:
     )
     wide = []
     for genre, part in sorted(facts.posterior.by_genre().items()):
-        own = part.summary(facts.prob).set_index("quantity")
+        own = part.overall.set_index("quantity")
         wide.append({"genre": genre, "texts": int(own["texts"].iloc[0]), "rows": own})
     title = "Kappa on coreferent pairs by text type; types learn from each other"
     return table("genres", title, columns, pd.DataFrame(wide))
@@ -196,11 +196,11 @@ def _ends(quantity: str) -> Callable[[Any], Any]:
 
 def forest(facts: LinkFacts) -> Part | None:
     """Draw kappas of texts, evenly spaced if many, and of texts like these and a further one."""
-    if facts.posterior is None or len(facts.posterior.names) < 2:
+    if facts.posterior is None or len(facts.posterior.table) < 2:
         return None
     frame, n = facts.by_kappa, len(facts.by_kappa)
     shown = frame.iloc[np.linspace(0, n - 1, min(n, MOST_TEXTS)).round().astype(int)]
-    summary = facts.posterior.summary(facts.prob).iloc[1:]
+    summary = facts.posterior.overall.iloc[1:]
     names = [style.mathless(name) for name in style.distinct_names(shown["document"], NAME_WIDTH)]
     rows = np.arange(len(shown), dtype=float)
     below = len(shown) + 0.6 + np.arange(len(summary), dtype=float)

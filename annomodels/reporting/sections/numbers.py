@@ -30,14 +30,22 @@ if TYPE_CHECKING:
 _MOST_CODERS = 40
 _BAD = ("reversed", "uninformative")
 _MEASURES: tuple[tuple[Literal["bias", "scale", "noise"], str, str], ...] = (
-    ("bias", "Bias of the coders", "How far a coder's numbers lie above or below the true value."),
+    (
+        "bias",
+        "Bias of the coders",
+        "Mean distance of a coder's numbers from the true value, above or below it.",
+    ),
     (
         "scale",
         "Scale of the coders",
-        "How far a coder's numbers move when the true value moves by one: below 0 the coder uses "
-        "the scale the wrong way round.",
+        "Change of a coder's numbers when the true value changes by one: below 0 the coder "
+        "reverses the scale.",
     ),
-    ("noise", "Noise of the coders", "How much a coder's numbers scatter around what they mean."),
+    (
+        "noise",
+        "Noise of the coders",
+        "Standard deviation of a coder's numbers around their mean for the item.",
+    ),
 )
 
 OPEN = columns(
@@ -71,7 +79,7 @@ def head(facts: Facts) -> Head:
         about = "one for each item with too few"
         actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
     if names:
-        about = "they reverse the scale, or their numbers tell hardly anything"
+        about = "they reverse the scale, or their numbers carry little information"
         actions.append(Action("#coders-section", f"Talk to {listed(names, 3)}", about))
     bar = [("settled", len(gold) - contested - few, "settled"), ("open", few, "need labels"),
            ("contested", contested, "contested")]  # fmt: skip
@@ -115,7 +123,7 @@ def _items(facts: Facts) -> list[Part]:
         "values",
         "True values of the items with 95 % intervals",
         f"{_span(found.table['value'])} The table of items holds the numbers.",
-        "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Grey: "
+        "Dots: true values with 95 % intervals, biases and scales of the coders taken out. Gray: "
         "mean of the labels.",
     )
     beside = box(*notes([*found.notes, *items.notes], 400), css="beside")
@@ -132,16 +140,16 @@ def _items(facts: Facts) -> list[Part]:
 AGREEMENT = Section(
     "agreement-section",
     "Agreement",
-    "How far coders agree on the interval scale: these coders as observed and as the model implies "
-    "it, two new ones, and the gold standard with the truth.",
+    "Agreement on the interval scale: of these coders as observed and as the model implies, of "
+    "two new ones, and of the gold standard with the truth.",
     _agreement,
     needs=("agreement",),
 )
 CODERS = Section(
     "coders-section",
     "Coders",
-    "Which coders lie too high or too low, stretch the scale or turn it round, and how much their "
-    "numbers scatter.",
+    "Coders whose numbers are too high or too low, who stretch or reverse the scale, and the "
+    "noise of each.",
     _coders,
     needs=("coders",),
 )

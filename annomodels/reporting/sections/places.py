@@ -79,7 +79,7 @@ def _coders(facts: LinkFacts) -> list[Part]:
     of_model = rates(facts.fit, facts.prob) if facts.fit is not None else []
     if facts.unsupported("texts"):
         return of_model
-    two = ["With two coders, nobody can say which of them differs."] * (facts.n_coders < 3)
+    two = ["With two coders, the data cannot show which of them differs."] * (facts.n_coders < 3)
     columns = columns_of("coder texts mentions with_others others difference p_below alone places")
     title = "Coders, the least like the others first"
     return [

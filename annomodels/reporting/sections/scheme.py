@@ -39,7 +39,7 @@ def section(facts: Facts) -> list[Part]:
     return [
         *notes(scheme_notes(facts)),
         *table("labels", title, columns, found.table.assign(fix=fix(facts))),
-        pair(shown, box(*table("pairs", "What merging two labels would do", merged, both))),
+        pair(shown, box(*table("pairs", "Effect of merging two labels", merged, both))),
     ]
 
 
@@ -81,8 +81,8 @@ def scheme_notes(facts: Facts) -> list[str]:
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
         span = "" if low == "–" else f" (95 % interval {low} to {high})"
         out.append(
-            f"Most confusions are between {_pair(top)}: {part} of all{span}. An example of each in "
-            "the guideline, and what tells them apart, helps most there."
+            f"Most confusions are between {_pair(top)}: {part} of all{span}. Add an example of "
+            "each to the guideline, and how to distinguish them."
         )
     return out
 
@@ -92,17 +92,17 @@ def _which(names: list[str], verdicts: list[str]) -> str:
     if names:
         one = len(names) == 1
         return (
-            f"Fix the definition{'' if one else 's'} of {listed(names, 6)}"
-            f"{'' if one else ', the worst first'}: with a probability of 97.5 %, the label is "
-            f"given to fewer than {limit} of the items it is true of, or true of fewer than "
-            f"{limit} of those it is given to."
+            f"Fix the definition{'' if one else 's'} of "
+            f"{listed(names, 6)}{'' if one else ', the worst first'}. With 97.5 % probability, "
+            f"coders find fewer than {limit} of the items with this label, or fewer than {limit} "
+            "of its uses are right."
         )
     if "unclear" in verdicts:
         return (
-            f"No definition surely needs fixing, but not every label is surely right in {limit} "
+            f"No definition clearly needs fixing, but not every label is clearly right in {limit} "
             "of its uses."
         )
-    return f"No definition needs fixing: every label is surely right in {limit} of its uses."
+    return f"No definition needs fixing: every label is clearly right in {limit} of its uses."
 
 
 def _pair(r: Any) -> str:
@@ -115,5 +115,5 @@ SECTION = Section(
     "",
     section,
     needs=("prevalence",),
-    parts=(("labels", "How well each label is used, and what merging two of them would do"),),
+    parts=(("labels", "Quality of each label, and the effect of merging two of them"),),
 )

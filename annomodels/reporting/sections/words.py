@@ -30,19 +30,19 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Coder", "Who labels: a person or a program."),
     ("Truth", "The label an item really has; it is not seen but inferred from all labels."),
     ("Gold label", "The most probable truth of an item, with its probability."),
-    ("Settled", "The gold label has a probability of at least .95."),
+    ("Settled", "The gold label has a probability of at least 0.95."),
     (
         "95 % interval",
         "The range that holds the quantity with probability 95 %, given the data and the model.",
     ),
     (
         "Prior",
-        "What a model takes for likely before it sees a label. With many labels it hardly matters.",
+        "What a model assumes before it sees a label. With many labels it hardly matters.",
     ),
     (
         "Prior sensitivity",
-        "How far results move when the priors count more or less, in bits for a factor of two; "
-        "below .05 it counts as none.",
+        "Change of the results when the priors count more or less, in bits for a factor of two; "
+        "below 0.05 it counts as none.",
     ),
     ("Prevalence", "How frequent each label is among the items, the errors of coders taken out."),
     ("Accuracy", "Probability that a coder's label is right."),
@@ -59,12 +59,12 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Doubt (bits)", "Entropy of the truth of an item: 0 is certain."),
     (
         "Reducible doubt",
-        "The part of the doubt that is due to not knowing the coders well enough.",
+        "Part of the doubt that better knowledge of the coders would remove.",
     ),
     (
         "Surprise p",
-        "How often labels of the same coders would speak as strongly for two readings of an item "
-        "if it had one truth; small is surprising.",
+        "How often the same coders would differ this much on an item with one true label; small "
+        "values are surprising.",
     ),
     (
         "Contested",

@@ -33,15 +33,15 @@ def answer_sentences(tree: xr.DataTree, data: Annotations, asked: int) -> tuple[
         return ()
     kinds = "/".join(map(label_text, data.dont_know))
     if NO_ANSWER_MEAN.name not in tree["posterior"]:
-        return (f"Missing to this model: {asked:,} times {kinds}.",)
+        return (f"This model ignores answers of {kinds}: {asked:,} of them.",)
     mean = flat(tree, NO_ANSWER_MEAN.name).sum(axis=-1)
     most, least = int(mean.mean(axis=0).argmax()), int(mean.mean(axis=0).argmin())
     above = float((mean[:, most] > mean[:, least]).mean())
     labels = [label_text(name) for name in data.labels]
     said = (
-        f"{kinds} counts as no answer, not as a wrong one: {asked:,} times. Typical coders say it "
-        f"of {percent(mean[:, most].mean(), 0)} where the truth is {labels[most]}, of "
-        f"{percent(mean[:, least].mean(), 0)} where it is {labels[least]}"
+        f"{kinds} counts as no answer, not as a wrong one ({asked:,} of them). Typical coders "
+        f"give it to {percent(mean[:, most].mean(), 0)} of the items that are {labels[most]}, and "
+        f"to {percent(mean[:, least].mean(), 0)} of those that are {labels[least]}"
     )
     if len(mean) < 2:
         return (f"{said}.",)

@@ -43,8 +43,8 @@ def groups(
     if strange:
         raise AnnotationError(
             Problem(
-                f"Names with a group that are not coders of the data, {len(strange):,} "
-                f"in all: {', '.join(map(label_text, strange[:5]))}.",
+                f"{len(strange):,} names with a group are not coders in the data: "
+                f"{', '.join(map(label_text, strange[:5]))}.",
                 data.source,
                 "Name coders as the data do: data.coders.",
             )
@@ -78,5 +78,5 @@ def groups(
         {name: (("sample", "group"), x) for name, x in values.items()}, coords={"group": texts}
     )
     left = data.n_coders - int(size.sum())
-    notes = (f"Left out, having no group: {left:,} of {data.n_coders:,} coders.",) if left else ()
+    notes = (f"Left out without a group: {left:,} of {data.n_coders:,} coders.",) if left else ()
     return Summary("Groups of coders", pd.DataFrame(columns), kept, notes)

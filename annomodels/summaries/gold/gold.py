@@ -99,7 +99,7 @@ def _notes(
         f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
     if w.n < data.n_items:
-        notes.append(f"The gold of {data.n_items - w.n:,} items is known and was used.")
+        notes.append(f"Known labels used: {data.n_items - w.n:,} of {data.n_items:,} items.")
     notes += stack
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
@@ -117,10 +117,10 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
     notes = [
-        f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
-        f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
-        f"err independently with probability {independent:.2f}. The crowd is assumed to know "
-        f"nothing about {percent(float(stack.unknown.mean()), 1)} of the items."
+        f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}. "
+        "The weights show how well each predicts held-out labels; the mixture is calibrated on "
+        f"{taught}. Coders err independently with probability {independent:.2f}. The labels carry "
+        f"no information about {percent(float(stack.unknown.mean()), 1)} of the items."
     ]
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):

@@ -128,8 +128,8 @@ def _of_stack(tree: xr.DataTree) -> tuple[str, ...]:
     if stacked(tree) is None:
         return ()
     return (
-        "The log-odds are those of the hierarchical model, given truths of the stack; the "
-        "probability is that of the stack, which counts labels of an item as less than "
+        "The log-odds are from the hierarchical model, given true labels drawn from the stack. "
+        "The probability is from the stack, which counts labels of one item as less than "
         "independent evidence.",
     )
 
@@ -143,7 +143,7 @@ def _notes(overturned: bool, n: int, n_items: int, given: list[object]) -> tuple
         )
     if given:
         names = ", ".join(label_text(name) for name in given[:5]) + (", ..." * (len(given) > 5))
-        notes.append(f"The gold is known and was used, whatever coders say: {names}.")
+        notes.append(f"Known labels were used, whatever the coders say: {names}.")
     notes.append(
         "Natural logarithms: +1 multiplies the odds of the gold label by 2.7, +2.3 by ten. Coders "
         "of one item count as independent of each other, so sums are too large if they err "

@@ -52,7 +52,7 @@ STOP, PER_ITEM = 0.01, 5
 WORDS = {"gold": "wrong gold labels", "bits": "bits of uncertainty about the truth"}
 
 
-COLUMNS = columns("item coder gain label probability n")
+COLUMNS = columns("item coder expected_utility label probability n")
 WHOM = columns(
     "coder kind advice", ALL["asked"].called("Labels to ask for"), "bits",
     ALL["n"].called("Labels so far"),
@@ -148,7 +148,7 @@ def next_labels(
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
     before = expected_errors(p, data)[0] if by == "gold" else float(spread[data.known < 0].sum())
-    after = before - float(table["gain"].sum())
+    after = before - float(table["expected_utility"].sum())
     removed = np.bincount([r.item for r in requests], [r.gain for r in requests], len(p))
     removed = np.minimum(removed / np.maximum(spread, SMALLEST), 1.0)
     low = high = np.nan
@@ -176,8 +176,8 @@ def next_labels(
         notes[0] += f" {OVERCONFIDENT if stack is None else optimistic}"
     if len(table) and tree.attrs.get("engine") == "em":
         notes.append(
-            "The engine em gives one estimate: the gains take the coders for known exactly. Use "
-            "gibbs or nuts."
+            "The engine em gives one estimate, so the gains treat coder accuracy as known "
+            "exactly. Use gibbs or nuts."
         )
     return replace(found, notes=tuple(notes))
 
@@ -280,18 +280,19 @@ def _left(data: Annotations, items: Ints, pool: Pool) -> Ints:
 
 def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFrame:
     item = np.array([request.item for request in requests], dtype=np.int64)
-    best = p.argmax(axis=1)
+    best, gain = p.argmax(axis=1), np.array([request.gain for request in requests])
     return pd.DataFrame(
         {
             "item": pd.Series([data.items[i] for i in item], dtype=object),
             "coder": pd.Series(
                 [data.coders[r.coder] if r.coder >= 0 else "" for r in requests], dtype=object
             ),
-            "gain": np.array([request.gain for request in requests]),
+            "expected_utility": gain,
             "bits": np.array([request.bits for request in requests]),
             "n": np.diff(data.starts)[item],
             "label": pd.Series([data.labels[best[i]] for i in item], dtype=object),
             "probability": p[item, best[item]],
+            "gain": gain,  # the old name, for one release
         }
     )
 
@@ -331,26 +332,26 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     ends = f" (95 % interval {low:,.0f} to {high:,.0f})" if low >= 0 else ""
     notes = [
         f"{'This label' if n == 1 else f'These {n:,} labels'} of "
-        f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to leave "
-        f"{found.after:,.1f}{ends} of {found.before:,.1f} {word}: "
-        f"{(found.before - found.after) / n:.2g} fewer for each label."
+        f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to "
+        f"leave {found.after:,.1f}{ends} of {found.before:,.1f} {word}: "
+        f"{(found.before - found.after) / n:.2g} fewer per label."
     ]
     least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
     notes.append(
         f"After these labels, fit again: no other label{open_item} {least}."
         if found.finished
-        else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: more labels "
-        "would pay."
+        else f"The last of them still removes {table['expected_utility'].iloc[-1]:.2g} {word}: "
+        "more labels would pay."
     )
     if unnamed := int((table["coder"] == "").sum()):
         notes.append(
-            f"{unnamed:,} of the labels have no coder: those who are good enough have labeled the "
-            "item or get enough labels already. Ask new coders; the gains assume that they are "
-            "like the coders asked, on average."
+            f"No coder is named for {counted(unnamed, 'label')}: all suitable coders have labeled "
+            "the item or get enough labels already. Ask new coders. The gains assume that they "
+            "resemble the other coders asked."
         )
     if lost:
         notes.append(
-            f"{lost:,} labels were left out because no coder was left who has time and has not "
+            f"{counted(lost, 'label is', 'labels are')} left out: every coder with time left has "
             "labeled the item."
         )
     if undecided:

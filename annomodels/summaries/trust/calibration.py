@@ -36,8 +36,8 @@ def calibration(
     tested = np.flatnonzero((truth >= 0) & ~told)
     if not len(tested):
         raise NotApplicable(
-            "No item can test the probabilities: their truth was given to the fit, or they are not "
-            "in the data. Fit without the truth that you hold back."
+            "No item can test the probabilities: the fit already used its true label, or the "
+            "item is not in the data. Fit without the labels that you hold back."
         )
     p: Floats = np.asarray(tree["truth"]["p_truth"].values, dtype=float)[tested]
     at = truth[tested]
@@ -51,10 +51,10 @@ def calibration(
     rows = [_row(name, sure[some], right[some]) for name, some in bins]
     rows.append(_row("all", sure, right))
     notes = (
-        f"Of {len(tested):,} items whose truth was held back, {right.sum():,} gold labels are "
-        f"right; {sure.sum():,.1f} are expected to be.",
-        f"Log loss of the truth: {log_loss(p, at):.3f} nats for each item; shares of the votes "
-        f"give {log_loss(_shares(data)[tested], at):.3f}.",
+        f"{right.sum():,} of {len(tested):,} gold labels match the true labels that were held "
+        f"back ({sure.sum():,.1f} expected).",
+        f"Log loss of the truth: {log_loss(p, at):.3f} nats per item; shares of the votes give "
+        f"{log_loss(_shares(data)[tested], at):.3f}.",
     )
     kept = xr.Dataset({"p_truth": (("item", "truth"), p), "right": ("item", right)})
     return Summary("Calibration on known truth", pd.DataFrame(rows), kept, notes, COLUMNS)

@@ -35,7 +35,7 @@ from annomodels.summaries.trust.suspects import suspects
 
 VERDICTS = ("trust", "no problem found", "check", "do not use")
 # what is said where all is well but known truth tested nothing
-NOT_TESTED = "No known truth has tested them."
+NOT_TESTED = "The gold labels have not been tested against true labels."
 LAMPS = ("green", "amber", "red")
 UNTESTED = "grey"
 

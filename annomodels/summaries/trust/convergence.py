@@ -99,8 +99,8 @@ def _divergences(tree: xr.DataTree) -> Finding:
         return Finding("divergences", 0, 0, "No draw diverged.")
     share = count / stats["diverging"].size
     text = (
-        f"{count} draws ({percent(share, 1)}) diverged: parts of the posterior may be missing. Run "
-        "a longer warmup, or the engine gibbs where the model allows it."
+        f"{count} draws ({percent(share, 1)}) diverged: parts of the posterior may be missing. "
+        "Run a longer warm-up, or use the engine gibbs if the model supports it."
     )
     return Finding("divergences", count, 0, text, FORBIDS if share > 0.1 else CHECK)
 

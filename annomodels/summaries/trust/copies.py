@@ -146,9 +146,9 @@ def families_finding(found: Families, data: Annotations, n_copies: int) -> Findi
     more = f"; and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     text = (
         f"Families of coders: errors agree inside {'; '.join(told)}{more}, and correlate by "
-        f"{found.typical:.2f} between coders in general. The model counts such coders as more "
-        "independent opinions than they are, and P(truth) is overconfident. The effective number "
-        f"of coders is {effective:,.1f}, not {data.n_coders:,}."
+        f"{found.typical:.2f} between coders in general. The model counts these coders as more "
+        "independent than they are, so P(truth) is overconfident. The effective number of coders "
+        f"is {effective:,.1f}, not {data.n_coders:,}."
     )
     groups = [[str(data.coders[j]) for j in group] for group in found.groups]
     values = {"coders": groups, "correlation": list(found.inside), "effective": effective}

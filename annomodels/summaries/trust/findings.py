@@ -126,9 +126,9 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     verb = "answers" if len(against) == 1 else "answer"
     who = f"; {names} {verb} against the gold" if len(against) else ""
     text = (
-        f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either the "
-        "known gold is coded the wrong way round, or these coders are. The model trusts the gold: "
-        "check a few of these items first."
+        f"Gold against the crowd: {where} contradict the majority of their labels{who}. Either "
+        "the known labels are coded in reverse, or those of these coders are. The model trusts "
+        "the known labels: check a few of these items first."
     )
     return Finding("gold against the crowd", share, AGAINST, text, CHECK)
 
@@ -152,7 +152,7 @@ def overlap_finding(share: float) -> Finding:
         )
         return Finding("overlap", share, OVERLAP, text, FORBIDS)
     text = (
-        f"Only {percent(share, 1)} of the items have two labels or more, so coders are hardly "
+        f"Only {percent(share, 1)} of the items have two labels or more, so coders can hardly be "
         "compared."
     )
     return Finding("overlap", share, OVERLAP, text, CHECK)

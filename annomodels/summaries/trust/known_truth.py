@@ -91,14 +91,14 @@ def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
     low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
     said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     text = (
-        f"Of {n:,} items of known truth, {wrong:,} would be wrong if it were not known; "
-        f"{said} were to be expected."
+        f"Without their known labels, {wrong:,} of {n:,} items would have a wrong gold label "
+        f"(expected: {said})."
     )
     if how == "audit":
         verb = "was" if wrong == 1 else "were"
-        text = f"Of {n:,} audited gold labels, {wrong:,} {verb} wrong; {said} were to be expected."
+        text = f"{wrong:,} of {n:,} audited gold labels {verb} wrong (expected: {said})."
     fine = low <= wrong <= high
     if not fine:
-        text += " P(truth) is not reliable on these data"
+        text += " The probabilities are not reliable for these data"
         text += "; the numbers of the audit remain valid." if how == "audit" else "."
     return Finding(TESTED, wrong / n, high / n, text, FINE if fine else CHECK, TESTED)

@@ -100,7 +100,7 @@ def _said(name: str, because: str, model: str) -> NextModel:
     return NextModel(
         name,
         f"The model {model} does not reproduce the data. Try {name} next: it {because}. "
-        f"{Verb('am.compare', 'annomodels compare')} tells which predicts better; fit it with "
+        f"{Verb('am.compare', 'annomodels compare')} shows which predicts better. Fit it with "
         f"{fit}.",
     )
 

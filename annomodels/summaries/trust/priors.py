@@ -82,11 +82,11 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
     said = "; ".join(_said(int(k), told, found, data) for k in classes[:NAMED])
     more = f"; and {len(classes) - NAMED:,} more" if len(classes) > NAMED else ""
     text = (
-        f"Prior against data: {said}{more}. The prior expects most coders to know each class when "
-        "they see it, and pulls coders, prevalence and P(truth) of such a class that way. Give "
-        "known labels of some of its items, check whether coders understand it as you do, and "
-        "compare am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), "
-        "whose prior is weaker."
+        f"Prior against data: {said}{more}. The prior expects most coders to recognize each "
+        "class, and pulls coders, prevalence and P(truth) of such a class that way. Give known "
+        "labels of some of its items, and check whether coders understand it as you do. Compare "
+        "am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), whose "
+        "prior is weaker."
     )
     return Finding(NAME, value, FAR, text, CHECK)
 
@@ -164,7 +164,7 @@ def log_chosen_priors(
 ) -> tuple[Floats, list[str]]:
     """Log density of the priors that somebody chose, on every draw, [sample]."""
     # Left out: coders around a population that is learned, and variables whose draws are not kept.
-    model = model.reported
+    model = model.result_model
     known = model.prior_values(values)
     said = model.log_priors({name: np.asarray(v, dtype=np.float64) for name, v in known.items()})
     if said is None:
@@ -217,7 +217,8 @@ def _scaled(priors: Sequence[str], weights: _Weights) -> str:
     how = (
         "The draws were reweighted; nothing was fitted again."
         if weights.reliable
-        else "To first order: too few draws would carry the weight of priors that differ so much."
+        else "These are first-order estimates: too few draws would carry the weight of priors "
+        "that differ so much."
     )
     return (
         f"The prior of {of} counts a fifth less (its density to the power of "
@@ -262,6 +263,5 @@ def _changed(draws: Draws, data: Annotations, weights: _Weights) -> str:
     best = means.argmax(axis=2)
     others = int((best[1:] != best[0]).any(axis=0).sum())
     if not others:
-        return f"None of the {data.n_items:,} gold labels would be another."
-    would = "would be another" if others == 1 else "would be others"
-    return f"{others:,} of {data.n_items:,} gold labels {would}."
+        return f"None of the {data.n_items:,} gold labels would change."
+    return f"{others:,} of {data.n_items:,} gold labels would change."

@@ -121,8 +121,8 @@ def one_label_finding(data: Annotations) -> Finding:
         (f"{data.coders[j]} ({label_text(data.labels[k])})" for j, k in named), str, NAMED, 99
     )
     who = (
-        f"Coders of one label: {names} only ever give one label, and gave {percent(share, 0)} of "
-        "all labels."
+        f"Coders of one label: {names} always give the same label, and gave {percent(share, 0)} "
+        "of all labels."
     )
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
         text = f"{who} Such a label is informative only by its presence."
@@ -237,10 +237,9 @@ def single_labels_finding(data: Annotations) -> Finding:
     text = (
         f"Single labels: {percent(share, 0)} of the labels are the only one of their coder "
         f"({int((data.per_coder == 1).sum()):,} of {data.n_coders:,} coders). One label says "
-        "nothing about its coder: the model treats these coders alike, P(truth) rests on what "
-        "coders do on average, and each of them gets the numbers of all. Check that the coder "
-        f"column ({column}) names people, not rows or sessions; or let the same coders label more "
-        "items."
+        "nothing about its coder: the model treats these coders alike, P(truth) rests on average "
+        "behavior, and all of them have the same estimates. Check that the coder column "
+        f"({column}) names people, not rows or sessions; or let the same coders label more items."
     )
     return Finding(name, share, MOSTLY, text, CHECK, remedy=column)
 
@@ -260,10 +259,9 @@ def seldom_finding(data: Annotations, alike: bool) -> Finding:
         else f"{rows:,} rows of the coders' confusion matrices rest on {len(data):,} labels"
     )
     text = (
-        f"Rare labels: {seldom:,} of {data.n_labels:,} labels were given fewer than "
-        f"{SELDOM} times (the median one {np.median(times):.0f} times). Confusions of "
-        f"these classes cannot be estimated: P(truth) of their items rests on votes and prior; "
-        f"{coders}. Recode labels that mean nearly the same into one, or collect more labels of "
-        "each class."
+        f"Rare labels: {seldom:,} of {data.n_labels:,} labels were given fewer than {SELDOM} "
+        f"times (median: {np.median(times):.0f} times). Confusions of these classes cannot be "
+        f"estimated: P(truth) of their items rests on votes and prior; {coders}. Recode labels "
+        "that mean nearly the same into one, or collect more labels of each class."
     )
     return Finding(name, share, MOST_LABELS, text, CHECK)
