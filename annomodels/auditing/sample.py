@@ -251,16 +251,16 @@ def _notes(
         "it cannot be decided."
     ]
     if drawn > number:
-        notes.append(f"With earlier rounds, {counted(drawn, 'item')} in all.")
+        notes.append(f"With earlier rounds {drawn:,} items are drawn.")
     if expected:
         (_, each, alone), *_ = expected
         notes.append(
-            f"With {counted(drawn, 'item')} the 95 % interval of the accuracy of the gold labels "
-            f"should be about {100 * each:.0f} percentage points wide; with the audit alone "
+            f"With {drawn:,} items the 95 % interval of the accuracy of the gold labels should be "
+            f"about {100 * each:.0f} percentage points wide; with the audit alone "
             f"{100 * alone:.0f}."
         )
     if width is not None:
-        notes.append(f"For a width of {100 * width:g} points: about {counted(drawn, 'item')}.")
+        notes.append(f"A width of {100 * width:g} percentage points takes about {drawn:,} items.")
     if number < wanted:
-        notes.append(f"Only {counted(number, 'item')} left to draw.")
+        notes.append(f"There are only {number:,} items left to draw.")
     return tuple(notes)

@@ -61,9 +61,9 @@ def flipped(found: Floats) -> Floats:
 
 def three(name: str, draws: Floats, bare: bool = False) -> dict[str, float]:
     """Return mean and 95 % interval of draws, with bare or full names of the ends."""
-    (low, high), mean = np.quantile(draws, ENDS), float(draws.mean())
+    low, high = np.quantile(draws, ENDS)
     ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
-    return {name: mean, ends[0]: min(float(low), mean), ends[1]: max(float(high), mean)}
+    return {name: float(draws.mean()), ends[0]: float(low), ends[1]: float(high)}
 
 
 def row_of(
@@ -413,9 +413,9 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
             "n": n,
             "audited": np.bincount(data.coder[judged], minlength=data.n_coders),
             "right": np.bincount(data.coder[hit], minlength=data.n_coders),
-            "share_right": (mean := share.mean(axis=0)),
-            "share_right_low": np.minimum(low, mean),
-            "share_right_high": np.maximum(high, mean),
+            "share_right": share.mean(axis=0),
+            "share_right_low": low,
+            "share_right_high": high,
         }
     )
 

@@ -46,7 +46,7 @@ _COSTS = {
     "nuts": Cost(4e-6, 2e-6, 6.0, 12.0),
     "em": Cost(6e-9, 1e-8, 3.0, 12.0),
 }
-_PER_LOOK = 6e-9  # of the members of a stack, which run for a part of the iterations
+_PER_READ = 6e-9  # of the members of a stack, which run for a part of the iterations
 _PYMC = 25.0  # a model that PyMC compiles is compiled in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 
@@ -107,7 +107,7 @@ def expected(
     seconds = cost.around + min(sampling, options["time_limit"] or sampling)
     if model.stacks:
         stack = cast("Stack", model)
-        seconds += _PER_LOOK * sweeps * stack.cost(*size) * stack.share_of_iterations(*size)
+        seconds += _PER_READ * sweeps * stack.cost(*size) * stack.share_of_iterations(*size)
     if engine == "nuts" and type(model).density is Model.density:
         seconds += _PYMC
         why.append("the model is compiled first")

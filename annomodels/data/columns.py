@@ -335,12 +335,12 @@ _ALL = (
     Column("observed", "Observed part", help="observed, expected: observed agreement, and "
            "agreement expected by chance; disagreement for coefficients with a distance."),
     Column("expected", "Expected part"),
-    Column("p_above_667", "P(> .667)", "chance", "p above 667, 800: probability that the value is "
-           "above .667, the least to draw cautious conclusions from, and above .800, which is "
+    Column("p_above_667", "P(> 0.667)", "chance", "p above 667, 800: probability that the value is "
+           "above 0.667, the least to draw cautious conclusions from, and above 0.800, which is "
            "called reliable."),
-    Column("p_above_800", "P(> .8)", "chance"),
-    Column("model_p_above_667", "model P(> .667)", "chance"),
-    Column("model_p_above_800", "model P(> .8)", "chance"),
+    Column("p_above_800", "P(> 0.8)", "chance"),
+    Column("model_p_above_667", "model P(> 0.667)", "chance"),
+    Column("model_p_above_800", "model P(> 0.8)", "chance"),
     Column("convention", "Convention", "text", "convention: how missing labels count: complete "
            "means that there are none."),
     Column("specific", "Specific", help="specific: when one coder gives the label, the probability "

@@ -257,13 +257,14 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     own = []
     for file in files:
         one = _own(file, options, form.name)
-        # what is said of items may stand in one of the files only
-        gold, group, text = (
-            name if name not in header or name in file.source.header else None
-            for name in (options.gold, options.group, options.text)
-        )
-        item = one.item or first
-        own.append(dataclasses.replace(one, item=item, gold=gold, group=group, text=text))
+        # what is named may stand in one of the files only; the others have names of their own
+        known = matched(file.source.header)
+        said = {
+            role: None if name in header and name not in file.source.header and own_names else name
+            for role in ("label", "coder", "gold", "group", "text")
+            for name, own_names in [(getattr(one, role), known.get(role, True))]
+        }
+        own.append(dataclasses.replace(one, item=one.item or first, **said))  # type: ignore[arg-type]
     return [form] * len(files), own
 
 

@@ -96,39 +96,24 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
         raise needs("ijson", "JSON of more than 200 MB") from None
     with path.open("rb") as file:
         try:
-            yield from enumerate(_elements(ijson.basic_parse(file), source), 1)
+            events, builder = ijson.basic_parse(file), ijson.ObjectBuilder()
+            yield from enumerate(_elements(events, source, builder), 1)
         except (ijson.JSONError, UnicodeDecodeError) as error:
             what = f"This is not JSON: {(str(error).splitlines() or ['damaged'])[0]}"
             raise AnnotationError(Problem(what, source, "Export the labels again.")) from error
 
 
-def _elements(events: Iterable[tuple[str, Any]], source: str) -> Iterator[Any]:
+def _elements(events: Iterable[tuple[str, Any]], source: str, builder: Any) -> Iterator[Any]:
     """Put the elements of the outermost array together, with numbers as texts."""
-    places: list[Any] = []  # the containers that are open, outermost first
-    key = ""
+    depth = 0
     for event, value in events:
-        if event == "map_key":
-            key = value
-            continue
-        if event in ("end_map", "end_array"):
-            places.pop()
-        else:
-            is_open = event in ("start_map", "start_array")
-            if is_open:
-                value = {} if event == "start_map" else []
-            elif event in ("number", "integer", "double"):
-                value = str(value)
-            if places and isinstance(places[-1], list):
-                places[-1].append(value)
-            elif places:
-                places[-1][key] = value
-            if is_open:
-                places.append(value)
-            if len(places) > DEEPEST:
-                what = "The JSON is nested too deeply."
-                raise AnnotationError(Problem(what, source, "Export one record per line."))
-        if len(places) == 1 and places[0]:
-            yield places[0].pop()
+        builder.event(event, str(value) if event == "number" else value)
+        depth += event.startswith("start") - event.startswith("end")
+        if depth > DEEPEST:
+            what = "The JSON is nested too deeply."
+            raise AnnotationError(Problem(what, source, "Export one record per line."))
+        if depth == 1 and builder.value:
+            yield builder.value.pop()
 
 
 def at(record: object, path: str) -> Any:

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.errors import AnnotationError
 from annomodels.io.many import files_in
 from annomodels.io.source import Source
-from annomodels.io.tables.columns import ALIASES
-from annomodels.io.tables.guard import NotAsItSeems
+from annomodels.io.tables.columns import ALIASES, matched
+from annomodels.io.tables.guard import SAID, NotAsItSeems
 from annomodels.io.tables.guard import proposal as key_of_rows
 from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
-from annomodels.io.tables.plain import BOXES, no_header
-from annomodels.io.tables.questions import are_times, unsuitable
+from annomodels.io.tables.plain import BOXES, GOLD_WORDS, is_derived, no_header
+from annomodels.io.tables.questions import OF_PEOPLE, are_times, unsuitable
 from annomodels.io.tables.table import Table
+from annomodels.io.tools.refused import Refused
 
 TRIES = 16  # readings that are tried after a refusal
 LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
+_LOOKED_AT = 20  # columns that are compared, each with each
 _ROWS = 5_000  # rows that are looked at
+_OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
+_KAPPA = 0.15  # agreement from which columns may be coders, whatever they are called
+_PHRASE = 2  # words that tell the names of columns of coders apart, at most
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
@@ -38,13 +45,18 @@ _ITEM = {
     *("question", "page", "statement"),
     *("piece", "song", "track", "excerpt", "stimulus", "trial", "picture", "photo", "url", "link"),
     *("claim", "dialog", "conversation", "turn", "query", "input", "orig", "story", "patient"),
+    *("sent", "sound", "meme", "vignette", "scenario", "quote", "phrase", "word", "concept"),
 }
 _CODER = {
     *(*ALIASES["coder"], "evaluator", "labeler", "labeller", "participant", "respondent"),
     *("expert", "assessor", "crowdworker", "turker", "marker", "grader", "scorer", "observer"),
     *("kodierer", "codierer", "analyst", "reader", "annotators", "workers", "raters", "coders"),
-    *("annot", "anno", "ann", "assigned", "assignee"),
+    *("annot", "anno", "ann", "assigned", "assignee", "contributor", "volunteer", "juror"),
+    *("physician", "doctor", "clinician", "nurse", "radiologist", "pathologist", "teacher"),
+    *("listener", "viewer", "prolific", "pid", "mturk"),
 }
+# whose answers they are, where nobody else is named: the subject of an experiment
+_ASKED_PEOPLE = {"subject", "subj", "subjects", "student", "author", "respondents", "session"}
 # names of coders, as the cells of a column without a telling name hold them: Ann. 2, rater_3
 _CODERS = re.compile(
     r"(ann|anno|annot|annotator|coder|rater|worker|judge|expert|reviewer|participant|turker|user)"
@@ -54,11 +66,13 @@ _CODERS = re.compile(
 _LABEL = {
     *(*ALIASES["label"], "judgement", "class", "score", "response", "choice", "decision", "rate"),
     *("sentiment", "toxicity", "stance", "relevance", "emotion", "grade", "winner", "labels"),
-    *("preference", "polarity", "annotation", "result", "severity"),
+    *("preference", "polarity", "annotation", "result", "severity", "hate", "hatespeech"),
+    *("offensive", "toxic", "outcome"),
 }
-_REMARKS = {"comments", "notes", "remarks", "feedback", "rationale", "reason", "explanation"}
 # columns called after people: an address, or the number of a worker of Amazon or Prolific
 _PERSON = re.compile(r"[^@\s]+@[^@\s]+\.\w+|A[A-Z0-9]{11,14}|[0-9a-f]{24}")
+# names of columns of a survey, as tools of surveys number them
+_OF_SURVEY = re.compile(r"[Qq]\d+\D*.*|.*\[\w+\]|.*\?")
 _NOT_NAMES = {*BOXES, "-1", "na", "nan", "none", "null", ""}  # answers, not names of coders
 _QUESTION = {
     *("question", "criterion", "criteria", "aspect", "dimension", "variable", "attribute"),
@@ -119,7 +133,7 @@ def _search(
 ) -> tuple[dict[str, object], object] | None:
     """Try what the problems name, then what the columns look like."""
     waiting = _named(error, {})
-    if not isinstance(error, NotAsItSeems):  # the columns were found
+    if not isinstance(error, (NotAsItSeems, Refused)):  # the columns were found, or are none
         with suppress(AnnotationError):  # there may be no table before a sheet is chosen
             waiting += list(candidates(source, given))
     seen: list[dict[str, Any]] = []
@@ -153,7 +167,7 @@ def _compares(data: Any) -> bool:
     """Whether labels of several coders can be compared, at least in one question."""
     return any(
         one.n_coders > 1
-        and len(one) - one.repeats > one.n_items
+        and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
         and one.n_labels > 1
         and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
         for one in (data.values() if isinstance(data, Mapping) else [data])
@@ -172,7 +186,12 @@ class _Column:
 
     @property
     def words(self) -> list[str]:
-        return [word.casefold() for word in _WORDS.findall(self.name)]
+        words = []
+        for word in map(str.casefold, _WORDS.findall(self.name)):
+            stem = word.removesuffix("id")
+            is_id = stem != word and (stem in _ITEM or stem in _CODER)
+            words += [stem, "id"] if is_id else [word]
+        return words
 
     @property
     def filled(self) -> list[object]:
@@ -191,7 +210,9 @@ class _Column:
         values = {str(cell).strip().casefold() for cell in self.filled}
         if values <= _NOT_NAMES:
             return False
-        return self.has(_CODER) or all(_CODERS.fullmatch(value) for value in values)
+        return self.has(_CODER) or all(
+            _CODERS.fullmatch(value) or _PERSON.fullmatch(value.upper()) for value in values
+        )
 
     @property
     def is_id(self) -> bool:
@@ -238,8 +259,10 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         yield {"format": "matrix", "skip_rows": 1}
     named = [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
     yield from ({"label": one.name} for one in named if not given.get("label"))
-    yield from _long(free, given)
-    yield from _wide(free, given)
+    # numbered columns of coders tell more than a column of people, whom they may have judged
+    numbered = any(_Column(name, ()).has(_CODER) for name, *_ in _groups(free))
+    for road in (_wide, _long) if numbered else (_long, _wide):
+        yield from road(free, given)
 
 
 def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -249,6 +272,12 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
         return
     names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
+    lacking = [t for t in tables if not matched(t.header)["label"]]
+    if len(lacking) == 1 and not given.get("label"):  # one file calls its labels otherwise
+        only = lacking[0].columns
+        free = [_Column(n, cells) for n, cells in only.items() if n not in names]
+        free = [one for one in free if one.is_plain and 1 < one.distinct <= _CLASSES]
+        yield from ({"label": one.name} for one in free)
     size = _ROWS // len(tables)
     columns = [
         _Column(name, [cell for table in tables for cell in table.columns[name][:size]])
@@ -267,7 +296,11 @@ def _are_coders(columns: Sequence[_Column]) -> bool:
     sets = [{str(cell) for cell in one.filled} for one in columns]
     union = set().union(*sets)
     is_repeated = all(one.distinct < len(one.cells) for one in columns)
-    return len(columns) > 1 and is_repeated and all(3 * len(one) >= len(union) for one in sets)
+    return (
+        1 < len(columns) <= len(columns[0].cells)
+        and is_repeated
+        and all(3 * len(one) >= len(union) for one in sets)
+    )
 
 
 def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -276,11 +309,13 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         return
     numbered = {name for group in _groups(columns) for name in group}
     by_name = {one.name: one for one in columns}
-    coders = [
+    maybe = [
         one for one in columns
-        if one.names_coders and one.name not in numbered and 1 < one.distinct < len(one.cells)
+        if one.name not in numbered and 1 < one.distinct < len(one.cells)
         and one.length <= LONGEST_LABEL and not are_times(one.filled)
     ]  # fmt: skip
+    coders = [one for one in maybe if one.names_coders]
+    coders = coders or _whose(maybe, columns) or [one for one in maybe if one.has(_ASKED_PEOPLE)]
     if given.get("coder") in by_name:
         coders = [by_name[given["coder"]]]
     else:
@@ -289,6 +324,17 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         coders.sort(key=lambda c: (not (c.is_id or {*c.words[-1:]} & _CODER), -c.distinct))
     for coder in coders[:2]:
         yield from _with_coder(columns, coder, given)
+
+
+def _whose(maybe: Sequence[_Column], columns: Sequence[_Column]) -> list[_Column]:
+    """Column that tells people apart, as their age and gender show."""
+    people = [one for one in columns if OF_PEOPLE.fullmatch(one.name.strip())]
+    found = [
+        one for one in maybe
+        if len(people) > 1 and one.distinct < len(one.cells) / 2
+        and all(_tells(one, other) for other in people)
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: one.distinct)[:1]
 
 
 def _tells(one: _Column, other: _Column) -> bool:
@@ -320,13 +366,15 @@ def _with_coder(
             labels = [one for one in rest if one not in (own, asked) and one.has(_LABEL)]
             yield from ({**said, **options, "label": one.name} for one in labels[:1])
         if item is not None and (key := _key(rest, item, coder)) is not None:
-            item, said = key, {**said, "item": key.name}
+            said = {**said, "item": key.name}
             cells = list(map(str, key.cells))
         labels = [
             one
             for one in rest
-            if one is not item and one.name != given.get("item") and _is_label(one, cells, coder)
+            if one.name not in parts_of(said.get("item") or given.get("item"))
+            and _is_label(one, cells, coder)
         ]
+        labels = [one for one in labels if not OF_PEOPLE.fullmatch(one.name.strip())] or labels
         named = [one for one in labels if one.has(_LABEL) and not one.is_id]
         for one in named if len(named) == 1 else labels if len(labels) == 1 else []:
             yield {**said, "label": one.name}
@@ -342,7 +390,7 @@ def _key(rest: Sequence[_Column], item: _Column, coder: _Column) -> _Column | No
     if found is None or pairs > 0.9 * len(item.cells):
         return None
     names = (item.name, *found.columns)
-    return _Column(str(Key(names)), key_cells([cells[name] for name in names]))
+    return _Column(Key(names), key_cells([cells[name] for name in names]))
 
 
 def _asked(
@@ -373,10 +421,15 @@ def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_
         pairs = set(zip(map(str, one.cells), map(str, coder.cells), strict=True))
         if one.name == label or not 1 < one.distinct < len(pairs) or are_times(one.filled):
             continue
-        if one.name.casefold() in _REMARKS:
+        measures = all_numbers(one.filled) and any("." in str(cell) for cell in one.filled)
+        if measures or SAID.fullmatch(one.name.strip()):
             continue
         cells = [str(cell) for cell in one.cells]
-        known = one.has(_ITEM) or any(_asked([c for c in rest if c is not one], cells, coder))
+        known = (
+            one.has(_ITEM)
+            or one.is_id
+            or any(_asked([c for c in rest if c is not one], cells, coder))
+        )
         if len(pairs) < 0.9 * len(one.cells) and not known:
             continue
         if one.distinct < 0.02 * len(one.cells) and not known:
@@ -401,7 +454,14 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     found = [people] if len(people) > 1 else [*_groups(columns), *_alike(columns)]
     groups = [asked] if asked is not None else found
     for group in groups:
-        said: dict[str, Any] = {} if asked is not None else {"coder_columns": tuple(group)}
+        said: dict[str, Any] = {}
+        if asked is None:
+            derived = [name for name in group if is_derived(name)]
+            group = [name for name in group if name not in derived]
+            said = {"coder_columns": tuple(group)}
+            truths = [name for name in derived if name.casefold() in GOLD_WORDS] or derived
+            if len(truths) == 1 and "gold" not in given:
+                said["gold"] = truths[0]
         if given.get("item") is not None:
             yield said
             continue
@@ -410,6 +470,9 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         unique = [one for one in rest if one.distinct == len(one.cells)]
         known = [one for one in rest if one.has(_ITEM) or one.is_id]
         both = [one for one in unique if one in known]
+        pairs = [] if unique else [_Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
+                                   for a, b in combinations(known[:6], 2)]  # fmt: skip
+        unique += [pair for pair in pairs if pair.distinct == len(pair.cells)]
         nearly = sorted(known, key=lambda one: -one.distinct)[:1]
         order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
         for one in list(dict.fromkeys([*order, *unique, *nearly]))[:3]:
@@ -418,23 +481,26 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
 
 def _groups(columns: Sequence[_Column]) -> list[list[str]]:
     """Columns that are called alike but for a number, and share their labels."""
-    by_stem: dict[str, list[_Column]] = {}
+    by_stem: dict[tuple[str, str], dict[str, _Column]] = {}
     for one in columns:
-        found = _NUMBERED.fullmatch(one.name.strip())
-        if found is not None:
-            by_stem.setdefault(found[1].casefold(), []).append(one)
-    by_coder: list[list[str]] = []
-    by_label: list[list[str]] = []
-    ids = False
-    for group in by_stem.values():
-        stem = _Column(_NUMBERED.sub(r"\1", group[0].name.strip()), ())
-        if len(group) < 2 or not (stem.has(_CODER) or stem.has(_LABEL)):
-            continue
-        if stem.has(_CODER) and not _share(group):
-            ids = True  # the names of coders: those of labels are places then, not coders
-        elif _share(group):
-            (by_coder if stem.has(_CODER) else by_label).append([one.name for one in group])
-    return by_coder + ([] if ids else by_label)
+        name = one.name.strip()
+        within = _NUMBER_WITHIN.fullmatch(name)
+        if found := _NUMBERED.fullmatch(name):
+            by_stem.setdefault((found[1], ""), {})[found[2]] = one
+        elif within is not None and _Column(within[1], ()).has(_CODER):
+            by_stem.setdefault((within[1], within[2]), {})[name] = one
+    groups = {
+        key: group for key, group in by_stem.items()
+        if len(group) > 1 and _Column(key[0], ()).has(_CODER | _LABEL)
+    }  # fmt: skip
+    of_coders = {key: one for key, one in groups.items() if _Column(key[0], ()).has(_CODER)}
+    of_labels = {key: one for key, one in groups.items() if key not in of_coders}
+    # columns of names, such as annotator1 beside label1: the labels of that place are theirs
+    named = [one for one in of_labels.values() if any(
+        one.keys() == other.keys() for other in of_coders.values())]  # fmt: skip
+    ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
+    chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
+    return [[c.name for c in one.values()] for one in chosen if _share([*one.values()])]
 
 
 def _share(group: Sequence[_Column]) -> bool:
@@ -465,7 +531,32 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
                 break
         else:
             found.append([one])
-    return [[one.name for one in group] for group in found if len(group) > 1]
+    return [[one.name for one in group] for group in found if _are_people(group)]
+
+
+def _are_people(group: Sequence[_Column]) -> bool:
+    """Whether columns that share labels may be coders: not what was asked, and they agree."""
+    names = [{*one.words} for one in group]
+    common = set.intersection(*names)
+    asked = [
+        one for one, words in zip(group, names, strict=True)
+        if _OF_SURVEY.fullmatch(one.name.strip()) or len(words - common) > _PHRASE
+    ]  # fmt: skip
+    if len(group) < 2 or 2 * len(asked) > len(group):
+        return False
+    same = chance = whole = 0.0
+    for one, other in combinations(group[:_LOOKED_AT], 2):
+        pairs = [
+            pair for pair in zip(map(str, one.cells), map(str, other.cells), strict=True)
+            if not is_blank(pair[0]) and not is_blank(pair[1])
+        ]  # fmt: skip
+        first, second = (
+            (Counter(cells) for cells in zip(*pairs, strict=True)) if pairs else ({}, {})
+        )
+        same += sum(a == b for a, b in pairs)
+        chance += sum(n * second.get(label, 0) for label, n in first.items()) / max(len(pairs), 1)
+        whole += len(pairs)
+    return same - chance >= _KAPPA * (whole - chance)
 
 
 def _without_header(table: Table) -> Iterator[dict[str, object]]:

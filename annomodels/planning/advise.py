@@ -13,7 +13,7 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted, rated, some
+from annomodels.data.validation import rated, some
 from annomodels.errors import AnnotationError, NotApplicable, Verb
 from annomodels.limits import SHARED_ITEMS
 from annomodels.models.catalog import class_of
@@ -217,8 +217,8 @@ def _cautions(facts: Facts) -> list[str]:
         )
     if facts.repeats:
         said.append(
-            f"{counted(facts.repeats, 'label repeats', 'labels repeat')} an item for the same "
-            "coder; all models treat repeats as independent evidence."
+            f"{facts.repeats:,} labels repeat an item for the same coder; all models treat them "
+            "as independent evidence."
         )
     return said
 

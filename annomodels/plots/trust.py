@@ -24,7 +24,7 @@ _MARKED = (0.8, 0.95, 0.99)
 _NEAR = 0.13  # share of the width below which texts of marks overlap
 _MOST_JUDGED = 8  # labels
 _WAYS = (
-    ("value", "low", "high", style.BLUE, "o", "audit and model"),  # or the model, made cautious
+    ("value", "low", "high", style.BLUE, "o", "audit and model"),  # or the conservative model
     ("audit", "audit_low", "audit_high", style.GREEN, "D", "audit alone"),
     ("model", "model_low", "model_high", style.PURPLE, "s", "model alone"),
 )
@@ -182,7 +182,7 @@ def audited(found: Any, *, ax: Axes | None = None) -> Figure:
         if not np.isfinite(middle).any():
             continue
         if value == "value" and not found.by_design:
-            name = "model, made cautious"
+            name = "conservative model"
         style.intervals(ax, y, (middle, left, right), colour, marker, name, size=4.5)
     names = [
         "gold labels right" if quantity == "accuracy" else label_text(label)

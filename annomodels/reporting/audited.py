@@ -49,7 +49,7 @@ def said(facts: Facts) -> Estimate:
 
 def way(found: Estimate) -> str:
     """Name what the numbers of an estimate come from."""
-    return "audit and model" if found.by_design else "the model, made cautious"
+    return "audit and model" if found.by_design else "the conservative model"
 
 
 def judged(found: Estimate) -> int:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from annomodels.fitting.fit import Fit
 
 _INTERVAL = "95 % interval"
-_COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> .667)", "P(> .8)", "Model", _INTERVAL)
+_COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> 0.667)", "P(> 0.8)", "Model", _INTERVAL)
 _NOTE = (
     "Value: as observed, with its interval from resampled items. Model: as the fitted model "
     "implies it for very many items of this kind."
@@ -115,8 +115,8 @@ def _agreement(facts: Facts) -> str:
     alpha = chosen[chosen.index == "alpha"]
     if len(alpha) and np.isfinite(alpha["p_above_667"].iloc[0]):
         text += (
-            f" The probability that alpha exceeds .667 is {decimal(alpha['p_above_667'].iloc[0])}, "
-            f"that it exceeds .8 is {decimal(alpha['p_above_800'].iloc[0])}."
+            f" Alpha exceeds 0.667 with probability {decimal(alpha['p_above_667'].iloc[0])}, and "
+            f"0.8 with probability {decimal(alpha['p_above_800'].iloc[0])}."
         )
     return (
         f"{text} Intervals of coefficients are posterior intervals from resampling items, without "

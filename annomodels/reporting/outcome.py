@@ -38,7 +38,7 @@ def labeled(facts: Facts) -> str:
     )
     if facts.on_disk and data.dont_know:
         kinds = listed([name(kind) for kind in data.dont_know], 12)
-        text += f" {counted(int(data.unanswered.sum()), 'answer')} of {kinds} counted as no class."
+        text += f" {int(data.unanswered.sum()):,} answers of {kinds} counted as no class."
     if facts.told_items:
         text += f" Known labels of {counted(facts.told_items, 'item')} were held fixed."
     return text
@@ -66,9 +66,6 @@ def results(facts: Facts) -> str:
     settled, n, of = facts.settled, facts.data.n_items, facts.wrong
     start = f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}"
     coders = _coders(facts.coders.draws["accuracy"].values)
-    caution = "overconfident if items differ in difficulty"
-    if facts.fit.model.stacks:
-        caution = "calibrated on public data sets with known truth"
     others = ""
     others = ""
     if not facts.on_disk:
@@ -86,7 +83,7 @@ def results(facts: Facts) -> str:
         wrong += f", and {number(of.vote)} of the majority's ({of_vote})"
     return (
         f"{start}; for more items like these {share_interval(settled, n)}, 95 % interval) reached "
-        f"a probability of 0.95. By these probabilities {wrong}; they are {caution}.{others} "
+        f"a probability of 0.95. By these probabilities {wrong}; {_caution(facts)}.{others} "
         f"{coders}"
     )
 
@@ -109,10 +106,16 @@ def _results_of_links(facts: Facts) -> str:
     return (
         f"Most probably {one:,} of {counted(facts.data.n_items, 'mention')} have one true reading, "
         f"{several:,} have several, and {none:,} none of those given. Silver links with a "
-        f"probability of at least .5 go from {counted(len(links), 'mention')} to an antecedent; "
+        f"probability of at least 0.5 go from {counted(len(links), 'mention')} to an antecedent; "
         "the mean probability that one more reader makes them is "
         f"{decimal(float(links['p_next'].mean())) if len(links) else 'not defined'}."
     )
+
+
+def _caution(facts: Facts) -> str:
+    if facts.fit.model.stacks:
+        return "they are calibrated on public data sets with known truth"
+    return "they are overconfident if items differ in difficulty"
 
 
 def _coders(draws: Floats) -> str:

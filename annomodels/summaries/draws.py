@@ -232,13 +232,13 @@ def _largest(values: Floats) -> Floats:
 
 
 def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
-    """Equal-tailed interval over the first axis, with the mean in it; NaN for one draw only."""
+    """Equal-tailed interval over the first axis; NaN when there is one draw only."""
     if len(samples) < 2:
         missing = np.full(samples.shape[1:], np.nan)
         return missing, missing.copy()
-    tail, mean = (1 - prob) / 2, samples.mean(axis=0)
+    tail = (1 - prob) / 2
     low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
-    return np.minimum(low, mean), np.maximum(high, mean)
+    return low, high
 
 
 def estimated(name: str, draws: Floats) -> dict[str, Floats]:

@@ -35,9 +35,7 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
 def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
     """Tabulate labels, and pairs of them: how often confused, and what merging them would do."""
     draws, n = thinned(tree, data), data.n_labels
-    # P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]
-    crowd = np.einsum("j,sjkl->skl", data.per_coder / len(data), draws.confusion)
-    joint = np.asarray(draws.prevalence[:, :, None] * crowd)
+    joint = crowd_table(draws, data)
     mixed = joint + joint.transpose(0, 2, 1)
     mixed[:, range(n), range(n)] = 0.0
     mean = mixed.mean(axis=0)
@@ -90,6 +88,12 @@ def _pairs(data: Annotations, mixed: Floats, pairs: Ints) -> pd.DataFrame:
         **estimated("confusions", over(each, np.broadcast_to(total, each.shape))),
     }
     return pd.DataFrame(table)
+
+
+def crowd_table(draws: Draws, data: Annotations) -> Floats:
+    """P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]."""
+    crowd = np.einsum("j,sjkl->skl", data.per_coder / len(data), draws.confusion)
+    return np.asarray(draws.prevalence[:, :, None] * crowd)
 
 
 def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:

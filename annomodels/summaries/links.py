@@ -25,7 +25,7 @@ from annomodels.types import Floats
 GOOD_ERROR = 0.05
 FEW = 20
 SHARE = 0.02
-SPLIT = "Mentions whose antecedent has several parts, not joined to any: {n}."
+SPLIT = "{n} mentions have an antecedent of several parts; they are not joined to any."
 
 
 def interpretations(tree: xr.DataTree, data: Candidates) -> Summary:

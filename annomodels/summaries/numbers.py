@@ -15,7 +15,6 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, percent
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
 from annomodels.models.numeric import NumberValues
 from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.trust.checks import Check, judged
@@ -123,8 +122,8 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
         }
     )
     notes = (
-        f"Of {counted(data.n_items, 'item')}, contested: {int((reason == 'contested').sum()):,}; "
-        f"with too few labels: {int((reason == 'few labels').sum()):,}.",
+        f"{int((reason == 'contested').sum()):,} of {data.n_items:,} items are contested, "
+        f"{int((reason == 'few labels').sum()):,} have too few labels.",
     )
     return Summary("Items", table, xr.Dataset(), notes, ITEMS)
 

@@ -147,6 +147,80 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
         {"item": "question_id,model_a", "coder": "judge", "label": "winner"},
         (30, 3, 90),
     ),
+    "a part of an identifier": (
+        lambda d: (
+            ["sent_id", "sys_name", "rater_id", "simplicity"],
+            [
+                [n // 3, f"sys{n % 3}", k, d.randint(-2, 2)] for n in range(30) for k in range(3)
+            ],
+        ),
+        {"item": "sent_id,sys_name", "coder": "rater_id", "label": "simplicity"},
+        (30, 3, 90),
+    ),
+    "coders in the middle of names": (
+        lambda d: (
+            ["paperID", "AttributeId", "Coder1Text", "Coder2Text"],
+            [[f"p{n // 6}", n % 6, *(d.randint(0, 1) for _ in "ab")] for n in range(30)],
+        ),
+        {"item": "paperID,AttributeId", "coder_columns": ("Coder1Text", "Coder2Text")},
+        (30, 2, 60),
+    ),
+    "a conclusion beside": (
+        lambda d: (
+            ["key", "title", "c1_e", "c2_e", "e_final", "class_e", "note_of_c1", "note_of_c2"],
+            [
+                [f"k{n}", f"a title {n}", vote(d, n), vote(d, n), WORDS[n % 3], "x", "", ""]
+                for n in range(30)
+            ],
+        ),
+        {"item": "key", "coder_columns": ("c1_e", "c2_e"), "gold": "e_final"},
+        (30, 2, 60),
+    ),
+    "coders named beside": (
+        lambda d: (
+            ["id", "text", "label1", "label2", "annotator1", "annotator2"],
+            [
+                [n, f"a text {n}", vote(d, n), vote(d, n), f"p{n % 3}", f"p{(n + 1) % 3}"]
+                for n in range(30)
+            ],
+        ),
+        {"item": "id", "coder_columns": ("label1", "label2")},
+        (30, 3, 60),
+    ),
+    "told by age and sex": (
+        lambda d: by_coder(
+            d,
+            "survey_record,sentence_id,label,age,gender",
+            lambda n, k: [f"r{k}", f"s{n}", vote(d, n), 20 + k % 4, "mf"[k % 2]],
+        ),
+        {"item": "sentence_id", "coder": "survey_record", "label": "label"},
+        (30, 9, 90),
+    ),
+    "what a panel knows of people": (
+        lambda d: by_coder(
+            d,
+            "User ID,Meme ID,Politcal Party,Ethnicity simplified,hatespeech",
+            lambda n, k: [k, n, "ab"[(n + k) % 7 % 2], "xy"[n * k % 2], vote(d, n)],
+        ),
+        {"item": "Meme ID", "coder": "User ID", "label": "hatespeech"},
+        (30, 9, 90),
+    ),
+    "items in a column of questions": (
+        lambda d: by_coder(
+            d, "physician_id,question,decision,confidence",
+            lambda n, k: [k, n, vote(d, n), d.randint(1, 10)],
+        ),
+        {"item": "question", "coder": "physician_id", "label": "decision"},
+        (30, 9, 90),
+    ),
+    "the subject of an experiment": (
+        lambda d: by_coder(
+            d, "url,page_order,rating,subject",
+            lambda n, k: [f"{n}.wav", d.randint(1, 9), d.randint(0, 9), k],
+        ),
+        {"item": "url", "coder": "subject", "label": "rating"},
+        (30, 9, 90),
+    ),
 }  # fmt: skip
 
 
@@ -296,6 +370,19 @@ def test_what_is_known_of_coders_and_the_condition_of_a_trial_are_no_labels(writ
     assert dict(proposal.new)["label"] == "value"
 
 
+def test_a_file_may_call_its_labels_otherwise(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    for who, column in (("kim", "label"), ("lou", "label"), ("max", "outcome")):
+        rows = "".join(f"t{n},{vote(dice, n)}\n" for n in range(30))
+        (tmp_path / f"{who}.csv").write_text(f"item,{column}\n{rows}")
+    error = refusal(tmp_path, item="item")
+    assert "Name it with" in error.problems[0].remedy
+    new: Any = error.proposal
+    assert dict(new.new) == {"label": "outcome"}
+    assert am.read(tmp_path, **new.reading).n_coders == 3
+    assert len(refusal(tmp_path, label="outcom").problems) == 3
+
+
 def test_a_folder_of_a_file_for_each_coder_is_read_as_proposed(tmp_path: Path) -> None:
     dice = random.Random(1)
     for who in ("kim", "lou"):
@@ -305,6 +392,33 @@ def test_a_folder_of_a_file_for_each_coder_is_read_as_proposed(tmp_path: Path) -
     new: Any = refusal(tmp_path).proposal
     assert "tone" in dict(new.new).values()
     assert am.read(tmp_path, **new.reading).n_coders == 2
+
+
+def test_the_question_with_most_answers_is_proposed(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [
+        [f"H{n}", f"W{k}", "good" if k + n == 0 else "", dice.choice("sab")]
+        for n in range(20) for k in range(3)
+    ]  # fmt: skip
+    new: Any = refusal(write(["HITId", "WorkerId", "Answer.comment", "Answer.radio"], rows))
+    assert dict(new.proposal.new) == {"question": "radio"}
+
+
+def test_what_was_asked_about_one_thing_is_no_coder(write: Any) -> None:
+    dice = random.Random(1)
+    header = ["image_id", "greenery", "height", "traffic", "caption"]
+    rows = [[n, *(dice.choice(("low", "medium", "high")) for _ in "abc"), f"a road {n}" * 9]
+            for n in range(60)]  # fmt: skip
+    assert refusal(write([*header, "road"], [[*row, "x y"] for row in rows])).proposal is None
+    header = ["diagram", "angle labels match arcs", "lengths match their labels", "edges are seen"]
+    same = [[n, *[dice.choice(("yes", "partly", "no"))] * 3, f"why {n} " * 9] for n in range(60)]
+    assert refusal(write([*header, "reason of all"], same)).proposal is None
+
+
+def test_items_that_hardly_any_two_coders_share_are_not_proposed(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[f"p{max(n - 1, 0)}", f"w{n % 4}", vote(dice, n)] for n in range(200)]
+    assert refusal(write(["prompt", "assigned_to", "clarity"], rows)).proposal is None
 
 
 def test_columns_called_after_people_are_the_coders(write: Any) -> None:

@@ -236,3 +236,82 @@ def test_boxes_called_after_what_was_asked_are_no_coders(put: Put) -> None:
     with pytest.raises(AnnotationError) as refused:
         read(path)
     assert "reads 20 items × 3 coders" in str(refused.value)
+
+
+# -- tables whose columns look like coders, and are none -------------------------------------------
+
+
+def test_measurements_and_means_are_not_read_as_coders(put: Put) -> None:
+    means = put(
+        "name,CONT,INTG,DMNR\n"
+        + "".join(
+            f"j{n},{5 + n * 0.3:.1f},{8 - n * 0.2:.1f},{7 + n * 0.1:.1f}\n" for n in range(12)
+        )
+    )
+    assert "numbers with fractions, such as" in problem(means)
+    assert "measurements or means" in problem(means)
+    assert read(means, format="wide").n_coders == 3
+    scales = "".join(f"{n},{n * 5 % 90},{900 + n * 7 % 80},{n % 3}\n" for n in range(30))
+    wide = put("item,weight,height,age\n" + scales)
+    assert "on different scales" in problem(wide)
+    assert "on different scales" in problem(put(scales.replace("\n", ".5\n")))
+    halves = "".join(f"{n},{n % 25 / 2},{(n + n % 2) % 25 / 2},{n % 23 / 2}\n" for n in range(60))
+    assert read(put("item,ana,ben,cem\n" + halves)).n_coders == 3
+
+
+@pytest.mark.parametrize("name", ["결론", "最终标签", "Konsens", "label_final", "zed"])
+def test_a_conclusion_is_not_read_as_a_coder(put: Put, name: str) -> None:
+    votes = [("abc"[n % 3], "abc"[n * n % 3], "abc"[n // 2 % 3]) for n in range(90)]
+    cells = [
+        (*row, row[0] if len(set(row)) == 1 else max(row, key=lambda c: (row.count(c), c)))
+        for row in [*votes, *[("a", "a", "a")] * 40]
+    ]
+    text = f"item,ana,ben,cem,{name}\n" + "".join(
+        f"{n},{','.join(row)}\n" for n, row in enumerate(cells)
+    )
+    path = put(text)
+    with pytest.raises(AnnotationError, match=f"olumn '{name}'") as caught:
+        read(path)
+    proposal: Any = caught.value.proposal
+    assert dict(proposal.new) == {"gold": name}
+    assert read(path, gold=name).n_coders == 3
+    assert read(path, format="wide").n_coders == 4 if name == "zed" else True
+    copied = put("item,ana,ben,zed\n" + "".join(f"{n},{a},{b},{b}\n" for n, (a, b, *_) in
+                                                enumerate(cells)))  # fmt: skip
+    assert read(copied).n_coders == 3  # a copy of one coder concludes nothing
+
+
+def test_surveys_are_said_for_what_they_are(put: Put) -> None:
+    lime = put('id,submitdate,lastpage,startlanguage,"Q1[SQ1]","Q1[SQ2]"\n' + "".join(
+        f"{n},1980-01-01,1,fr,{'yes' if n % 2 else 'no'},yes\n" for n in range(9)))  # fmt: skip
+    assert "This is LimeSurvey's export" in problem(lime)
+    redcap = put("record_id,sex,sym___1,sym___2,intake_complete\n" + "".join(
+        f"{n},{n % 2},{n % 2},{n // 2 % 2},2\n" for n in range(9)))  # fmt: skip
+    assert "This is REDCap's export" in problem(redcap)
+    assert "try:" not in problem(redcap) + problem(lime)
+    times = put("Timestamp,pic1_calm,pic1_safe,pic2_calm,pic2_safe\n" + "".join(
+        f"2026/05/2{n} 8:04:53 pm CET,{n % 4},{n % 3},2,1\n" for n in range(9)))  # fmt: skip
+    assert "this looks like a survey" in problem(times)
+
+
+def test_blanks_between_quoted_names_are_the_delimiter(put: Put) -> None:
+    path = put('"item" "coder" "label"\n' + "".join(
+        f'{n} "{who}" {n % 2}\n' for n in range(5) for who in ("ana", "ben")), "r.txt")  # fmt: skip
+    assert (read(path).n_items, read(path).n_coders) == (5, 2)
+
+
+def test_numbered_answers_are_items_only_if_they_answer_one_question(put: Put) -> None:
+    def batch(stem: str, *labels: str) -> Path:
+        answers = ",".join(f"Answer.{stem}{n}" for n in (1, 2))
+        rows = [
+            f"H{h},W{w},u{h},v{h},{labels[0][(h + w) % 2]},{labels[1][h % 2]}"
+            for h in range(6) for w in range(3)
+        ]  # fmt: skip
+        return put("\n".join([f"HITId,WorkerId,Input.url1,Input.url2,{answers}", *rows]) + "\n")
+
+    assert read(batch("mood", "yn", "yn")).n_items == 12
+    for path in (batch("Q", "yn", "yn"), batch("mood", "yn", "ab")):
+        assert "The table holds 2 questions" in problem(path)
+        assert "If each of the numbered inputs is an item, say item='url'" in problem(path)
+    assert read(batch("Q", "yn", "yn"), question="Q1").n_items == 6
+    assert read(batch("Q", "yn", "yn"), item="url").n_items == 12

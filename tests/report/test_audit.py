@@ -199,7 +199,7 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
         assert "An expert judged 60 items that were not drawn at random." in text
         assert "Nothing is guaranteed" in text
         assert "The coders, as audited" not in text
-        assert "by the model, made cautious" in text
+        assert "by the conservative model" in text
 
 
 def test_few_audited_items_leave_the_lamp_grey(crowd):
@@ -308,4 +308,4 @@ def test_the_figure_has_three_intervals_in_each_row(found, chosen, crowd):
         "model alone",
     ]
     (axes,) = audited(chosen).axes
-    assert [line.get_label() for line in axes.lines] == ["model, made cautious", "model alone"]
+    assert [line.get_label() for line in axes.lines] == ["conservative model", "model alone"]

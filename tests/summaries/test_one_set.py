@@ -55,16 +55,6 @@ def test_an_item_is_to_decide_or_to_label_and_nobody_gets_most_of_the_labels(fit
     assert set(fit.next(coders=only).table["coder"]) <= set(only)
 
 
-def test_every_estimate_is_in_its_interval_even_of_coders_with_one_label():
-    crowd = am.datasets.load("crowd").to_frame()
-    rows = [(i, c if n % 3 else f"once {n}", k) for n, (i, c, k) in enumerate(crowd.to_numpy())]
-    fit = am.fit(am.Annotations.from_records(rows), **SHORT)
-    for table in (fit.coders().table, fit.labels().table, fit.items().table, fit.next().coders):
-        for name in (each.removesuffix("_low") for each in table if each.endswith("_low")):
-            middle, low, high = (table[name + end] for end in ("", "_low", "_high"))
-            assert not ((middle < low) | (middle > high)).any(), name
-
-
 def test_flagged_coders_are_those_not_to_ask(fit):
     table, plan = fit.coders().table, fit.next()
     named = set(table["coder"][flagged(table)])

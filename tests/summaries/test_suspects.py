@@ -142,7 +142,7 @@ def test_labels_that_were_hardly_given_are_counted(rng):
     found = seldom_finding(data, alike=False)
     assert found.severity == 1
     n = int((np.bincount(data.label) < 20).sum())
-    assert f"Rare labels: {n} of {data.n_labels} labels" in found.sentence
+    assert f"{n} of {data.n_labels} labels were given fewer than 20 times" in found.sentence
     assert f"{5 * data.n_labels:,} rows" in found.sentence
     assert "the model treats all coders alike" in seldom_finding(data, alike=True).sentence
     for few in (said(rng, 6, [0.8] * 3, 4), said(rng, 800, [0.8] * 5, 30)):

@@ -172,8 +172,8 @@ def estimate(
     for name in by:
         if rest := len(names - about[name].keys()):
             note(
-                f"note: no {name} in {items} for {rest:,} of {len(names):,} items, which "
-                "count for all items but are in no slice."
+                f"note: {rest:,} of {len(names):,} items have no {name} in {items}: they are in no "
+                "slice, and count for all items."
             )
     short = columns(ABOUT.get(shown, ""), *SHOWN[shown])
     emit(_table(found, shown, label), writing, f"Estimate: {shown}", short)

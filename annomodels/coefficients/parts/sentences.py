@@ -68,8 +68,8 @@ def about_agreement(row: Mapping[Any, Any]) -> list[str]:
     if np.isnan(row["low"]):
         return [f"{text}. {row['note']}".strip()]
     return [
-        f"{text} {_span(row['low'], row['high'])}: P(> .667) {_p(row['p_above_667'])}, "
-        f"P(> .8) {_p(row['p_above_800'])}."
+        f"{text} {_span(row['low'], row['high'])}: P(> 0.667) {_p(row['p_above_667'])}, "
+        f"P(> 0.8) {_p(row['p_above_800'])}."
     ]
 
 

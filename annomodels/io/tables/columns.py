@@ -155,9 +155,9 @@ def _not_found(
         options = str(Option(missing[0], free[0]))
     remedy = f"Name them with {options}."
     if several:
-        remedy = f"Name them with {options} if all files have these columns, or rename them."
+        remedy = f"Name them with {options}: those of files without such columns are detected."
     if len(missing) == 1:
-        remedy = remedy.replace("them", "it").replace("these columns", "this column")
+        remedy = remedy.replace("them", "it").replace("such columns", "such a column")
     wide = str(Option("format", "wide"))
     if several:
         wide = f"{Option('coder_columns', [...])} with {Option('label', ...)}"

@@ -23,6 +23,7 @@ _ROWS = 1 << 16  # that are parsed at a time
 _PIECE = 1 << 20  # characters that are cut into lines at a time
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
+_QUOTED_NAMES = re.compile(r'\s*("[^"\n]*"[ \t]+)+"[^"\n]*"\s*\n')  # as R writes a header
 _SEP_LINE = re.compile(r'\A"?sep=([,;\t|])"?\r?\n', re.IGNORECASE)
 
 Row = list[str]
@@ -164,6 +165,8 @@ def text_of(rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
 
 def delimiter_of(text: str) -> str:
     r"""Delimiter that gives the header the known names, and most rows its width."""
+    if "\t" not in text[:_PIECE].split("\n", 1)[0] and _QUOTED_NAMES.match(text):
+        return SPACE
     best, best_score = ",", (False, 0.0, 0, 0)
     for delimiter in DELIMITERS:
         try:

@@ -30,9 +30,10 @@ LOOKED_AT = 20_000  # rows in which columns are tried
 _SHORT = 40  # characters of a cell that names something rather than being a text
 _COLUMNS = 24  # columns that are tried together
 # columns of what a coder said or when, which can make rows unique but name no item
-_SAID = re.compile(
+SAID = re.compile(
     r"(.*[_. -])?(date|time|timestamp|created(_at)?|updated(_at)?|seconds|duration|comments?|"
-    r"notes?|remarks?|gold|truth|confidence|severity|explanation|reason)",
+    r"notes?|remarks?|feedback|rationale|gold|truth|confidence|severity|explanation|reason|order|"
+    r"position|latency|ratings?|scores?)",
     re.IGNORECASE,
 )
 
@@ -141,7 +142,7 @@ def proposal(
         if name in used or not name.strip() or isinstance(name, Key):
             continue
         plain = name.strip().casefold()
-        if plain in ALIASES["label"] or _SAID.fullmatch(plain):
+        if plain in ALIASES["label"] or SAID.fullmatch(plain):
             continue
         codes = _codes(column[:size])[labeled]
         distinct = len(np.unique(codes))

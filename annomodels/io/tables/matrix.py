@@ -112,6 +112,8 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
             f"say {Option('format', 'matrix')} if rows are items and columns are coders."
         )
         return Problem(what, source, remedy)
+    if problems := measured(dict(zip(names[1:], columns, strict=True)), source, "matrix"):
+        return problems[0]
     filled = not any(cell in ("", *NO_LABEL) for pair in pairs for cell in pair)
     triples = len(rows) >= 6 and len(columns) == 3 and len(pairs) == len(rows)
     if filled and triples and sizes[2] <= sizes[0]:
@@ -241,6 +243,36 @@ def looks_like_counts(columns: Sequence[Sequence[object]]) -> bool:
     numbers = [found for cells in columns if (found := _whole(cells, len(cells)))]
     rows = set(zip(*numbers, strict=True))
     return len(numbers) == len(columns) and len(set(map(sum, rows))) == 1 and len(rows) > 1
+
+
+_MEASURES = 20  # different numbers beyond which they may measure something
+
+
+def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> list[Problem]:
+    """Report columns of numbers that measure things: on different scales, or with fractions."""
+    filled = {name: [c for c in column if c not in ("", *NO_LABEL)]
+              for name, column in cells.items()}  # fmt: skip
+    if not all(len(column) >= _FEWEST and all_numbers(column) for column in filled.values()):
+        return []
+    columns = {name: sorted(float(str(cell)) for cell in own) for name, own in filled.items()}
+    numbers = [number for column in columns.values() for number in column]
+    # the ranges of most cells overlap for coders who rate the same items
+    most = {n: (c[len(c) // 10], c[-1 - len(c) // 10]) for n, c in columns.items()}
+    low, high = min(most, key=lambda n: most[n][1]), max(most, key=lambda n: most[n][0])
+    odd = [number for number in numbers if number * 4 % 1]
+    what = ""
+    if most[low][1] < most[high][0]:
+        ranges = [f"{name!r} {most[name][0]:g} to {most[name][1]:g}" for name in (low, high)]
+        what = f"The columns hold numbers on different scales (mostly {' and '.join(ranges)})"
+    elif 2 * len(odd) > len(numbers):
+        what = f"Most cells hold numbers with fractions, such as {odd[0]:g}"
+    what += ": they look like measurements or means, and not like the labels of a coder each."
+    remedy = (
+        f"If each column is a coder, say {Option('format', form)}. Else give the individual "
+        "labels as item, coder, label: means do not say who gave which."
+    )
+    is_odd = what[0] != ":" and len(set(numbers)) > _MEASURES
+    return [Problem(what, source, remedy)] if is_odd else []
 
 
 def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:

@@ -184,7 +184,9 @@ def _plain(name: str) -> str:
 
 def _is_word(name: str, role: str = "") -> bool:
     words = {*ALIASES["coder"], *ALIASES["label"]} if not role else set(ALIASES[role])
-    return _plain(name) in words
+    plain = _plain(name)
+    of_coders = role != "label" and re.split(r"[_. -]", plain)[-1] in ALIASES["coder"]
+    return plain in words or (of_coders and role != "item")
 
 
 def _of_objects(fields: Fields, options: Options) -> Layout | None:

@@ -22,9 +22,10 @@ from annomodels.errors import Option, Problem
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
-from annomodels.io.tables.matrix import counts_in, counts_problem
+from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
     are_times,
+    no_coders,
     question_column,
     unsuitable,
 )
@@ -246,11 +247,15 @@ def _fits(name: str, cells: Collection[str]) -> bool:
 # -- wide tables -----------------------------------------------------------------------------------
 
 
-# columns that are made of the labels of coders
-DERIVED_WORDS = (
-    *("consensus", "final", "final_label", "final label", "majority", "majority_label"),
-    *("majority label", "majority_vote", "adjudicated", "adjudication", "aggregated", "mode"),
+# columns that are made of the labels of coders, by a word of their name
+_DERIVED = re.compile(
+    r"(.*[\W_])?(consensus|final|majority|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
+    r"truth|konsens|consenso|definitivo|endg(ü|ue)ltig)([\W_].*)?|mode|"
+    r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
+    re.IGNORECASE,
 )
+_ENOUGH = 10  # times that a coder would have differed from others who agree
+_COPY = 0.95  # share of equal cells from which a column is a copy of one other
 BOXES = {"0", "1", "true", "false", "yes", "no", "x"}
 _NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
 # what columns with a box for each question are called after, and no coder is
@@ -298,11 +303,18 @@ def read_wide(found: Records) -> None:
             rest = replace(options, question=None, question_column=None, aside=(asked,))
             by_value(found, table, asked, lambda own: _wide_alone(own, rest))
         return
+    if options.item is None and options.coder_columns is None and are_times(
+        table.columns.get(item, ())
+    ):  # fmt: skip
+        found.problems.append(_survey(table, item))
+        return
     free = [name for name in table.header if name != item and name not in options.taken]
     coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
-    grid = None if options.coder_columns is not None else grid_of(
-        {name: {repr(c) for c in table.columns[name] if not _skip(c, options)} for name in coders}
-    )  # fmt: skip
+    beside = [] if options.coder_columns is None else _naming(table.header, coders)
+    grid = None if options.coder_columns is not None and not beside else grid_of({
+        name: {repr(c) for c in table.columns.get(name, ()) if not _skip(c, options)}
+        for name in (*coders, *beside)
+    })  # fmt: skip
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             found.problem(
@@ -314,6 +326,7 @@ def read_wide(found: Records) -> None:
     if not coders:
         found.problem("There is no column for a coder.", "Give one column for each coder.")
     names = {} if grid is None else _named_beside(table, grid)
+    grid = None if beside and not names else grid
     if grid is not None:
         found.otherwise = (
             f"If all columns are coders, name them with {Option('coder_columns', [...])}."
@@ -341,9 +354,7 @@ def _as_coders(
     table: Table, item: str, coders: Sequence[str], options: Options, grid: Grid | None
 ) -> Columns:
     """Rows of a table all of whose columns are coders."""
-    problems = [] if options.coder_columns is not None else _other_shape(
-        table, item, coders, options
-    )  # fmt: skip
+    problems = [] if options.coder_columns is not None else _other_shape(table, coders, options)
     if problems:
         return Columns(problems=problems)
     columns = _melted(table, item, {name: name for name in coders}, options)
@@ -356,14 +367,30 @@ def _as_coders(
     return columns
 
 
-def _other_shape(table: Table, item: str, coders: Sequence[str], options: Options) -> list[Problem]:
-    """Suggest what a table without named columns may be: a survey, counts, boxes of questions."""
-    if options.item is None and are_times(table.columns[item]):
-        return [_survey(table, item)]
+def _other_shape(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
+    """Suggest what a table without named columns may be: counts, boxes of questions, measures."""
     counts = None if options.forced else counts_in(table, coders)
     if counts is not None:
         return [counts_problem(counts, table.source, form="wide")]
-    return _questions(table, coders, options) or _not_coders(table, coders, options)
+    return (
+        _questions(table, coders, options)
+        or (
+            []
+            if options.forced
+            else measured({name: table.columns[name] for name in coders}, table.source, "wide")
+        )
+        or _not_coders(table, coders, options)
+    )
+
+
+def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """Columns that may name the coders of others, such as annotator1 of label1."""
+    for cut in _CUTS:
+        ends = {found[2] for name in columns if (found := cut.fullmatch(name))}
+        pairs = [(name, found) for name in header if (found := cut.fullmatch(name))]
+        if names := [n for n, m in pairs if m[2] in ends and matched([m[1]])["coder"]]:
+            return [name for name in names if name not in columns]
+    return []
 
 
 def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
@@ -417,9 +444,11 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     for name in coders:
         plain = name.strip().casefold()
         shares = any(times[label] > 1 for label in labels[name])
-        why = ""
-        if plain in (*GOLD_WORDS, *DERIVED_WORDS):
-            why = f"Is column {name!r} a coder or the known truth?"
+        why = role = ""
+        if plain in GOLD_WORDS or is_derived(name):
+            why, role = f"Is column {name!r} a coder or the known truth?", "gold"
+        elif name == coders[-1] and (why := _conclusion(table, coders, options)):
+            role = "gold"
         elif plain in TEXT_WORDS and not shares:
             why = f"Column {name!r} looks like information about the items, not a coder."
         elif not options.forced and _is_text(labels[name], len(table)):
@@ -433,7 +462,8 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
                 f"{Option('format', 'wide')}; or name {Option('item')}, {Option('coder')} and "
                 f"{Option('label')} if the table has one row for each label."
             )
-            problems.append(Problem(why, f"{table.source}, column {name!r}", remedy))
+            where, said = f"{table.source}, column {name!r}", ((role, name),) if role else ()
+            problems.append(Problem(why, where, remedy, options=said))
     if len(problems) > 2:  # the columns do not look like coders at all
         what = (
             "This is neither a table with columns item, coder, label nor one with a column for "
@@ -448,18 +478,45 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     return problems
 
 
+def is_derived(name: str) -> bool:
+    """Whether a column is called after what is made of the labels of coders."""
+    return _DERIVED.fullmatch(name.strip()) is not None
+
+
+def _conclusion(table: Table, coders: Sequence[str], options: Options) -> str:
+    """Say that the last column has what the others agree on each time, though they often do not."""
+    *columns, last = (table.columns[name] for name in coders)
+    if len(columns) < 2 or options.forced:
+        return ""
+    agreed, apart, equal = 0, 0, Counter[int]()
+    for cell, *cells in zip(last, *columns, strict=True):
+        given = [n for n, other in enumerate(cells) if not _skip(other, options)]
+        if _skip(cell, options) or len(given) < 2:
+            continue
+        equal.update(n for n in given if cells[n] == cell)
+        if len({cells[n] for n in given}) > 1:
+            apart += 1
+        elif cells[given[0]] != cell:
+            return ""
+        else:
+            agreed += 1
+    size = agreed + apart
+    if not size or agreed * apart < _ENOUGH * len(columns) * size:
+        return ""
+    if max(equal.values(), default=0) > _COPY * size:
+        return ""
+    return (
+        f"Column {coders[-1]!r} holds what the others agree on in all {agreed:,} rows where they "
+        f"do, though they do not in {apart:,}: is it a coder, or their conclusion?"
+    )
+
+
 def _survey(table: Table, item: str) -> Problem:
     what = (
         f"Every row begins with a time ({item!r}), so this looks like a survey with a row for each "
         "respondent, and not like a table with a row for each item."
     )
-    remedy = (
-        "A survey of opinions has no agreement of coders. If its columns are items, give a table "
-        "with item (the column), coder (the respondent), label; if its rows are, name the column "
-        f"of the items with {Option('item', ...)} and those of the coders with "
-        f"{Option('coder_columns', [...])}."
-    )
-    return Problem(what, table.source, remedy)
+    return Problem(what, table.source, no_coders())
 
 
 def _is_text(labels: set[object], size: int) -> bool:

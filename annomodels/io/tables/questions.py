@@ -23,9 +23,10 @@ _NO_LABELS = re.compile(
     r"user[_ ]?agent|resolution|ip|ip[_ ]address|captcha)",
     re.IGNORECASE,
 )
-_OF_PEOPLE = re.compile(
-    r"(.*[_. -])?(age|gender|sex|race|ethnicity|education|occupation|income|nationality|country|"
-    r"city|region|native[_ ]language|religion)",
+OF_PEOPLE = re.compile(
+    r"(.*[_. -])?(age|gender|sex|race|ethnicity( simplified)?|education|occupation|income|"
+    r"nationality|country( of (birth|residence))?|city|region|(native[_ ])?language|religion|"
+    r"(political|politcal)?[_ ]?(party|views?|affiliation)|(student|employment|marital)[_ ]status)",
     re.IGNORECASE,
 )
 _WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
@@ -147,7 +148,7 @@ def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fe
     for coder, label in zip(coders, labels, strict=True):
         if given.setdefault(coder, label) != label:
             return ""
-    named = _OF_PEOPLE.fullmatch(name.strip()) is not None
+    named = OF_PEOPLE.fullmatch(name.strip()) is not None
     several = sum(n > 1 for n in rows.values())
     if several >= fewest or named:
         return "it is the same in all rows of each coder, so it is about coders"
@@ -165,6 +166,16 @@ def _of_items(items: Sequence[object], coders: Sequence[object], labels: Sequenc
         if first.setdefault(item, coder) != coder:
             shared.add(item)
     return len(shared) >= SHARED
+
+
+def no_coders() -> str:
+    """Say what to do with a survey, whose respondents speak of themselves."""
+    return (
+        "A survey of opinions has no agreement of coders. If its columns are items, give a table "
+        "with item (the column), coder (the respondent), label; if its rows are, name the column "
+        f"of the items with {Option('item', ...)} and those of the coders with "
+        f"{Option('coder_columns', [...])}."
+    )
 
 
 def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
@@ -208,7 +219,8 @@ def choose_question(
             f"Choose one with {Option('question', names[0])}; annomodels run and "
             "agree analyze each separately with --every-question."
         )
-        return None, [Problem(what, where, remedy, tuple(map(str, names)))]
+        most = sorted(names, key=lambda name: -counts[name])  # which is most likely meant
+        return None, [Problem(what, where, remedy, tuple(map(str, most)))]
     if asked in counts:
         return asked, []
     known = f"The questions are {some(names)}." if names else "Leave out the question."

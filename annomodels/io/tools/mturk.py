@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from annomodels.errors import AnnotationError, Option
@@ -14,6 +15,7 @@ from annomodels.io.tools.rows import prefixed
 
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 WHOLE = "answer"  # the question when a form has no names
+_ASKED = {"q", "question", "frage"}  # numbered so, answers are to one question each
 _BOXES = frozenset(("true", "false", "on", ""))
 
 
@@ -36,6 +38,11 @@ def read_mturk(found: Records) -> None:
     # items of one task: what both inputs and answers are numbered with
     several = [own for own in inputs.values() if len(own) > 1 and own in outputs.values()]
     numbers = several[0] if several else set()
+    if numbers and options.item not in inputs and not _are_alike(table.columns, outputs, numbers):
+        numbers = set()
+        stem = next(stem for stem, own in inputs.items() if own == several[0])
+        each = Option("item", stem)
+        found.otherwise = f"If each of the numbered inputs is an item, say {each}."
     item = prefixed(header, options.item, "Input.")
     if numbers and options.item in inputs:
         item = f"Input.{options.item}"
@@ -70,6 +77,21 @@ def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
         if name.startswith(prefix) and match:
             stems.setdefault(match[1], set()).add(match[2])
     return stems
+
+
+def _are_alike(
+    columns: Mapping[str, Sequence[object]], outputs: Mapping[str, set[str]], numbers: set[str]
+) -> bool:
+    """Whether answers with the numbers of inputs answer one question, and are not called Q1, Q2."""
+    for stem, own in outputs.items():
+        if own == numbers:
+            names = [f"Answer.{stem}{number}" for number in sorted(own)]
+            cells = [columns.get(name, columns.get(f"{name}.label", ())) for name in names]
+            sets = [set(map(str, column)) - {""} for column in cells]
+            apart = any(2 * len(a & b) < len(a | b) for a, b in combinations(sets, 2))
+            if apart or stem.strip("_. ").casefold() in _ASKED:
+                return False
+    return True
 
 
 def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[str, str]:

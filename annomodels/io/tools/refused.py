@@ -11,7 +11,7 @@ from annomodels.io.objects import objects_in
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.matrix import counts_in, counts_problem
-from annomodels.io.tables.questions import has_markup, tag_in
+from annomodels.io.tables.questions import has_markup, no_coders, tag_in
 
 _ROWS = 200  # that are looked at
 REGIONS = (
@@ -25,13 +25,17 @@ _XML = {
 }
 
 
+class Refused(AnnotationError):
+    """A file is known for what it is, and no names of columns make labels of coders of it."""
+
+
 def refuse(source: Source, options: Options) -> None:
     """Raise if the source is known to hold no judgements of single coders."""
-    looks = (_doccano, _consolidated, _project, _counts, _marked, _images, _lighttag)
+    looks = (_doccano, _consolidated, _project, _counts, _marked, _images, _lighttag, _survey)
     for look in looks:
         found = look(source, options)
         if found is not None:
-            raise AnnotationError(
+            raise Refused(
                 found if isinstance(found, Problem) else Problem(found[0], source.name, found[1])
             )
 
@@ -154,6 +158,24 @@ def _lighttag(source: Source, options: Options) -> Refusal:
         "It is not read. Give a table with item (the document and the place), coder and "
         "label (tag), and a row for each mark of each coder.",
     )
+
+
+_REDCAP = re.compile(r".+___\d+|.+_complete|.*\(choice=.*\)", re.IGNORECASE)
+_RECORDS = {"record_id", "record id", "study id"}
+
+
+def _survey(source: Source, options: Options) -> Refusal:
+    """Find a row for each respondent or record, as LimeSurvey and REDCap write them."""
+    if source.kind in ("xml", "inside") or any((*options.roles.values(), options.coder_columns)):
+        return None
+    header = [name.strip().casefold() for name in source.header]
+    tool = "LimeSurvey" if {"submitdate", "lastpage", "startlanguage"} <= {*header} else ""
+    if not _RECORDS.isdisjoint(header) and any(map(_REDCAP.fullmatch, header)):
+        tool = "REDCap"
+    what = (
+        f"This is {tool}'s export: a row for each respondent or record, a column for each question"
+    )
+    return (f"{what}; no column is known for items or coders.", no_coders()) if tool else None
 
 
 def regions(source: Source) -> tuple[str, int]:

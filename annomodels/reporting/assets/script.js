@@ -187,8 +187,8 @@
     const end = Math.min(at + SIZE, found.length);
     $("page").textContent = found.length
       ? (at + 1).toLocaleString("en-US") + " to " + end.toLocaleString("en-US") + " of " + plural(found.length, "item")
-        + (D.left ? "; " + plural(D.left, "more item") + " with the most certain labels are only in gold.csv" : "")
-      : "No item is like this.";
+        + (D.left ? "; only in gold.csv: " + plural(D.left, "more item") + " with the most certain labels" : "")
+      : "No item matches.";
     $("back").disabled = at === 0;
     $("forth").disabled = end >= found.length;
   };
@@ -245,7 +245,7 @@
       + (changed ? " \u00b7 " + plural(changed, "gold label") + " changed" : ""));
     take.disabled = decisions.size === 0;
     back.disabled = history.length === 0;
-    where.textContent = stored ? "Kept in this browser." : "Not kept when you close this page: download before.";
+    where.textContent = stored ? "Kept in this browser." : "Not kept when you close this page: download first.";
   };
   const next = () => {
     const list = queue();
@@ -307,7 +307,7 @@
       const extra = make("dl", "shown", ...D.columns.flatMap((name, n) => [make("dt", "", name), make("dd", "", bdi(item[TEXT + 1 + n] ?? ""))]));
       card.replaceChildren(make("h3", "", bdi(item[NAME]), " ", tag(item)),
         ...(item[TEXT] ? [make("p", "text", bdi(item[TEXT]))] : []), ...(D.columns.length ? [extra] : []), shown, chips,
-        make("p", "cut", "Numbers: how much each vote speaks for " + D.labels[item[GOLD]] + " (log-odds; 2.3 makes it ten times as probable)."),
+        make("p", "cut", "Numbers: contribution of each vote to " + D.labels[item[GOLD]] + " (log-odds; 2.3 makes it ten times as probable)."),
         ...(item[REASON] ? [make("p", "cut", item[REASON])] : []));
     }
     progress();
@@ -357,7 +357,7 @@
   command.append(button("Copy", () => navigator.clipboard?.writeText(D.command)));
   desk.append(make("div", "tools", make("label", "", "Queue ", which), bar), card,
     make("div", "tools", button("Two readings (T)", two), button("Skip (S)", skip), note, back),
-    make("p", "cut", "Keys: 1 to " + Math.min(9, D.labels.length) + " decide."),
+    make("p", "cut", "Press 1 to " + Math.min(9, D.labels.length) + " to decide."),
     make("div", "tools", take, where), make("p", "cut", "Then use them:"), command);
   document.querySelectorAll('a[href="#decide"]').forEach((link) => link.addEventListener("click", () => {
     setTimeout(() => desk.focus({ preventScroll: true }), 0);

@@ -9,7 +9,6 @@ import numpy as np
 from annomodels.auditing.columns import SHOWN
 from annomodels.data.columns import COLUMNS, Column, columns, percent
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted
 from annomodels.plots.trust import audited
 from annomodels.reporting import audited as words
 from annomodels.reporting.audited import said
@@ -25,7 +24,7 @@ _QUANTITIES = {
     "still_wrong": "wrong gold labels, now",
 }
 
-CLASS = COLUMNS["what"].called(of=lambda row: _quantity(row))
+CLASS = COLUMNS["what"].called(of=lambda row: _what(row))
 FIRST: dict[str, tuple[Column, ...]] = {
     "slices": columns("slice", COLUMNS["by"].called("of"), CLASS),
     "differences": columns(
@@ -93,7 +92,7 @@ def _figure(found: Estimate) -> Part:
             "The model makes the intervals narrower than those of the audit alone. If it is wrong, "
             "the estimate follows the audit."
             if found.by_design
-            else "The model made cautious allows for how far such models were off on public sets."
+            else "The conservative model allows for the errors of such models on public data sets."
         ),
     )
 
@@ -134,6 +133,11 @@ def tables(found: Estimate) -> dict[str, list[Part]]:
     return {"overall": table("audited-overall", title, overall, found.table), **made}
 
 
+def _what(row: Any) -> str:
+    right = row.quantity == "accuracy"
+    return "gold labels right" if right else f"share of {label_text(row.label)}"
+
+
 def _further(found: Estimate, folder: str) -> str:
     """State how many further items make the interval half as wide."""
     from annomodels.auditing.estimator import needed
@@ -147,10 +151,7 @@ def _further(found: Estimate, folder: str) -> str:
         return f"{now} wide."
     more = min(needed(plan, width / 2, rest), rest)
     if more >= rest:
-        return (
-            f"{now} wide. To halve it, nearly all of the other {counted(rest, 'item')} must be "
-            "judged."
-        )
+        return f"{now} wide. To halve it nearly all of the other {rest:,} items must be judged."
     return (
         f"{now} wide. One half as wide takes about {more:,} further items of the {rest:,} that are "
         f"left: annomodels audit {folder} --size {more} -o more.csv draws them."

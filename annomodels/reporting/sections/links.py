@@ -151,7 +151,7 @@ def _health(facts: LinkFacts) -> list[Part]:
     """Return what reading the texts found, and the agreement text by text."""
     found = [f"{short(d.id, 60)}: {short(n, 240)}" for d in facts.documents for n in d.notes]
     more = len(found) - 12
-    found = found[:12] + ([f"{counted(more, 'more note')} of this kind."] if more > 0 else [])
+    found = found[:12] + ([f"{more:,} more notes of this kind."] if more > 0 else [])
     check = facts.fit.check().sentences if facts.fit is not None else ()
     several = facts.posterior is not None and len(set(facts.posterior.table["genre"])) > 1
     return [

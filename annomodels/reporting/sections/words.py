@@ -42,7 +42,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "Prior sensitivity",
         "Change of the results when the priors count more or less, in bits for a factor of two; "
-        "below .05 it counts as none.",
+        "below 0.05 it counts as none.",
     ),
     ("Prevalence", "How frequent each label is among the items, the errors of coders taken out."),
     ("Accuracy", "Probability that a coder's label is right."),

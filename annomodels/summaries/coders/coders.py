@@ -59,10 +59,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
     kind = ["not enough evidence"] * len(n) if data.by_chance else kinds(draws, n, bias)
-    two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule finds spammers
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
-        "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else _share(spammer),
+        "p_spammer": _p_spammer(tree, spammer),
         "p_adversary": _share(adversary),
         "p_below_target": below,
         "bias": bias,
@@ -105,6 +104,12 @@ def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
             hit = p[data.item, data.label]
         found[s] = np.bincount(data.coder, hit, data.n_coders) / n
     return found
+
+
+def _p_spammer(tree: xr.DataTree, spammer: Bools) -> Floats:
+    """P(spammer): said by the model, if it knows two kinds of coders, else by the rule."""
+    kind = model_of(tree).coder_model.kind_of_coder
+    return flat(tree, kind).mean(axis=0) if kind else _share(spammer)
 
 
 def _share(happened: Bools) -> Floats:

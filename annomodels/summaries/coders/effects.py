@@ -59,7 +59,7 @@ def effect_sentences(tree: xr.DataTree, data: Annotations, of: str) -> tuple[str
     more_of_it, less_of_it = ("Better", "Worse") if of == "coder" else ("Harder", "Easier")
     said = [
         f"{more_of_it if row.effect > 0 else less_of_it} with {row.term} ({row.unit}): "
-        f"{row.effect:+.2f} ({row.low:.2f} to {row.high:.2f}) logits."
+        f"{row.effect:+.2f} [{row.low:.2f}, {row.high:.2f}] logits."
         for row in clear.itertuples()
     ]
     rest = len(table) - len(clear)

@@ -33,7 +33,7 @@ def sentences(tree: xr.DataTree) -> tuple[str, ...]:
     out = []
     for name, draws in found.items():
         low, high = interval(draws)
-        span = "" if len(draws) < 2 else f" ({low:.2f} to {high:.2f})"
+        span = "" if len(draws) < 2 else f" [{low:.2f}, {high:.2f}]"
         out.append(f"Population accuracy of {name}: {draws.mean():.2f}{span}.")
     for (a, first), (b, second) in combinations(found.items(), 2):
         if len(first) < 2:

@@ -15,7 +15,6 @@ from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
 from annomodels.data.html import Html
 from annomodels.data.summary import Summary
-from annomodels.data.validation import counted
 from annomodels.limits import SETTLED
 from annomodels.summaries.draws import choices, interval
 from annomodels.summaries.stacked import truth_draws
@@ -192,7 +191,7 @@ def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -
         }
     )
     known = data.n_items - found.n
-    notes = (f"Left out with a known label: {counted(known, 'item')}.",) if known else ()
+    notes = (f"{known:,} items whose truth is known are left out.",) if known else ()
     return Summary("Accuracy and coverage of the gold standard", table, curve, notes, CURVE)
 
 

@@ -96,8 +96,7 @@ def _notes(
         f"Of {w.n:,} labels, {w.gold:,.0f} are expected to be wrong{' by the audit' * w.by_audit}"
         f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.0f}."
         f"{'' if stack else f' {OVERCONFIDENT}'}",
-        f"{n:,} of {data.n_items:,} items {'has' if n == 1 else 'have'} a label with "
-        f"probability {limit:g} or more.",
+        f"{n:,} of {data.n_items:,} items have a label with probability {limit:g} or more.",
     ]
     if w.n < data.n_items:
         notes.append(f"Known labels used: {data.n_items - w.n:,} of {data.n_items:,} items.")
@@ -118,10 +117,10 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
     notes = [
-        f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}, "
-        f"weighted by how well held-out labels are predicted and calibrated on {taught}. Coders "
-        f"err independently with probability {independent:.2f}. The crowd is assumed to know "
-        f"nothing about {percent(float(stack.unknown.mean()), 1)} of the items."
+        f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}. "
+        "The weights show how well each predicts held-out labels; the mixture is calibrated on "
+        f"{taught}. Coders err independently with probability {independent:.2f}. The labels carry "
+        f"no information about {percent(float(stack.unknown.mean()), 1)} of the items."
     ]
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):

@@ -11,6 +11,7 @@ import xarray as xr
 
 from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
+from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import columns, percent
 from annomodels.data.copying import without_copies
 from annomodels.data.names import label_text
@@ -201,7 +202,8 @@ def reasons(table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws) ->
     bits = over(per_item(skills.bits(prevalence, confusion)[data.coder], data.starts), n)
     out, rows = [], cast("Iterator[Any]", table.itertuples())
     for i, row in enumerate(rows):
-        dissent = f"{against[i]:.0f} of {n[i]} labels are not {label_text(row.label)!r}"
+        verb = "is" if against[i] == 1 else "are"
+        dissent = f"{against[i]:.0f} of {n[i]} labels {verb} not {label_text(row.label)!r}"
         if row.quadrant == "contested":
             out.append(_contested(row, dissent, percent(right[i], 0), data.n_labels == 2))
         elif row.quadrant == "needs more labels":
@@ -226,11 +228,11 @@ def _contested(row: Any, dissent: str, right: str, two: bool) -> str:
             f"It is ambiguous with probability {row.p_ambiguous:.2f}{read}: {dissent}, from coders "
             f"who are right {right} of the time."
         )
-    more = "their errors explain" if two else "their errors and its difficulty explain"
+    errors = "coder errors" if two else "coder errors and item difficulty"
     it = "It may be hard, or have two readings" if two else "It may have two readings"
     return (
-        f"{dissent}, although these coders are right {right} of the time; with probability "
-        f"{row.p_contested:.2f} that is more than {more}. {it}."
+        f"{dissent}, although these coders are right {right} of the time. With probability "
+        f"{row.p_contested:.2f}, {errors} do not explain the votes. {it}."
     )
 
 
@@ -240,7 +242,7 @@ def _needs_more(row: Any, dissent: int, bits: float) -> str:
         return "The labels may not depend on any truth, so no probability settles it."
     if row.n == 0:
         return "It has no label."
-    weak = f"{counted(row.n, 'label')} of {bits:.2f} bits each on average"
-    if dissent == 0:
-        return f"{weak} make {label!r} only {p:.2f} probable, though all agree."
-    return f"{weak}, {dissent} of them not {label!r}, leave it at probability {p:.2f}."
+    others = f"{dissent or 'no'} {'label differs' if dissent < 2 else 'labels differ'}"
+    weak = f"Too little information ({counted(row.n, 'label')}, {bits:.2f} bits per label)"
+    shown = ALL["probability"].written(p).text  # 0.949 must not read as settled
+    return f"{weak}: {label!r} has probability {shown}; {others}."

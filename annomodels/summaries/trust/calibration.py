@@ -51,9 +51,8 @@ def calibration(
     rows = [_row(name, sure[some], right[some]) for name, some in bins]
     rows.append(_row("all", sure, right))
     notes = (
-        f"{right.sum():,} of {len(tested):,} gold labels "
-        f"{'matches' if right.sum() == 1 else 'match'} the true labels that were held back "
-        f"({sure.sum():,.1f} expected).",
+        f"{right.sum():,} of {len(tested):,} gold labels match the true labels that were held "
+        f"back ({sure.sum():,.1f} expected).",
         f"Log loss of the truth: {log_loss(p, at):.3f} nats per item; shares of the votes give "
         f"{log_loss(_shares(data)[tested], at):.3f}.",
     )

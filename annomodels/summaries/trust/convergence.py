@@ -22,10 +22,6 @@ RHAT, RHAT_WORST = 1.01, 1.05
 ESS, ESS_WORST = 400.0, 100.0
 RELABELLED = 0.01
 LONGER = "Run longer chains (more draws)."
-ONE_ESTIMATE = (
-    "The engine em gives one estimate without intervals, enough for a first look. "
-    "Fit with gibbs or nuts before you rely on probabilities."
-)
 
 
 def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Floats]:
@@ -53,10 +49,17 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
 def fit_findings(tree: xr.DataTree, data: Data) -> list[Finding]:
     """Look at what the run itself says about its results."""
     em = tree.attrs.get("engine") == "em"
-    only = Finding("intervals", 0, 1, ONE_ESTIMATE, CHECK)
-    out = [only] if em else _mixing(tree, data)
+    out = _engine() if em else _mixing(tree, data)
     out += [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree), *_starts(tree)]
     return [replace(finding, lamp=COMPUTED) for finding in out]
+
+
+def _engine() -> list[Finding]:
+    sentence = (
+        "The engine em gives one estimate without intervals, enough for a first look. "
+        "Fit with gibbs or nuts before you rely on probabilities."
+    )
+    return [Finding("intervals", 0, 1, sentence, CHECK)]
 
 
 def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:

@@ -165,7 +165,7 @@ def swapped_finding(found: Consensus) -> Finding:
         return Finding(name, 0, 0, "No coder swaps two classes.")
     names = [label_text(label) for label in data.labels]
     told = [
-        f"coder {data.coders[j]} swaps {names[k]} and {names[other]} ({n:,} of {n + m:,} "
+        f"{data.coders[j]} swaps {names[k]} and {names[other]} ({n:,} of {n + m:,} "
         "labels on items that the others settle)"
         for _, j, k, other, n, m in swaps[:NAMED]
     ]

@@ -96,13 +96,10 @@ def _distance(values: Floats, weights: Floats) -> float:
     p = np.linspace(1 / n, 1 - 1 / n, n - 1)
     q = np.cumsum(weights / np.sum(weights))[:-1]
     area_p, area_q = np.dot(p, width), np.dot(q, width)
-    log_p, log_q, middle = (_log2(part) for part in (p, q, 0.5 * (p + q)))
+    parts = (p, q, 0.5 * (p + q))
+    log_p, log_q, middle = (np.log2(x, out=np.zeros_like(x), where=x != 0) for x in parts)
     more = 0.5 / np.log(2) * (area_q - area_p)
     apart = max(0.0, np.sum(width * (p * (log_p - middle))) + more)
     apart += max(0.0, np.sum(width * (q * (log_q - middle))) - more)
     with np.errstate(invalid="ignore"):
         return float(np.sqrt(apart / (area_p + area_q)))
-
-
-def _log2(p: Floats) -> Floats:
-    return np.asarray(np.log2(p, out=np.zeros_like(p), where=p != 0))

@@ -13,7 +13,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
-from annomodels.data.validation import FEWEST_KNOWN, counted, some
+from annomodels.data.validation import FEWEST_KNOWN, some
 from annomodels.errors import Option, Verb
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, runs
@@ -71,7 +71,7 @@ def repeats_finding(data: Annotations) -> Finding:
     n = int(data.repeats)
     share = n / max(len(data), 1)
     if share < REPEATED:
-        return Finding("repeats", share, REPEATED, f"Labels that repeat a coder: {n:,}.")
+        return Finding("repeats", share, REPEATED, f"{n:,} labels repeat a coder on an item.")
     again = ~runs(data)[1:]
     same = float((data.label[1:] == data.label[:-1])[again].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
@@ -114,7 +114,7 @@ def one_label_finding(data: Annotations) -> Finding:
     plain, label = np.divmod(cells[often], data.n_labels)
     share = float(n[plain].sum()) / max(len(data), 1)
     if share < SOME or data.n_labels < 2:
-        text = f"{counted(len(plain), 'coder')} always gave the same label."
+        text = f"{len(plain):,} coders always gave the same label."
         return Finding("coders of one label", share, SOME, text)
     named = zip(plain, label, strict=True)
     names = some(
@@ -143,7 +143,7 @@ def two_coders_finding(data: Annotations) -> Finding:
     known = int((data.known >= 0).sum())
     enough = 10 * data.n_labels
     if n != 2 or known >= enough:
-        return Finding("two coders", n, 3, f"{counted(n, 'coder')} gave labels.")
+        return Finding("two coders", n, 3, f"{n:,} coders gave labels.")
     text = (
         "Two coders: if they differ, the labels do not show who is right, and the confusion "
         f"matrices of {data.n_labels} classes and P(truth) rest on the priors there. Add a third "
@@ -250,7 +250,7 @@ def seldom_finding(data: Annotations, alike: bool) -> Finding:
     seldom = int((times < SELDOM).sum())
     share, name = seldom / max(data.n_labels, 1), "labels given seldom"
     if share <= MOST_LABELS or data.n_labels < MANY_LABELS:
-        text = f"Labels given fewer than {SELDOM} times: {seldom:,} of {data.n_labels:,}."
+        text = f"{seldom:,} of {data.n_labels:,} labels were given fewer than {SELDOM} times."
         return Finding(name, share, MOST_LABELS, text)
     rows = data.n_coders * data.n_labels
     coders = (
