@@ -14,7 +14,8 @@ from annomodels import coref
 crowd = am.datasets.load("crowd")
 grades = am.datasets.load("anesthesia")
 few = {"chains": 2, "draws": 100, "seed": 1}
-fit = am.fit(crowd, "scalar-difficulty", **few)
+fit = am.fit(crowd, "hierarchical", **few)
+hard = am.fit(grades, "scalar-difficulty", **few)
 numbers = am.fit(grades.replace(scale="interval"), "interval", **few)
 clusters = {"ana": [["a", "b"], ["c"]], "ben": [["a", "b", "c"]], "cy": [["a", "b"], ["c"]]}
 texts = [coref.document(name, clusters) for name in "tu"]
@@ -22,6 +23,7 @@ links = am.fit(coref.pairs(texts), **few)
 truths = dict(list(am.datasets.crowd_truth().truth.items())[:40])
 """
 ONLY = {"values": "numbers.plot.values()", "confusion": "fit.plot.confusion('w01')"}
+ONLY["difficulty"] = "hard.plot.difficulty()"
 PLOTS = {
     name: ONLY.get(name, f"fit.plot.{name}()") for name in dir(FitPlots) if not name.startswith("_")
 }

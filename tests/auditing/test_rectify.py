@@ -9,7 +9,6 @@ from scipy.stats import beta, betabinom, norm, truncnorm
 
 from annomodels.auditing.rectify import (
     GROUPS,
-    LEAST,
     OF_SHARES,
     OF_WRONG,
     STEEPEST,
@@ -38,66 +37,6 @@ def arrays(case):
     return mean, size, seen, found
 
 
-def build(mean, size, seen, found, prior):
-    """Build the PyMC model of the shares, of which the grid is the posterior."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    mean = np.clip(mean, LEAST, 1.0 - LEAST)
-    odds, total = np.log(mean / (1.0 - mean)), float((size * mean).sum())
-    with pm.Model(coords={"stratum": range(len(mean))}) as model:
-        shift = pm.Mixture(
-            "shift",
-            w=[1.0 - prior.doubt, prior.doubt],
-            comp_dists=[
-                pm.Normal.dist(prior.shift, prior.near),
-                pm.Normal.dist(prior.shift, prior.far),
-            ],
-        )
-        slope = pm.TruncatedNormal("slope", 1.0, prior.slope, lower=0.0, upper=STEEPEST)
-        weight = pm.LogNormal("weight", np.log(prior.weight), prior.weight_spread)
-        centre = pt.constant(float((odds * size).sum() / size.sum())) * (1.0 - slope)
-        for _ in range(12):
-            p = pt.sigmoid(slope * odds + centre)
-            step = ((size * p).sum() - total) / pt.maximum((size * p * (1.0 - p)).sum(), 1e-9)
-            centre = centre - pt.clip(step, -1.0, 1.0)
-        mu = pt.sigmoid(shift + centre + slope * odds)
-        share = pm.Beta("share", weight * mu, weight * (1.0 - mu), dims="stratum")
-        pm.Binomial("found", n=seen, p=share, observed=found, dims="stratum")
-    return model
-
-
-@pytest.mark.calibration
-@pytest.mark.nuts
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "prior"), [("few strata", WEAK), ("zero found", OF_SHARES)], ids=list(FEW)
-)
-def test_the_grid_is_the_posterior_of_the_model_by_nuts(name, prior):
-    import arviz as az
-    import pymc as pm
-
-    mean, size, seen, found = arrays(FEW[name])
-    with build(mean, size.astype(int), seen.astype(int), found.astype(int), prior):
-        trace = pm.sample(
-            1200, tune=800, chains=2, cores=1, random_seed=3, progressbar=False,
-            target_accept=0.95, compute_convergence_checks=False,
-        )  # fmt: skip
-    error = az.mcse(trace, var_names=["share"])["share"].values
-    by_nuts = trace["posterior"]["share"].values.reshape(-1, len(mean))
-    grid = Rectifier(mean, size, prior)
-    shares = grid.shares(seen, found, 40_000, np.random.default_rng(1))
-    off = np.abs(shares.mean(axis=0) - by_nuts.mean(axis=0))
-    assert (off < 4 * error + 0.02 * shares.std(axis=0)).all()
-    rng = np.random.default_rng(4)
-    total = rng.binomial((size - seen).astype(int), by_nuts).sum(axis=1) + found.sum()
-    by_grid, _ = totals(grid, seen, found, 40_000, rng)
-    parts = np.array([0.1, 0.5, 0.9])
-    # ends of totals, of which several may be alike where none was found
-    for end in np.quantile(total, parts):
-        assert (by_grid <= end).mean() == pytest.approx((total <= end).mean(), abs=0.05)
-
-
 def prior_draws(mean, size, prior, n, rng):
     """Shares as the formulas of the prior say, with the centre of each slope by Newton."""
     far = rng.random(n) < prior.doubt
@@ -117,7 +56,6 @@ def prior_draws(mean, size, prior, n, rng):
 @pytest.mark.parametrize("name", FEW)
 @pytest.mark.parametrize("prior", [OF_WRONG, OF_SHARES, WEAK], ids=["wrong", "shares", "weak"])
 def test_the_grid_is_the_posterior_by_weighted_draws_of_the_prior(name, prior):
-    # exact also where shares are so near to 0 that NUTS takes long
     mean, size, seen, found = arrays(FEW[name])
     share = prior_draws(mean, size, prior, 80_000, np.random.default_rng(2))
     log_p = (found * np.log(share) + (seen - found) * np.log1p(-share)).sum(axis=1)

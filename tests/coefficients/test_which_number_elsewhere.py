@@ -53,7 +53,7 @@ def backing(row):
     return [case for case in CASES if row.package in VERIFIER and fits(row, case)]
 
 
-# one of two tables of 371,000 items; make test takes the other
+# one of two tables of 371,000 items, whose numbers are those of test_agreement_cases.py
 LARGE = "seed002_t6_kappa_pooled"
 
 
@@ -87,7 +87,7 @@ def test_a_row_names_a_coefficient_and_says_what_it_rests_on(row):
     ids=[f"{row.package} {row.call}" for row in ELSEWHERE if row.basis == "cases"],
 )
 def test_the_same_number_on_every_case_that_names_the_package(row):
-    cases = [case for case in backing(row) if case["id"] != LARGE]
+    cases = [case for case in backing(row) if "kappa_pooled" not in case["id"]]
     assert cases
     for case in cases:
         same(row, case)

@@ -27,7 +27,10 @@ pytestmark = [pytest.mark.nuts, pytest.mark.calibration]
 LEAST_ABILITY, MOST_ABILITY = np.array([-1.0, -1.0]), np.array([5.0, 8.0])
 HARDEST = 1.0
 QUANTILES = (0.025, 0.5, 0.975)
-REDUCED = os.environ.get("ANNOMODELS_CALIBRATION") == "reduced"
+takes_minutes = pytest.mark.skipif(
+    os.environ.get("ANNOMODELS_CALIBRATION") == "reduced",
+    reason="NUTS on 8,000 labels takes minutes; reduced runs have the program on X-rays.",
+)
 
 
 @dataclass(frozen=True)
@@ -81,16 +84,12 @@ DIFFICULTY_SCALE = ((0.24, 0.36), (0.31, 0.39))
 ROUNDED = 0.05
 
 
+@takes_minutes
 @pytest.mark.shared
 def test_entailment_under_the_report_s_program(shared):
     data, truth = shared_set(shared, "snow_rte")
-    # the lower quantile of the second scale is slow: 6,000 draws know it to .006, thus 3,000 to
-    # .0085, of which the tolerances are 3.5
-    run = (
-        {"chains": 2, "draws": 1500, "warmup": 600}
-        if REDUCED
-        else {"chains": 4, "draws": 3000, "warmup": 1000}
-    )
+    # the lower quantile of the second scale is slow: 12,000 draws know it to .0045
+    run = {"chains": 4, "draws": 3000, "warmup": 1000}
     fit = am.fit(data, BugsLogistic(by_class=True), seed=1, **run)
     assert abs(int((p_truth(fit).argmax(axis=1) != truth).sum()) - 55) <= 1
     for k in (0, 1):
@@ -103,11 +102,8 @@ def test_entailment_under_the_report_s_program(shared):
         np.testing.assert_allclose(found, DIFFICULTY_SCALE[k], atol=0.03)
 
 
+@takes_minutes
 @pytest.mark.shared
-@pytest.mark.skipif(
-    REDUCED,
-    reason="NUTS on 8,000 labels takes minutes; left out of reduced runs.",
-)
 def test_entailment_without_the_bounds(shared):
     """Pairs that are entailed as reported, and the others with wider populations."""
     data, truth = shared_set(shared, "snow_rte")

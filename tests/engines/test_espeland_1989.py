@@ -26,7 +26,7 @@ def caries():
 
 @pytest.fixture(scope="module")
 def by_coder(caries):
-    return am.fit(caries, am.models.HierarchicalDawidSkene.carpenter(), draws=2000, seed=1)
+    return am.fit(caries, am.models.HierarchicalDawidSkene.carpenter(), draws=1000, seed=1)
 
 
 @pytest.fixture(scope="module")

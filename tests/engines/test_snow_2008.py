@@ -44,17 +44,11 @@ SCALES = {"specificity": (2.0, 2.8, 3.9), "sensitivity": (6.9, 10.9, 17.6)}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "n"),
-    [
-        pytest.param("gibbs", 2000, marks=pytest.mark.calibration),
-        pytest.param("nuts", 3000, marks=[pytest.mark.nuts, pytest.mark.calibration]),
-    ],
-)
-def test_carpenter_2008_beta_binomial(rte, engine, n):
+@pytest.mark.calibration
+def test_carpenter_2008_beta_binomial(rte):
     data, truth = rte
     model = am.models.HierarchicalDawidSkene.carpenter()
-    fit = am.fit(data, model, engine=engine, draws=n, seed=2)
+    fit = am.fit(data, model, engine="gibbs", draws=2000, seed=2)
     p = p_truth(fit)
     wrong = int((p.argmax(axis=1) != truth).sum())
     assert 56 <= wrong <= 60

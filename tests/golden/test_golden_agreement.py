@@ -37,6 +37,7 @@ def differences(want: Any, got: Any, where: str) -> list[str]:
     return [] if want == got else [f"{where}: {want!r} is now {got!r}"]
 
 
+@pytest.mark.slow
 def test_agreement_is_as_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "1")
     monkeypatch.setenv("COLUMNS", "100")

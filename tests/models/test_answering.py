@@ -101,6 +101,18 @@ def test_pymc_density_equals_enumeration_plus_prior(base, rng):
         assert np.shape(start[each.name]) == tuple(each.shape.eval())
 
 
+@pytest.mark.calibration
+@pytest.mark.usefixtures("unsampled")
+def test_a_fit_by_nuts_holds_what_a_fit_by_gibbs_holds(rng):
+    options = {"chains": 2, "draws": 10, "warmup": 10, "seed": 1}
+    fits = [
+        am.fit(tiny(rng, ("dk",)), "dawid-skene", engine=e, **options) for e in ("gibbs", "nuts")
+    ]
+    by_gibbs, by_nuts = ({n: v.dims for n, v in f.tree["posterior"].items()} for f in fits)
+    assert by_gibbs == by_nuts
+    assert "no_answer" in by_nuts
+
+
 @pytest.mark.slow
 def test_draws_of_the_rates_have_their_conditional_distribution(rng):
     """Given counts and a firm population, rates are Beta with pseudo-counts and counts added."""

@@ -76,6 +76,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("kind", OPTIONS)
 def test_the_likelihood_of_an_item_is_its_integral(kind):
@@ -109,6 +110,7 @@ def test_the_likelihood_of_an_item_is_its_integral(kind):
     assert found == pytest.approx(prior + np.log(expected).sum(), abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 def test_labels_drawn_by_the_pymc_model_are_those_of_items_of_that_difficulty():
     """All items are of the first class, coders alike: shares of the right label by item."""
@@ -130,6 +132,7 @@ def test_labels_drawn_by_the_pymc_model_are_those_of_items_of_that_difficulty():
     assert np.ptp(expected) > 0.4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("uncompiled")
 def test_where_the_effect_is_zero_the_density_is_that_without_columns():
     data, table = known_items()

@@ -162,32 +162,3 @@ def test_a_model_that_is_derived_has_its_own_pymc_model(rng):
     assert Derived().density(codes) is None
     assert am.models.HierarchicalDawidSkene().density(codes) is None
     assert isinstance(am.models.ItemDifficulty().density(codes), RandomEffectsDensity)
-
-
-@pytest.mark.nuts
-@pytest.mark.calibration
-@pytest.mark.parametrize(
-    ("model", "names"),
-    [
-        ("scalar-difficulty", ("mean_ability", "ability_scale", "difficulty_scale", "ability")),
-        ("logistic-random-effects", ("coder_location", "item_spread", "coder_logit")),
-    ],
-)
-def test_draws_are_those_of_the_pymc_model(model, names, monkeypatch):
-    """NUTS over both densities: means and spreads within four Monte Carlo errors."""
-    import arviz as az
-
-    data = am.datasets.load("caries")
-    options = {"chains": 4, "draws": 1000, "seed": 3}
-    own = am.fit(data, model, **options)
-    monkeypatch.setattr(type(own.model), "density", lambda *_: None)
-    pymc = am.fit(data, model, **options)
-    for name in ("prevalence", *names):
-        both = [fit.tree["posterior"].to_dataset()[[name]] for fit in (own, pymc)]
-        one, two = (found[name].values for found in both)
-        for method, of in (("mean", np.mean), ("sd", np.std)):
-            errors = [az.mcse(found, method=method)[name].values for found in both]
-            gap = np.abs(of(one, axis=(0, 1)) - of(two, axis=(0, 1)))
-            assert (gap < 4 * np.hypot(*errors)).all(), (name, method)
-    lp = [fit.tree["sample_stats"]["lp"].values.mean() for fit in (own, pymc)]
-    assert lp[0] == pytest.approx(lp[1], abs=0.5)

@@ -88,11 +88,9 @@ def test_everything_is_answered(data, model, engine, tmp_path) -> None:
     ask_everything(am.fit(data, model, engine=engine, **{"seed": 1, **more}), tmp_path)
 
 
-@pytest.mark.few("HandMade")
 @pytest.mark.nuts
-@pytest.mark.parametrize("model", [Knowing(), Tight(nodes=5), HandMade()], ids=type_name)
-def test_everything_is_answered_of_a_model_that_only_nuts_serves(data, model, tmp_path) -> None:
-    ask_everything(am.fit(data, model, **OPTIONS), tmp_path)
+def test_everything_is_answered_of_a_model_that_only_nuts_serves(data, tmp_path) -> None:
+    ask_everything(am.fit(data, HandMade(), **OPTIONS), tmp_path)
 
 
 @pytest.mark.slow

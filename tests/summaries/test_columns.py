@@ -72,9 +72,10 @@ def test_headings_of_columns_are_written_in_one_file() -> None:
     folder = Path(annomodels.__file__).parent
     again = []
     for path in folder.rglob("*.py"):
-        if path.name == "columns.py":
+        text = path.read_text("utf-8")
+        if path.name == "columns.py" or "Column(" not in text:
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(ast.parse(text)):
             if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Column"):
                 continue
             words = [arg.value for arg in node.args[:2] if isinstance(arg, ast.Constant)]

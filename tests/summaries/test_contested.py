@@ -17,10 +17,11 @@ def found(data):
     return listed(contested(data), (n >= 8) & (n - data.votes.max(axis=1) >= 2))
 
 
-def test_crowd_has_the_same_list_for_six_seeds_and_its_promise_is_kept():
+@pytest.mark.slow
+def test_crowd_has_the_same_list_for_three_seeds_and_its_promise_is_kept():
     crowd, planted = am.datasets.load("crowd"), am.datasets.crowd_truth().ambiguous
     lists = []
-    for seed in range(6):
+    for seed in range(3):
         table = am.fit(crowd, seed=seed, chains=2, draws=60, warmup=60).items().table
         lists.append(set(table["item"][table["quadrant"] == "contested"]))
     assert all(each == lists[0] for each in lists)
@@ -37,6 +38,7 @@ def test_sides_are_taken_by_chance_or_by_group(rng):
         assert least < sides(data, np.ones(200, bool)) < most
 
 
+@pytest.mark.slow
 def test_crowds_without_contested_items_have_next_to_no_list():
     """Twelve crowds of which none was chosen; one in twenty may show some items by chance."""
     many = []
@@ -47,6 +49,7 @@ def test_crowds_without_contested_items_have_next_to_no_list():
     assert sum(many) <= 0.01 * 12 * 300
 
 
+@pytest.mark.slow
 def test_lists_of_other_crowds_hold_what_they_promise():
     right, said, planted = 0, 0, 0
     for seed, labels, n, share in ((41, 2, 16, 0.2), (42, 3, 12, 0.1), (43, 4, 10, 0.25)):
@@ -147,6 +150,7 @@ def test_bound_is_below_the_evidence_of_one_coder_and_item():
     assert (own < 1.0).all()  # expected logarithms lie below those of the means
 
 
+@pytest.mark.slow
 def test_names_order_and_parts_of_items_change_nothing(monkeypatch):
     made = am.simulate(120, 12, 3, 8, ambiguous=0.2, spammers=0.1, seed=5)
     data, frame = made.annotations, made.annotations.to_frame()
