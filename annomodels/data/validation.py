@@ -353,7 +353,7 @@ def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int
         return ["There is only one coder, so agreement cannot be measured."]
     if not shared_items:
         # British, because checks outside this repository search for this sentence
-        return ["No item was labeled by two coders, so agreement cannot be measured."]
+        return ["No item was labelled by two coders, so agreement cannot be measured."]
     if (parts := components()) > 1:
         return [
             f"The coders fall into {parts} groups with no item in "
