@@ -205,5 +205,5 @@ def test_rounds_are_of_one_fit(make):
 def test_a_wanted_width_takes_more_items_the_narrower_it_is(world):
     wide, narrow = am.audit(world.fit, width=0.25), am.audit(world.fit, width=0.1)
     assert 1 < len(wide) < len(narrow) <= 400
-    assert "10 percentage points" in " ".join(narrow.notes)
+    assert "a width of 10 points" in " ".join(narrow.notes)
     assert (np.diff(narrow.plan["width"]) < 0).all()

@@ -180,7 +180,7 @@ def test_the_log_density_is_likelihood_and_prior_of_each_draw(fit):
 def test_the_default_model_is_that_of_the_data():
     fit = am.fit(pairs(_table()), chains=1, draws=20, warmup=0, seed=1)
     assert fit.model == MentionPairs()
-    with pytest.raises(am.errors.NotApplicable, match="labels of items, not of mentions"):
+    with pytest.raises(am.errors.NotApplicable, match="labels of items, not mentions"):
         am.fit(pairs(_table()), "hierarchical")
 
 

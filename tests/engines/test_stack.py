@@ -332,7 +332,7 @@ def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):
     found = known_truth_finding(tree, plain.data.replace(gold=wrong))
     assert found is not None
     assert found.severity == 1
-    assert f"{n} would be wrong" in found.sentence
+    assert f"{n} of {n} items would have a wrong gold label" in found.sentence
     best = p_truth(plain).argmax(axis=1)
     stray = np.where(np.arange(n) % 12 == 0, (best + 1) % 3, best)
     found = known_truth_finding(tree, plain.data.replace(gold=stray))

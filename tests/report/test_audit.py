@@ -123,7 +123,7 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
 ):
     html = audited_page
     text = words_of(html.split("<section id=audit-section")[1].split("</section>")[0])
-    assert "judged 60 items of 200" in text
+    assert "judged 60 items of the 200" in text
     assert "drawn at random by annomodels audit" in text
     for title in (
         "Gold labels above a probability",
@@ -183,7 +183,7 @@ def test_a_model_that_is_wrong_turns_the_lamp_amber(name, request):
     check = found.after(fit).check(predictive=False)
     assert check.lamps[TESTED] == "amber"
     assert check.verdict != "trust"
-    assert "Of 60 audited gold labels, 60 were wrong" in " ".join(check.sentences)
+    assert "60 of 60 audited gold labels were wrong" in " ".join(check.sentences)
     assert "overconfident" in off(found)
 
 
@@ -197,7 +197,7 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
         text = words_of(page(Facts(after, estimate=found)))
         assert "tested on known truth: not yet" in text
         assert "An expert judged 60 items that were not drawn at random." in text
-        assert "Nothing is guaranteed" in text
+        assert "no coverage is guaranteed" in text
         assert "The coders, as audited" not in text
         assert "by the conservative model" in text
 
@@ -272,7 +272,7 @@ def test_methods_tell_of_the_audit(facts, found, chosen, crowd):
     assert "the model alone" not in text
     assert "were held fixed" not in text
     after = Facts(chosen.after(crowd), estimate=chosen)
-    assert "Nothing is guaranteed" in methods(after)
+    assert "no coverage is guaranteed" in methods(after)
 
 
 @pytest.mark.calibration

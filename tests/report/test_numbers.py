@@ -48,7 +48,7 @@ def test_the_page_has_what_numbers_have_and_says_what_they_have_not(fit, tmp_pat
 @pytest.mark.slow
 def test_what_numbers_cannot_be_judged_by_is_refused(fit, tmp_path):
     for more in ({"others": [fit]}, {"target": 0.8}):
-        with pytest.raises(am.errors.NotApplicable, match=r"says nothing of this fit: .*class"):
+        with pytest.raises(am.errors.NotApplicable, match=r"does not apply to this fit: .*class"):
             am.report(fit, tmp_path / "r.html", **more)
 
 

@@ -93,7 +93,7 @@ def test_the_methods_section_has_numbers_references_and_nothing_that_was_not_loo
     assert "streamed from disk and fitted block by block" in text
     assert "@" in text.split("```bibtex")[1]
     assert "alpha" not in text.lower()
-    assert "The truth of 20 items was known" in text
+    assert "Known labels of 20 items were held fixed" in text
 
 
 def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):

@@ -147,7 +147,7 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) ->
     assert repr(again) == repr(found)
     pd.testing.assert_frame_equal(truths(again), truths(found))
     pd.testing.assert_frame_equal(again.coders().table, found.coders().table)
-    with pytest.raises(OutputError, match="folder of this name"):
+    with pytest.raises(OutputError, match="folder with this name exists"):
         found.save(tmp_path / "fit")
     found.save(tmp_path / "fit", force=True)
     with pytest.raises(NotApplicable, match="other labels"):

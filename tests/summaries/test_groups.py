@@ -64,7 +64,7 @@ def test_one_judge_against_people_is_that_coder(fit) -> None:
 
 
 def test_what_cannot_be_compared_is_refused(fit) -> None:
-    with pytest.raises(am.errors.AnnotationError, match="not coders of the data"):
+    with pytest.raises(am.errors.AnnotationError, match="not coders in the data"):
         fit.groups({"nobody": "human"})
     with pytest.raises(am.errors.NotApplicable, match="No coder has a group"):
         fit.groups({})

@@ -232,7 +232,7 @@ def test_all_labels_of_everybody_leave_only_new_coders(make):
     assert len(found.table)
     assert set(found.table["coder"]) == {""}
     assert found.table["bits"].isna().all()
-    assert "have no coder" in " ".join(found.notes)
+    assert "No coder is named for" in " ".join(found.notes)
     named = next_labels(tree, world.data, budget=20, coders=world.data.coders)
     assert len(named.table) == 0
 

@@ -33,7 +33,7 @@ def test_a_class_that_most_coders_take_for_its_neighbour_is_named(rng):
     assert found.severity == 1
     assert "of the items of a, and the prior allows" in found.sentence
     assert "% are a and" in found.sentence
-    assert "% b. The prior expects most coders to know each class" in found.sentence
+    assert "% b. The prior expects most coders to recognize each class" in found.sentence
     assert found.sentence in check(fit.tree, data).sentences
 
 
