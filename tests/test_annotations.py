@@ -171,7 +171,7 @@ def test_a_frame_comes_back_as_it_went_in() -> None:
     ("rows", "note"),
     [
         ([("t", "a", "x"), ("u", "a", "y")], "only one coder"),
-        ([("t", "a", "x"), ("u", "b", "y")], "No item was labeled by two"),
+        ([("t", "a", "x"), ("u", "b", "y")], "No item was labelled by two"),
         ([("t", "a", "x"), ("t", "b", "y"), ("u", "c", "x"), ("u", "d", "y")], "2 groups"),
         ([("t", "a", "x"), ("t", "b", "x")], "same label"),
     ],
