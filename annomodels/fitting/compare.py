@@ -88,8 +88,13 @@ def compare(
     scores = spread_map(executor, partial(_score, by), [(f.tree, f.data) for f in named.values()])
     found = dict(zip(named, scores, strict=True))
     table = _ranked(found)
-    title = f"Expected log predictive density, leaving out one {by} at a time"
-    return Summary(title, table, _draws(found), _notes(found, by), COLUMNS)
+    return Summary(
+        f"Expected log predictive density, leaving out one {by} at a time",
+        table,
+        _draws(found),
+        _notes(found, by),
+        COLUMNS,
+    )
 
 
 def _score(by: By, fit: tuple[xr.DataTree, Annotations]) -> HeldOut:
@@ -144,12 +149,19 @@ def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
         part = found[name]
         gap = part.elpd - best.elpd
         error = float(np.sqrt(len(gap) * gap.var(ddof=1)))
-        rows.append({
-            "model": name, "elpd": part.total, "se": part.error,
-            "difference": float(gap.sum()), "difference_se": error, "weight": weights[name],
-            "parameters": float((part.in_sample - part.elpd).sum()), "unreliable": part.n_bad,
-            "verdict": "best" if name == names[0] else _verdict(float(gap.sum()), error),
-        })  # fmt: skip
+        rows.append(
+            {
+                "model": name,
+                "elpd": part.total,
+                "se": part.error,
+                "difference": float(gap.sum()),
+                "difference_se": error,
+                "weight": weights[name],
+                "parameters": float((part.in_sample - part.elpd).sum()),
+                "unreliable": part.n_bad,
+                "verdict": "best" if name == names[0] else _verdict(float(gap.sum()), error),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -172,13 +184,19 @@ def _stacking(found: dict[str, HeldOut]) -> dict[str, float]:
     top = np.max([part.elpd for part in found.values()], axis=0)
     given = {
         name: ELPDDataLOO(
-            elpd=float((part.elpd - top).sum()), se=part.error,
-            p=float((part.in_sample - part.elpd).sum()), n_samples=part.n_draws,
-            n_data_points=len(part.elpd), scale="log", warning=False, good_k=part.good_k,
-            elpd_i=xr.DataArray(part.elpd - top), pareto_k=xr.DataArray(part.pareto_k),
+            elpd=float((part.elpd - top).sum()),
+            se=part.error,
+            p=float((part.in_sample - part.elpd).sum()),
+            n_samples=part.n_draws,
+            n_data_points=len(part.elpd),
+            scale="log",
+            warning=False,
+            good_k=part.good_k,
+            elpd_i=xr.DataArray(part.elpd - top),
+            pareto_k=xr.DataArray(part.pareto_k),
         )
         for name, part in found.items()
-    }  # fmt: skip
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said in our own words
         table = arviz_compare(given, method="stacking", round_to="none")
@@ -190,11 +208,12 @@ def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
     """Pointwise scores of all fits."""
     import xarray as xr
 
-    scores = {
-        name: (("model", "point"), np.stack([getattr(part, name) for part in found.values()]))
-        for name in ("elpd", "pareto_k")
-    }
-    return xr.Dataset(scores, coords={"model": list(found)})
+    scores = np.stack([part.elpd for part in found.values()])
+    tails = np.stack([part.pareto_k for part in found.values()])
+    return xr.Dataset(
+        {"elpd": (("model", "point"), scores), "pareto_k": (("model", "point"), tails)},
+        coords={"model": list(found)},
+    )
 
 
 def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:

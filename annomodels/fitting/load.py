@@ -13,7 +13,7 @@ from annomodels import __version__
 from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound, with_new_names
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
-from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of, read_tree
+from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
@@ -102,10 +102,16 @@ def _of_scan(folder: Path, data: Scanned | None, model: Classes) -> Fit:
 
 def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
     """Tree and model of a file; errors name what the user gave."""
+    import xarray as xr
+
     try:
         with path.open("rb") as file:
             require_plain(file)
-            tree = read_tree(file)
+            file.seek(0)
+            with xr.open_datatree(file, engine="h5netcdf") as tree:
+                for group in tree.subtree:  # DataTree.load leaves some of them on the disk
+                    for variable in group.variables.values():
+                        variable.load()
         _require_known(str(tree.attrs["schema"]), named)
         tree = with_new_names(tree)
         known = placed(json.loads(tree.attrs["model"]), _classes(given))
@@ -145,6 +151,7 @@ def require_plain(file: IO[bytes]) -> None:
         raise ValueError("an earlier version wrote it, or something changed it since")
     if seal != MARK + digest_of(file, size - SEAL):
         raise ValueError("its bytes are not those that were written")
+    file.seek(0)
     with h5py.File(file, "r") as whole:
         groups, seen, total = [whole.id], set(), 0
         while groups:

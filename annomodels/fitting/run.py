@@ -128,11 +128,10 @@ def fit(
             draws, warmup = -(-draws // SHORTER), -(-warmup // SHORTER)
     resolved = resolve(model)
     name = choose(resolved, engine)
-    few = isinstance(data, Candidates) or len(data.labels) <= MOST_RELABELLED
     settings = Settings(
         chains=chains, draws=draws, warmup=warmup,
         seed=secrets.randbits(31) if seed is None else seed,
-        starts=starts, relabel=relabel and few, extend=extend,
+        starts=starts, relabel=relabel and _few_labels(data), extend=extend,
         target_accept=target_accept, time_limit=time_limit, threads=threads,
         partitions=partitions, memory=memory, executor=executor,
     )  # fmt: skip
@@ -140,13 +139,15 @@ def fit(
     named: Any = data
     if isinstance(data, Candidates):
         _require_links(resolved)
+        silent = False
     elif isinstance(data, Annotations):
         resolved.require_fittable(data)
+        silent = _silent(data)
     else:
         _require_streamable(resolved, name)
         require_learnable(data.labels, data.n_coders, data.shared_items > 0, data.source)
         named = data.shell()
-    silent = not isinstance(data, Candidates) and _silent(data)
+        silent = _silent(data)
     fitted = resolved.with_data(named)
     # members of a stack take no account of who said "don't know"
     whole = silent and not fitted.stacks
@@ -158,12 +159,19 @@ def fit(
     result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape
     result.attrs = {
-        "chains": n_chains, "draws": n_draws, "warmup": settings.warmup, "thin": 1,
-        "swapped_chains": [], "relabelled_share": 0.0, "rhat_max": float("nan"),
-        "ess_min": float("nan"), "command": "",
+        "chains": n_chains,
+        "draws": n_draws,
+        "warmup": settings.warmup,
+        "thin": 1,
+        "swapped_chains": [],
+        "relabelled_share": 0.0,
+        "rhat_max": float("nan"),
+        "ess_min": float("nan"),
+        "command": "",
         **result.attrs,
-        "seed": settings.seed, "data_fingerprint": data.fingerprint,
-    }  # fmt: skip
+        "seed": settings.seed,
+        "data_fingerprint": data.fingerprint,
+    }
     written = result.on_disk
     if written is None:
         return Fit(data, fitted, conform(result, named, fitted))
@@ -210,6 +218,10 @@ def _silent(data: Annotations | Scanned) -> bool:
     if isinstance(data, Annotations):
         return data.unanswered is not None and len(data.unanswered) > 0
     return bool(data.unanswered.any())
+
+
+def _few_labels(data: Annotations | Scanned | Candidates) -> bool:
+    return isinstance(data, Candidates) or len(data.labels) <= MOST_RELABELLED
 
 
 def _require_links(model: Model) -> None:

@@ -16,24 +16,18 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any
 
-import numpy as np
-
 from annomodels.data.names import label_text
 from annomodels.engines.settings import Interrupts
 from annomodels.errors import Option, Problem
 from annomodels.io.writing import OutputError, atomic_path, compression_of
 
 if TYPE_CHECKING:
-    import h5py
     import xarray as xr
 
 FIT, TRUTH, ABOUT = "fit.nc", "truth", "about.json"
 MARK = b"annomodels seal 1 sha256"
 SEAL = len(MARK) + hashlib.sha256().digest_size
 BLOCK = 2**20
-# what netCDF says of its dimensions in attributes
-HIDDEN = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "_NCProperties"}
-HIDDEN |= {"_Netcdf4Dimid", "_Netcdf4Coordinates"}
 
 
 def save_file(fit: Any, path: Path, force: bool) -> Path:
@@ -71,41 +65,6 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
             seal = seal[disk.write(seal) :]
         os.fsync(disk.fileno())
     interrupts.check()
-
-
-def read_tree(file: IO[bytes]) -> xr.DataTree:
-    """Read what :func:`write_tree` wrote; :func:`xarray.open_datatree` takes five times as long."""
-    import h5py
-    import xarray as xr
-
-    dims: dict[int, str] = {}
-    with h5py.File(file, "r") as whole:
-        groups = {n: each for n, each in [("/", whole), *whole.items()] if hasattr(each, "items")}
-        return xr.DataTree.from_dict({name: _dataset(each, dims) for name, each in groups.items()})
-
-
-def _dataset(group: h5py.Group, dims: dict[int, str]) -> xr.Dataset:
-    """Read a group; `dims` are the names of dimensions by number, those of groups above too."""
-    import h5py
-    import xarray as xr
-
-    parts = {name: part for name, part in group.items() if isinstance(part, h5py.Dataset)}
-    dims |= {part.attrs["_Netcdf4Dimid"]: name for name, part in parts.items() if part.is_scale}
-    found = {}
-    for name, part in parts.items():
-        own = part.attrs.get("_Netcdf4Coordinates", ())
-        if part.is_scale and not len(own):  # a dimension without coordinates
-            continue
-        text = h5py.check_string_dtype(part.dtype) is not None
-        values = np.asarray(part.asstr()[()], str) if text else part[()]
-        found[name.removeprefix("_nc4_non_coord_")] = [dims[n] for n in own], values, _attrs(part)
-    return xr.decode_cf(xr.Dataset(found, attrs=_attrs(group)))
-
-
-def _attrs(part: h5py.Group | h5py.Dataset) -> dict[str, object]:
-    """Attributes that are not those by which netCDF keeps its dimensions; arrays of one as one."""
-    found = {name: part.attrs[name] for name in part.attrs if name not in HIDDEN}
-    return {name: value[0] if np.shape(value) == (1,) else value for name, value in found.items()}
 
 
 class _Unfailing(io.RawIOBase):
@@ -180,10 +139,13 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
             shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
         write_tree(fit.tree, work / FIT)
         about = {
-            "kind": "scanned fit", "fingerprint": fit.data.fingerprint, "items": fit.data.n_items,
-            "annotations": fit.data.n_annotations, "source": fit.data.source,
+            "kind": "scanned fit",
+            "fingerprint": fit.data.fingerprint,
+            "items": fit.data.n_items,
+            "annotations": fit.data.n_annotations,
+            "source": fit.data.source,
             "expected_errors": fit.tree.attrs["expected_errors"],
-        }  # fmt: skip
+        }
         (work / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
         if path.exists():
             shutil.rmtree(path)
