@@ -247,9 +247,10 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     columns = [one for one in columns if one.is_plain and one.filled]
     columns = columns[:200]
     absent = {
-        role for role in ("item", "coder", "label")
+        role
+        for role in ("item", "coder", "label")
         if not set(parts_of(said_key(given.get(role), table.header))) <= set(table.header)
-    }  # fmt: skip
+    }
     given = {name: value for name, value in given.items() if name not in absent}
     used = {given[role] for role in ("gold", "group", "text") if isinstance(given.get(role), str)}
     free = [one for one in columns if one.name not in used]
@@ -281,8 +282,9 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     size = _ROWS // len(tables)
     columns = [
         _Column(name, [cell for table in tables for cell in table.columns[name][:size]])
-        for name in names if name != "coder"
-    ]  # fmt: skip
+        for name in names
+        if name != "coder"
+    ]
     who = [file.who for file, t in zip(files, tables, strict=True) for _ in t.rows[:size]]
     plain = [one for one in columns if one.is_plain and one.filled]
     shared = {one.name for one in plain if one.distinct <= 0.8 * len(one.cells)}
@@ -310,10 +312,13 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     numbered = {name for group in _groups(columns) for name in group}
     by_name = {one.name: one for one in columns}
     maybe = [
-        one for one in columns
-        if one.name not in numbered and 1 < one.distinct < len(one.cells)
-        and one.length <= LONGEST_LABEL and not are_times(one.filled)
-    ]  # fmt: skip
+        one
+        for one in columns
+        if one.name not in numbered
+        and 1 < one.distinct < len(one.cells)
+        and one.length <= LONGEST_LABEL
+        and not are_times(one.filled)
+    ]
     coders = [one for one in maybe if one.names_coders]
     coders = coders or _whose(maybe, columns) or [one for one in maybe if one.has(_ASKED_PEOPLE)]
     if given.get("coder") in by_name:
@@ -330,10 +335,12 @@ def _whose(maybe: Sequence[_Column], columns: Sequence[_Column]) -> list[_Column
     """Column that tells people apart, as their age and gender show."""
     people = [one for one in columns if OF_PEOPLE.fullmatch(one.name.strip())]
     found = [
-        one for one in maybe
-        if len(people) > 1 and one.distinct < len(one.cells) / 2
+        one
+        for one in maybe
+        if len(people) > 1
+        and one.distinct < len(one.cells) / 2
         and all(_tells(one, other) for other in people)
-    ]  # fmt: skip
+    ]
     return sorted(found, key=lambda one: one.distinct)[:1]
 
 
@@ -470,8 +477,14 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         unique = [one for one in rest if one.distinct == len(one.cells)]
         known = [one for one in rest if one.has(_ITEM) or one.is_id]
         both = [one for one in unique if one in known]
-        pairs = [] if unique else [_Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
-                                   for a, b in combinations(known[:6], 2)]  # fmt: skip
+        pairs = (
+            []
+            if unique
+            else [
+                _Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
+                for a, b in combinations(known[:6], 2)
+            ]
+        )
         unique += [pair for pair in pairs if pair.distinct == len(pair.cells)]
         nearly = sorted(known, key=lambda one: -one.distinct)[:1]
         order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
@@ -490,14 +503,18 @@ def _groups(columns: Sequence[_Column]) -> list[list[str]]:
         elif within is not None and _Column(within[1], ()).has(_CODER):
             by_stem.setdefault((within[1], within[2]), {})[name] = one
     groups = {
-        key: group for key, group in by_stem.items()
+        key: group
+        for key, group in by_stem.items()
         if len(group) > 1 and _Column(key[0], ()).has(_CODER | _LABEL)
-    }  # fmt: skip
+    }
     of_coders = {key: one for key, one in groups.items() if _Column(key[0], ()).has(_CODER)}
     of_labels = {key: one for key, one in groups.items() if key not in of_coders}
     # columns of names, such as annotator1 beside label1: the labels of that place are theirs
-    named = [one for one in of_labels.values() if any(
-        one.keys() == other.keys() for other in of_coders.values())]  # fmt: skip
+    named = [
+        one
+        for one in of_labels.values()
+        if any(one.keys() == other.keys() for other in of_coders.values())
+    ]
     ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
     chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
     return [[c.name for c in one.values()] for one in chosen if _share([*one.values()])]
@@ -539,17 +556,19 @@ def _are_people(group: Sequence[_Column]) -> bool:
     names = [{*one.words} for one in group]
     common = set.intersection(*names)
     asked = [
-        one for one, words in zip(group, names, strict=True)
+        one
+        for one, words in zip(group, names, strict=True)
         if _OF_SURVEY.fullmatch(one.name.strip()) or len(words - common) > _PHRASE
-    ]  # fmt: skip
+    ]
     if len(group) < 2 or 2 * len(asked) > len(group):
         return False
     same = chance = whole = 0.0
     for one, other in combinations(group[:_LOOKED_AT], 2):
         pairs = [
-            pair for pair in zip(map(str, one.cells), map(str, other.cells), strict=True)
+            pair
+            for pair in zip(map(str, one.cells), map(str, other.cells), strict=True)
             if not is_blank(pair[0]) and not is_blank(pair[1])
-        ]  # fmt: skip
+        ]
         first, second = (
             (Counter(cells) for cells in zip(*pairs, strict=True)) if pairs else ({}, {})
         )

@@ -250,8 +250,9 @@ _MEASURES = 20  # different numbers beyond which they may measure something
 
 def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> list[Problem]:
     """Report columns of numbers that measure things: on different scales, or with fractions."""
-    filled = {name: [c for c in column if c not in ("", *NO_LABEL)]
-              for name, column in cells.items()}  # fmt: skip
+    filled = {
+        name: [c for c in column if c not in ("", *NO_LABEL)] for name, column in cells.items()
+    }
     if not all(len(column) >= _FEWEST and all_numbers(column) for column in filled.values()):
         return []
     columns = {name: sorted(float(str(cell)) for cell in own) for name, own in filled.items()}

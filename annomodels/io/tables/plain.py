@@ -303,18 +303,26 @@ def read_wide(found: Records) -> None:
             rest = replace(options, question=None, question_column=None, aside=(asked,))
             by_value(found, table, asked, lambda own: _wide_alone(own, rest))
         return
-    if options.item is None and options.coder_columns is None and are_times(
-        table.columns.get(item, ())
-    ):  # fmt: skip
+    if (
+        options.item is None
+        and options.coder_columns is None
+        and are_times(table.columns.get(item, ()))
+    ):
         found.problems.append(_survey(table, item))
         return
     free = [name for name in table.header if name != item and name not in options.taken]
     coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
     beside = [] if options.coder_columns is None else _naming(table.header, coders)
-    grid = None if options.coder_columns is not None and not beside else grid_of({
-        name: {repr(c) for c in table.columns.get(name, ()) if not _skip(c, options)}
-        for name in (*coders, *beside)
-    })  # fmt: skip
+    grid = (
+        None
+        if options.coder_columns is not None and not beside
+        else grid_of(
+            {
+                name: {repr(c) for c in table.columns.get(name, ()) if not _skip(c, options)}
+                for name in (*coders, *beside)
+            }
+        )
+    )
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             found.problem(
