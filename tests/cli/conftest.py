@@ -63,9 +63,9 @@ def _each_fit_is_loaded_once(
 
     load = loading.load
 
-    def loaded(path: Path, **options: Any) -> am.Fit:
-        if options or not path.is_file():
-            return load(path, **options)
+    def loaded(path: Path, *data: Any, **options: Any) -> am.Fit:
+        if data or options or not path.is_file():
+            return load(path, *data, **options)
         state = path.stat()
         key = str(path), state.st_mtime_ns, state.st_size
         fits_loaded[key] = found = fits_loaded.get(key) or load(path)

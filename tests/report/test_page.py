@@ -265,7 +265,7 @@ def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
     )
     page = report(told, tmp_path / "told.html").read_text("utf-8")
     assert "30 items are decided." in page
-    with pytest.raises(am.errors.NotApplicable, match="given to the fit"):
+    with pytest.raises(am.errors.NotApplicable, match="already used its true label"):
         report(told, tmp_path / "none.html", known=known)
 
 
