@@ -32,9 +32,17 @@ MODELS = {
             ("length",), tuple(map(str, range(ITEMS))), tuple((int(n),) for n in LONG), spread=0.4
         ),
     ),
+    "coders": am.models.ScalarDifficulty(
+        accuracy=0.85,
+        level_spread=0.4,
+        coder_covariates=Covariates(
+            ("years",), tuple(map(str, range(CODERS))), tuple((n,) for n in range(CODERS)), 0.4
+        ),
+    ),
 }
 NAMES = (
-    "prevalence", "difficulty_scale", "mean_ability", "ability_scale", "ability", "item_effect",
+    "prevalence", "difficulty_scale", "mean_ability", "ability_scale", "ability", "coder_effect",
+    "item_effect",
 )  # fmt: skip
 
 
@@ -65,11 +73,13 @@ def replication(model, seed):
 @pytest.mark.parametrize("kind", MODELS)
 def test_ranks_are_uniform_and_intervals_cover(kind):
     model = MODELS[kind]
-    if kind == "items":  # the terms are those of the items
-        items = am.Annotations.from_records([(i, 0, i % 2) for i in range(ITEMS)])
-        model = model.with_data(items)
+    if kind != "plain":  # the terms are those of the items and coders
+        model = model.with_data(
+            am.Annotations.from_records([(i, i % CODERS, i % 2) for i in range(ITEMS)])
+        )
     parts = [replication(model, n) for n in range(REPLICATIONS)]
-    assert ("item_effect" in parts[0]) == (kind == "items")
+    effects = [name for name in parts[0] if name.endswith("_effect")]
+    assert effects == ([] if kind == "plain" else [f"{kind[:-1]}_effect"])
     for name in parts[0]:
         found = np.stack([part[name] for part in parts])
         inside = (found >= 1) & (found <= RANKS - 1)
