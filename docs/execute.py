@@ -27,7 +27,6 @@ __all__ = ["blocks", "executed", "kept_file", "outputs", "shows"]
 
 _BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 _KEPT = Path(__file__).parent / "_build" / "executed"
-_FITS: dict[str, Any] = {}
 WIDTH = 100
 
 
@@ -64,7 +63,7 @@ def outputs(page: str, name: str) -> Iterator[tuple[re.Match[str], tuple[str, An
 
     names: dict[str, Any] = {"__name__": "__main__"}
     options = ("display.width", WIDTH, "display.max_columns", 12, "display.max_colwidth", 60)
-    with _empty_folder(), _shared_fits(), pd.option_context(*options):
+    with _empty_folder(), pd.option_context(*options):
         for n, found in enumerate(_BLOCK.finditer(page), start=1):
             if found[1] == "console":
                 yield found, ("".join(map(_command, _commands(found[2]))), None)
@@ -84,28 +83,6 @@ def _package() -> str:
     files = sorted((Path(__file__).parent.parent / "annomodels").rglob("*.py*"))
     sources = [f.read_bytes() for f in files if f.suffix in (".py", ".pyi")]
     return hashlib.sha256(b"".join(sources)).hexdigest()
-
-
-@contextlib.contextmanager
-def _shared_fits() -> Iterator[None]:
-    """Let pages that fit the same data in the same way share one fit of this build."""
-    import annomodels as am
-
-    fit = am.fit
-
-    def once(data: Any, *models: Any, **options: Any) -> Any:
-        if not isinstance(data, am.Annotations):
-            return fit(data, *models, **options)
-        key = repr((data.fingerprint, data.scale, models, options))
-        if key not in _FITS:
-            _FITS[key] = fit(data, *models, **options)
-        return _FITS[key]
-
-    am.fit = once
-    try:
-        yield
-    finally:
-        am.fit = fit
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ from annomodels.auditing.rectify import ENDS, LEVEL, prediction_powered, weighte
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
+from annomodels.summaries.draws import estimated
 from annomodels.summaries.gold.coverage import LIMITS
 from annomodels.summaries.trust.known_truth import to_be_expected
 from annomodels.types import Bools, Floats, Ints
@@ -61,9 +62,7 @@ def flipped(found: Floats) -> Floats:
 
 def three(name: str, draws: Floats, bare: bool = False) -> dict[str, Floats]:
     """Return mean and 95 % interval of draws [draw, ...], with bare or full names of the ends."""
-    (low, high), mean = np.quantile(draws, ENDS, axis=0), draws.mean(axis=0)
-    ends = ("low", "high") if bare else (f"{name}_low", f"{name}_high")
-    return {name: mean, ends[0]: np.minimum(low, mean), ends[1]: np.maximum(high, mean)}
+    return estimated(name, draws, ENDS[1] - ENDS[0], ("low", "high") if bare else None)
 
 
 def row_of(

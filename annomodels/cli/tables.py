@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
 
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
-WHOLE_TEXT = 240  # characters of a cell of text: lines are wrapped, so few texts need a cut
 # labels from which files of gold have no columns of the next label
 MOST_LABELS = 50
 

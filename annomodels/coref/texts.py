@@ -122,19 +122,21 @@ class TextAgreement(Summary):
 
 
 def _of_pairs(
-    title: str, corpus: Corpus, cells: Callable[[Document, str, str], TwoByTwo]
+    title: str,
+    corpus: Corpus,
+    cells: Callable[[Document, str, str], TwoByTwo],
+    more: tuple[str, ...] = (),
 ) -> TextAgreement:
-    """Tables of every text and pair of coders."""
+    """Tables of every text and pair of coders, with further ratios of each."""
     import xarray as xr
 
     records = []
     for document in documents_of(corpus):
         for pair in document.coder_pairs():
             found = cells(document, *pair)
-            ratios = (found.recall, found.precision) if isinstance(found, LinkTable) else ()
+            ratios = [getattr(found, name) for name in more]
             place = document.id, document.genre, *pair
             records.append((*place, *found, *ratios, *text_kappa(found)))
-    more = ("recall", "precision") if title == "links" else ()
     names = ("document", "genre", "first", "second", *"abcd", *more, "kappa", "rule")
     return TextAgreement(title, pd.DataFrame(records, columns=list(names)), xr.Dataset())
 
@@ -161,7 +163,7 @@ def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgr
         x, y = (document.layers[c].groups for c in (first, second))
         return links_of(overlap([list(g) for g in x], [list(g) for g in y], missing))
 
-    return _of_pairs("links", corpus, cells)
+    return _of_pairs("links", corpus, cells, ("recall", "precision"))
 
 
 def pair_agreement(corpus: Corpus) -> TextAgreement:

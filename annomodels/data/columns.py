@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["name", "text", "tag", "count", "number", "chance", "quantity"]
+# characters of a cell of text: lines are wrapped, so few texts need a cut
+WHOLE_TEXT = 240
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -237,14 +239,14 @@ _ALL = (
     Column("said", "Said", "name", width=30),
     Column("partner", "Most confused with", "name", width=30),
     # words
-    Column("reason", "Reason", "text", width=240),
-    Column("remark", "Remark", "text", width=240),
-    Column("note", "Note", "text", width=240),
-    Column("known_by", "Known by", "text", width=240),
-    Column("problem", "Problem", "text", width=240),
-    Column("verdict", "Verdict", "text", width=240),
-    Column("sentence", "In words", "text", width=240),
-    Column("why", "Why: log-odds for the gold label, coder by coder", "text", width=240),
+    Column("reason", "Reason", "text", width=WHOLE_TEXT),
+    Column("remark", "Remark", "text", width=WHOLE_TEXT),
+    Column("note", "Note", "text", width=WHOLE_TEXT),
+    Column("known_by", "Known by", "text", width=WHOLE_TEXT),
+    Column("problem", "Problem", "text", width=WHOLE_TEXT),
+    Column("verdict", "Verdict", "text", width=WHOLE_TEXT),
+    Column("sentence", "In words", "text", width=WHOLE_TEXT),
+    Column("why", "Why: log-odds for the gold label, coder by coder", "text", width=WHOLE_TEXT),
     Column("bias", "Bias", "text"),
     Column("advice", "Advice", "name"),
     Column("readings", "Readings, if ambiguous", "text", width=80),
@@ -273,9 +275,9 @@ _ALL = (
     _estimate("skill", "Skill",
               "skill: 1 is always right, 0 no better than guessing, below 0 worse."),
     _estimate("bits", "Bits per label", "bits: how much one label tells about the truth; 0 is "
-                                        "nothing, and with two equally frequent labels 1 is all."),
+              "nothing, and with two equally frequent labels 1 is all."),
     Column("kind", "Kind", "tag", "kind: a spammer's labels do not depend on the item, an "
-                                  "adversary swaps labels; biased coders use one label too often."),
+           "adversary swaps labels; biased coders use one label too often."),
     Column("p_no_better_than_chance", "P(chance)", "chance"),
     Column("p_spammer", "P(spammer)", "chance"),
     Column("p_below_target", "P(below target)", "chance"),
@@ -293,8 +295,8 @@ _ALL = (
     Column("reducible", "of it reducible"),
     Column("disagreement", "Disagreement"),
     Column("surprise", "Surprise p", "chance", "surprise: how often coders as good as these "
-                                               "would differ this much if the item had one true "
-                                               "label; check small values."),
+           "would differ this much if the item had one true "
+           "label; check small values."),
     Column("p_contested", "P(contested)", "chance", "p contested: probability that the coders see "
            "two readings rather than err."),
     Column("p_ambiguous", "P(ambiguous)", "chance"),
@@ -308,8 +310,8 @@ _ALL = (
     Column("settled", "Settled", "tag", "settled: the probability reaches the threshold."),
     Column("known", "Known", "tag"),
     Column("log_odds", "Log-odds", help="log odds: what this coder's label adds for the gold "
-                                        "label against the runner-up; 0 is nothing, 2.3 makes it "
-                                        "ten times as probable."),
+           "label against the runner-up; 0 is nothing, 2.3 makes it "
+           "ten times as probable."),
     Column("mcse", "Monte Carlo error",
            help="mcse: Monte Carlo error of the probability, from random draws."),
     Column("expected_utility", "Wrong gold labels removed", help="expected utility: how many fewer "
@@ -346,15 +348,15 @@ _ALL = (
     Column("specific", "Specific", help="specific: when one coder gives the label, the probability "
            "that another does too."),
     Column("without", "Without", help="without: the value if this coder's labels are left out; "
-                                      "difference: how much better (or worse, below 0) that is; "
-                                      "p better without: probability that it is better."),
+           "difference: how much better (or worse, below 0) that is; "
+           "p better without: probability that it is better."),
     Column("influence", "Influence",
            help="influence: what the item adds to the value of the whole."),
     _estimate("further", "Further",
               "further: probability that two more coders would agree on the item."),
     Column("by_chance", "By chance", help="by chance: share of the disagreement expected by "
-                                          "chance; ratio: observed share over that; p more: "
-                                          "probability that it is above chance."),
+           "chance; ratio: observed share over that; p more: "
+           "probability that it is above chance."),
     # coreference
     _estimate("kappa", "Kappa on pairs", interval=_ENDS, bar=True),
     _estimate("with_others", "Kappa with the others", interval=_ENDS, bar=True),

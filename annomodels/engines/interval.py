@@ -24,7 +24,7 @@ BATCHES = 20
 KEPT_TRUTHS = 400
 MOST_THIN = 16
 GOOD_RHAT, GOOD_ESS = 1.01, 400
-# operations of an iteration per label, the unit of `Settings.patience`
+# reads of a label in an iteration, per label, in the unit of `Settings.patience`
 N_OPS = 40
 # numbers that draws of the truths may take over all chains
 TRUTHS = 20_000_000

@@ -59,7 +59,7 @@ LEAST_OF_MEMBERS = 0.5
 FORETOLD = 500_000
 # labels of a scan in which copies and noise are looked for
 MOST_LOOKED_AT = 2_000_000
-# items with known labels that the layer is learnt from, evenly spread where there are more
+# items with known labels that the layer is learned from, evenly spread where there are more
 MOST_KNOWN = 100_000
 # bytes of the few whole draws of a member, of all its chains
 MOST_OF_ALL = 128 * 2**20

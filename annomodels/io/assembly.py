@@ -259,12 +259,12 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
         one = _own(file, options, form.name)
         # what is named may stand in one of the files only; the others have names of their own
         known = matched(file.source.header)
-        said = {
-            role: None if name in header and name not in file.source.header and own_names else name
-            for role in ("label", "coder", "gold", "group", "text")
-            for name, own_names in [(getattr(one, role), known.get(role, True))]
-        }
-        own.append(dataclasses.replace(one, item=one.item or first, **said))  # type: ignore[arg-type]
+        for role in ("label", "coder", "gold", "group", "text"):
+            name = getattr(one, role)
+            elsewhere = name in header and name not in file.source.header
+            if elsewhere and known.get(role, True):  # no names are known for the last three
+                one = dataclasses.replace(one, **{role: None})  # type: ignore[arg-type]
+        own.append(dataclasses.replace(one, item=one.item or first))
     return [form] * len(files), own
 
 

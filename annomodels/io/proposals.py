@@ -27,6 +27,7 @@ from annomodels.io.tools.refused import Refused
 
 TRIES = 16  # readings that are tried after a refusal
 LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
+_KEYED = 6  # columns of ids of which two may be the item together
 _LOOKED_AT = 20  # columns that are compared, each with each
 _ROWS = 5_000  # rows that are looked at
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
@@ -477,15 +478,9 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         unique = [one for one in rest if one.distinct == len(one.cells)]
         known = [one for one in rest if one.has(_ITEM) or one.is_id]
         both = [one for one in unique if one in known]
-        pairs = (
-            []
-            if unique
-            else [
-                _Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
-                for a, b in combinations(known[:6], 2)
-            ]
-        )
-        unique += [pair for pair in pairs if pair.distinct == len(pair.cells)]
+        for a, b in combinations([] if unique else known[:_KEYED], 2):
+            pair = _Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
+            unique += [pair] if pair.distinct == len(pair.cells) else []
         nearly = sorted(known, key=lambda one: -one.distinct)[:1]
         order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
         for one in list(dict.fromkeys([*order, *unique, *nearly]))[:3]:
@@ -552,7 +547,7 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
 
 
 def _are_people(group: Sequence[_Column]) -> bool:
-    """Whether columns that share labels may be coders: not what was asked, and they agree."""
+    """Return True if columns that share labels may be coders: no questions, and they agree."""
     names = [{*one.words} for one in group]
     common = set.intersection(*names)
     asked = [

@@ -10,6 +10,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.models.base import DrawsOf, Earlier, State
 from annomodels.models.hierarchical import HierarchicalDawidSkene
@@ -106,15 +107,7 @@ class GroupedCoders(HierarchicalDawidSkene):
         given = dict(self._pairs)
         coders = [label_text(name) for name in data.coders]
         strange = sorted(given.keys() - set(coders))
-        if strange:
-            raise AnnotationError(
-                Problem(
-                    f"{len(strange):,} names with a group are not coders in the data: "
-                    f"{', '.join(strange[:5])}.",
-                    data.source,
-                    "Name coders as the data do: data.coders.",
-                )
-            )
+        refuse_strange(strange, data.source)
         groups = {coder: given.get(coder, self.rest) for coder in coders}
         names = sorted(set(groups.values()))
         members = tuple(names.index(groups[coder]) for coder in coders)
@@ -304,3 +297,11 @@ class GroupedCoders(HierarchicalDawidSkene):
         out = super().describe()
         names = ", ".join(self.group_names) or "none named, so all coders are alike"
         return [*out, f"Coders belong to groups with a population each: {names}."]
+
+
+def refuse_strange(names: Sequence[str], source: str) -> None:
+    """Refuse names with a group that are no coders of the data."""
+    if names:
+        many = counted(len(names), "name with a group is", "names with a group are")
+        what = f"{many} not among the coders: {', '.join(names[:5])}."
+        raise AnnotationError(Problem(what, source, "Name coders as the data do: data.coders."))

@@ -143,7 +143,7 @@ class Facts:
 
     @property
     def known_items(self) -> int:
-        """Number of items with known labels: it was given to the fit, or an audit told it."""
+        """Number of items with known labels, given to the fit or found by an audit."""
         return self.tally.known if self.on_disk else int((self.data.known >= 0).sum())
 
     @property

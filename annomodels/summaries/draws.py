@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from annomodels.coefficients.intervals import interval as around
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models import from_dict
@@ -233,18 +234,23 @@ def _largest(values: Floats) -> Floats:
 
 def interval(samples: Floats, prob: float = 0.95) -> tuple[Floats, Floats]:
     """Equal-tailed interval over the first axis, with the mean in it; NaN for one draw only."""
-    if len(samples) < 2:
-        missing = np.full(samples.shape[1:], np.nan)
-        return missing, missing.copy()
-    tail, mean = (1 - prob) / 2, samples.mean(axis=0)
-    low, high = np.quantile(samples, [tail, 1 - tail], axis=0)
-    return np.minimum(low, mean), np.maximum(high, mean)
+    some = samples if len(samples) > 1 else samples[:0]
+    low, high = around(some, prob, mean_of(samples))
+    return low[()], high[()]  # numbers of one row
 
 
-def estimated(name: str, draws: Floats) -> dict[str, Floats]:
-    """Columns with the mean of draws [sample, row] and their 95 % interval."""
-    low, high = interval(draws)
-    return {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
+def mean_of(samples: Floats) -> Floats:
+    """Mean over the first axis; that of equal draws is exactly their value."""
+    mean: Floats = samples.mean(axis=0)
+    return np.clip(mean, samples.min(axis=0), samples.max(axis=0))
+
+
+def estimated(
+    name: str, draws: Floats, prob: float = 0.95, ends: tuple[str, str] | None = None
+) -> dict[str, Floats]:
+    """Columns with the mean of draws [sample, row] and their interval, ends called so."""
+    low, high = ends or (f"{name}_low", f"{name}_high")
+    return {name: mean_of(draws), **dict(zip((low, high), interval(draws, prob), strict=True))}
 
 
 def draw_labels(confusion: Floats, coder: Codes, truth: Codes, rng: np.random.Generator) -> Ints:

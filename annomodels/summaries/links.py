@@ -195,7 +195,7 @@ def _few(data: Candidates) -> Finding:
 
 def _alone(data: Candidates) -> Finding:
     alone = int((data.judged() < 2).sum())
-    text = f"Only one coder judged {alone} of {data.n_items} mentions."
+    text = f"Mentions judged by only one coder: {alone} of {data.n_items}."
     return Finding("mentions of one coder", alone, 0, text, CHECK if alone else FINE)
 
 

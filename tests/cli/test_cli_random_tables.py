@@ -63,6 +63,7 @@ def _is_well(code: int, err: str) -> None:
 
 @pytest.mark.slow
 @given(content=contents, more=st.sampled_from([[], ["--json"], ["--scale", "ordinal"]]))
+@settings(max_examples=3 * settings().max_examples)
 def test_check(content: bytes, more: list[str]) -> None:
     code, out, err, left = _call(content, "check", more)
     _is_well(code, err)
@@ -75,7 +76,7 @@ def test_check(content: bytes, more: list[str]) -> None:
     content=st.one_of(contents, longs.map(str.encode)),
     more=st.sampled_from([[], ["--by", "label"], ["--by", "coder"], ["--by", "pair"]]),
 )
-@settings(max_examples=settings().max_examples // 2)
+@settings(max_examples=settings().max_examples)
 def test_agree(content: bytes, more: list[str]) -> None:
     code, _, err, left = _call(content, "agree", [*more, "-q"])
     _is_well(code, err)
@@ -84,7 +85,7 @@ def test_agree(content: bytes, more: list[str]) -> None:
 
 @pytest.mark.slow
 @given(content=st.one_of(contents, longs.map(str.encode)))
-@settings(max_examples=settings().max_examples // 4)
+@settings(max_examples=settings().max_examples)
 def test_run(content: bytes) -> None:
     code, out, err, left = _call(content, "run", FEW)
     _is_well(code, err)

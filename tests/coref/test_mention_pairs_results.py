@@ -226,7 +226,7 @@ def test_the_check_says_what_is_thin():
     table = pd.concat([_table(), pd.DataFrame({"item": ["x#1"], "coder": "dan", "label": "DN()"})])
     sentences = " ".join(fitted(table, "single", draws=1000).check().sentences)
     assert "Fewer than 20 mentions were judged by ana, ben, cat, dan" in sentences
-    assert "Only one coder judged 1 of 7 mentions" in sentences
+    assert "Mentions judged by only one coder: 1 of 7" in sentences
 
 
 def test_a_swap_of_true_and_false_is_told():

@@ -67,7 +67,7 @@ def check(result: Annotations | AnnotationError) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(st.lists(HEADER, max_size=5), st.lists(st.lists(CELL, max_size=5), max_size=8), OPTIONS)
 def test_any_ragged_table(
     header: list[str], rows: list[list[str]], options: dict[str, Any]
@@ -78,7 +78,7 @@ def test_any_ragged_table(
 
 
 @pytest.mark.slow
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(st.data(), st.sampled_from([",", ";", "\t", "|"]), OPTIONS)
 def test_any_rectangular_table(data: st.DataObject, mark: str, options: dict[str, Any]) -> None:
     width = data.draw(st.integers(2, 5))
@@ -91,7 +91,7 @@ def test_any_rectangular_table(data: st.DataObject, mark: str, options: dict[str
     check(outcome(text.getvalue().encode("utf-8", "surrogatepass"), options))
 
 
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(st.binary(max_size=200), OPTIONS)
 def test_any_bytes(content: bytes, options: dict[str, Any]) -> None:
     check(outcome(content, options))
@@ -107,7 +107,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     st.lists(st.dictionaries(st.sampled_from(ROLES), VALUES, max_size=6), max_size=5),
     st.booleans(),
@@ -137,7 +137,7 @@ TOOL_VALUES = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     st.lists(st.dictionaries(TOOL_KEYS, TOOL_VALUES, max_size=9), min_size=1, max_size=4),
     st.booleans(),
@@ -160,7 +160,7 @@ def test_any_record_with_keys_of_tools(
 
 
 @pytest.mark.slow
-@settings(max_examples=2 * settings().max_examples)
+@settings(max_examples=5 * settings().max_examples)
 @given(
     st.lists(
         st.tuples(

@@ -60,7 +60,7 @@ def test_coders_are_bound_with_the_model_and_written_down(name, coders, rng):
     assert from_dict(bound.to_dict()) == bound
     strangers = tiny(rng, n_labels=2)
     if coders is GROUPS:
-        with pytest.raises(am.errors.AnnotationError, match="are not coders in the data: 2"):
+        with pytest.raises(am.errors.AnnotationError, match="not among the coders: 2"):
             with_coders(name, coders).with_data(tiny(rng, n_coders=2))
     elif coders is not KINDS:
         from annomodels.priors import Rows

@@ -134,5 +134,5 @@ def test_groups_are_written_down_and_strange_names_refused(rng):
     assert from_dict(model.to_dict()) == model
     assert model.groups == (("0", "a"), ("1", "b"), ("2", "a"))
     assert "a, b" in model.describe()[-1]
-    with pytest.raises(am.errors.AnnotationError, match="are not coders in the data: nobody"):
+    with pytest.raises(am.errors.AnnotationError, match="not among the coders: nobody"):
         am.models.GroupedCoders(groups={"nobody": "a"}).with_data(data)

@@ -41,7 +41,7 @@ def test_the_better_group_is_found(fit) -> None:
     assert 0.08 < pair["accuracy"] < 0.25
     assert pair["accuracy_p_above"] > 0.99
     assert pair["skill_low"] > 0
-    assert found.notes[0].endswith("1 of 8 coders.")
+    assert found.notes[0].endswith("no group: 1 of 8.")
 
 
 def test_a_group_is_the_mean_of_its_coders_on_every_draw(fit) -> None:
@@ -64,7 +64,7 @@ def test_one_judge_against_people_is_that_coder(fit) -> None:
 
 
 def test_what_cannot_be_compared_is_refused(fit) -> None:
-    with pytest.raises(am.errors.AnnotationError, match="not coders in the data"):
+    with pytest.raises(am.errors.AnnotationError, match="1 name with a group is not among"):
         fit.groups({"nobody": "human"})
     with pytest.raises(am.errors.NotApplicable, match="No coder has a group"):
         fit.groups({})

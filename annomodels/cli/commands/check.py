@@ -8,16 +8,8 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import load_data, load_each, several, stem
 from annomodels.cli.options import Reading, Writing
 from annomodels.cli.session import note, say, visible
-from annomodels.cli.tables import (
-    WHOLE_TEXT,
-    emit,
-    emit_text,
-    form_for,
-    form_of,
-    to_json,
-    with_left_out,
-)
-from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
+from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations

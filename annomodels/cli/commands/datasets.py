@@ -8,8 +8,8 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import PREFIX, load_bundled
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
-from annomodels.cli.tables import WHOLE_TEXT, emit
-from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.cli.tables import emit
+from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 
 COUNT, TITLE = (
     Column("annotations", kind="count"),

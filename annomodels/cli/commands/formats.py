@@ -6,8 +6,8 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing
-from annomodels.cli.tables import WHOLE_TEXT, emit
-from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.cli.tables import emit
+from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.io.source import Options, Source
 
 WAYS = Column("read", kind="tag"), Column("written", kind="tag")

@@ -253,7 +253,7 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
     filled = {
         name: [c for c in column if c not in ("", *NO_LABEL)] for name, column in cells.items()
     }
-    if not all(len(column) >= _FEWEST and all_numbers(column) for column in filled.values()):
+    if not filled or not all(len(c) >= _FEWEST and all_numbers(c) for c in filled.values()):
         return []
     columns = {name: sorted(float(str(cell)) for cell in own) for name, own in filled.items()}
     numbers = [number for column in columns.values() for number in column]
@@ -261,19 +261,21 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
     most = {n: (c[len(c) // 10], c[-1 - len(c) // 10]) for n, c in columns.items()}
     low, high = min(most, key=lambda n: most[n][1]), max(most, key=lambda n: most[n][0])
     odd = [number for number in numbers if number * 4 % 1]
-    what = ""
+    if len(set(numbers)) <= _MEASURES:
+        return []
     if most[low][1] < most[high][0]:
         ranges = [f"{name!r} {most[name][0]:g} to {most[name][1]:g}" for name in (low, high)]
         what = f"The columns hold numbers on different scales (mostly {' and '.join(ranges)})"
     elif 2 * len(odd) > len(numbers):
         what = f"Most cells hold numbers with fractions, such as {odd[0]:g}"
+    else:
+        return []
     what += ": they look like measurements or means, and not like the labels of a coder each."
     remedy = (
         f"If each column is a coder, say {Option('format', form)}. Else give the individual "
         "labels as item, coder, label: means do not say who gave which."
     )
-    is_odd = what[0] != ":" and len(set(numbers)) > _MEASURES
-    return [Problem(what, source, remedy)] if is_odd else []
+    return [Problem(what, source, remedy)]
 
 
 def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:

@@ -380,15 +380,10 @@ def _other_shape(table: Table, coders: Sequence[str], options: Options) -> list[
     counts = None if options.forced else counts_in(table, coders)
     if counts is not None:
         return [counts_problem(counts, table.source, form="wide")]
-    return (
-        _questions(table, coders, options)
-        or (
-            []
-            if options.forced
-            else measured({name: table.columns[name] for name in coders}, table.source, "wide")
-        )
-        or _not_coders(table, coders, options)
-    )
+    if problems := _questions(table, coders, options):
+        return problems
+    own = {} if options.forced else {name: table.columns[name] for name in coders}
+    return measured(own, table.source, "wide") or _not_coders(table, coders, options)
 
 
 def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -487,12 +482,12 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
 
 
 def is_derived(name: str) -> bool:
-    """Whether a column is called after what is made of the labels of coders."""
+    """Return True if a column has the name of what is made of the labels of coders."""
     return _DERIVED.fullmatch(name.strip()) is not None
 
 
 def _conclusion(table: Table, coders: Sequence[str], options: Options) -> str:
-    """Say that the last column has what the others agree on each time, though they often do not."""
+    """Ask about a last column that has what the others agree on, though they often do not."""
     *columns, last = (table.columns[name] for name in coders)
     if len(columns) < 2 or options.forced:
         return ""

@@ -169,7 +169,7 @@ def _of_items(items: Sequence[object], coders: Sequence[object], labels: Sequenc
 
 
 def no_coders() -> str:
-    """Say what to do with a survey, whose respondents speak of themselves."""
+    """Return the way out of a survey, whose respondents speak of themselves."""
     return (
         "A survey of opinions has no agreement of coders. If its columns are items, give a table "
         "with item (the column), coder (the respondent), label; if its rows are, name the column "

@@ -82,7 +82,7 @@ def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
 def _are_alike(
     columns: Mapping[str, Sequence[object]], outputs: Mapping[str, set[str]], numbers: set[str]
 ) -> bool:
-    """Whether answers with the numbers of inputs answer one question, and are not called Q1, Q2."""
+    """Return True if answers numbered as the inputs answer one question, and are not Q1, Q2."""
     for stem, own in outputs.items():
         if own == numbers:
             names = [f"Answer.{stem}{number}" for number in sorted(own)]

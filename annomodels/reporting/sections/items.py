@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import COLUMNS, Cell, Column, short
+from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Cell, Column, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, table
@@ -21,7 +21,7 @@ _KEYS = 9  # labels that have a key
 NEXT_ITEMS = columns_of(
     "item",
     Column("labels", "Labels to ask for", "count"),
-    Column("coders", "From", "text", width=240, of=lambda row: listed(_whom(row.coders), 5)),
+    Column("coders", "From", "text", width=WHOLE_TEXT, of=lambda row: listed(_whom(row.coders), 5)),
     "expected_utility label probability",
     COLUMNS["n"].called("Labels so far"),
 )

@@ -35,14 +35,13 @@ GLOSSARY = (
      "counted as part of it: the condition, which is part of the name of every alpha."),
     ("Kappa on coreferent pairs", "Every pair of mentions that both coders marked is coreferent or "
      "not. Kappa of these decisions, text by text; the adjusted Rand index."),
-    ("Mean over these texts", "Uncertain: how the coders would do on other mentions of the same "
-                              "texts."),
-    ("Mean over texts like these", "Uncertain: also which texts were drawn."),
+    ("Mean over these texts", "Its interval allows for other mentions in the same texts."),
+    ("Mean over texts like these", "Its interval allows for other texts, too."),
     ("One further text", "The kappa that coders like these would show on the next text."),
     ("Difference of a coder", "Kappa with the others less the kappa of the others on the same "
      "texts; below 0: less like them than they are like each other."),
     ("DN, DO", "Discourse-new: the expression refers to something for the first time. "
-               "Discourse-old: it has an antecedent."),
+     "Discourse-old: it has an antecedent."),
     ("Silver chain", "Each mention joined to its most probable antecedent, as the model sees it "
      "after weighting the coders."),
 )  # fmt: skip

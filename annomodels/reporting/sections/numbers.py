@@ -33,7 +33,7 @@ _MEASURES: tuple[tuple[Literal["bias", "scale", "noise"], str, str], ...] = (
     (
         "bias",
         "Bias of the coders",
-        "Mean distance of a coder's numbers from the true value, above or below it.",
+        "Mean difference between a coder's numbers and the true values.",
     ),
     (
         "scale",

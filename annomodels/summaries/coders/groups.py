@@ -12,7 +12,8 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import NotApplicable
+from annomodels.models.grouped import refuse_strange
 from annomodels.summaries.coders.populations import group_of_coders, population_accuracy
 from annomodels.summaries.draws import estimated
 from annomodels.summaries.skills import coder_draws
@@ -39,16 +40,8 @@ def groups(
         known = group_of_coders(tree, data)
         groups = {name: known[label_text(name)] for name in data.coders if known}
         populations = population_accuracy(tree)
-    strange = [name for name in groups if name not in set(data.coders)]
-    if strange:
-        raise AnnotationError(
-            Problem(
-                f"{len(strange):,} names with a group are not coders in the data: "
-                f"{', '.join(map(label_text, strange[:5]))}.",
-                data.source,
-                "Name coders as the data do: data.coders.",
-            )
-        )
+    strange = [label_text(name) for name in groups if name not in set(data.coders)]
+    refuse_strange(strange, data.source)
     named = list(dict.fromkeys(groups[name] for name in data.coders if name in groups))
     if not named:
         raise NotApplicable("No coder has a group. Give a mapping from coder to group.")
@@ -78,5 +71,6 @@ def groups(
         {name: (("sample", "group"), x) for name, x in values.items()}, coords={"group": texts}
     )
     left = data.n_coders - int(size.sum())
-    notes = (f"Left out without a group: {left:,} of {data.n_coders:,} coders.",) if left else ()
+    out = f"Coders left out because they have no group: {left:,} of {data.n_coders:,}."
+    notes = (out,) if left else ()
     return Summary("Groups of coders", pd.DataFrame(columns), kept, notes)

@@ -192,7 +192,7 @@ def coverage(tree: xr.DataTree, data: Annotations, wrong: Wrong | None = None) -
         }
     )
     known = data.n_items - found.n
-    notes = (f"Left out with a known label: {counted(known, 'item')}.",) if known else ()
+    notes = (f"Left out because the label is known: {counted(known, 'item')}.",) if known else ()
     return Summary("Accuracy and coverage of the gold standard", table, curve, notes, CURVE)
 
 

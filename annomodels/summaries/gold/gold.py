@@ -120,8 +120,9 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
     notes = [
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}. "
         "The weights show how well each predicts held-out labels; the mixture is calibrated on "
-        f"{taught}. Coders err independently with probability {independent:.2f}. The labels carry "
-        f"no information about {percent(float(stack.unknown.mean()), 1)} of the items."
+        f"{taught}. Coders err independently with probability {independent:.2f}. The mixture "
+        "assumes that the labels carry no information about "
+        f"{percent(float(stack.unknown.mean()), 1)} of the items."
     ]
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):

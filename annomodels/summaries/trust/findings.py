@@ -76,7 +76,7 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class AgainstGold:
-    """Labels of items with known labels, against these; sums over parts of the items."""
+    """Labels of items whose true label is known, compared with it; sums over parts of the items."""
 
     items: int  # number of items whose truth is known and whose labels have a majority
     contradicted: int  # number of them whose majority is another label

@@ -20,7 +20,7 @@ TESTS = 400
 
 
 def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
-    """Test what a fit says of items with known labels as if it were not known."""
+    """Test what a fit would say of items with known labels without these."""
     # After an audit these are the drawn items, by what the fit said before, which is in the tree;
     # else those that a stack was told. None where nothing tests it.
     audit = tree["audit"].to_dataset() if "audit" in tree.children else None
@@ -53,7 +53,7 @@ def held_back_finding(
 
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
-    """Test the same of a stack of a scan, which keeps what it said of items with known labels."""
+    """Test the same of a stack of a scan, which keeps what it would say without them."""
     stack = stacked(tree)
     if stack is None or len(stack.known) < KNOWN_TESTED:
         return None

@@ -326,9 +326,9 @@ def drift_finding(found: Consensus) -> Finding:
         for j in who
     )
     text = (
-        f"Falling accuracy: {some(told, str, NAMED, 200)}. Shown is agreement with the others in "
-        "the first and second half of the items, by item name. Other coders fell less on the "
-        "same items. Check the later labels."
+        f"Falling accuracy: {some(told, str, NAMED, 200)}. The figures are a coder's agreement "
+        "with the others in the first and the second half of the items, by item name. On the same "
+        "items, the others fell less. Check the later labels."
     )
     values = {"coders": [str(data.coders[j]) for j in who]}
     halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}

@@ -71,7 +71,9 @@ def repeats_finding(data: Annotations) -> Finding:
     n = int(data.repeats)
     share = n / max(len(data), 1)
     if share < REPEATED:
-        return Finding("repeats", share, REPEATED, f"Labels that repeat a coder: {n:,}.")
+        return Finding(
+            "repeats", share, REPEATED, f"Further labels by the same coder on an item: {n:,}."
+        )
     again = ~runs(data)[1:]
     same = float((data.label[1:] == data.label[:-1])[again].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
