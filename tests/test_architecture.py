@@ -324,6 +324,7 @@ def test_the_help_of_the_command_line_is_light() -> None:
     assert not modules_after(code) & {*HEAVY, "arviz", "numpy", "pandas", "xarray", "scipy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

@@ -23,6 +23,8 @@ from annomodels.errors import AnnotationError
 from annomodels.fitting.load import require_plain
 from annomodels.fitting.saving import MARK, SEAL, digest_of, write_tree
 
+pytestmark = pytest.mark.slow
+
 SECRET = "root:x:0:0:not of this fit" * 40
 
 
@@ -284,7 +286,6 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(place)], check=True)
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_a_sentence_and_no_crash(files, small_disk):
     words = [sys.executable, "-c", SAVE, str(files["stack"]), str(small_disk / "fit.nc")]
     done = subprocess.run(words, capture_output=True, text=True, timeout=900)

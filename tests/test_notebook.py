@@ -6,7 +6,7 @@ import pytest
 
 from annomodels.fitting.plots import FitPlots
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.calibration
 
 SETUP = """
 import annomodels as am

@@ -81,8 +81,8 @@ def test_a_design_tells_stage_share_and_message() -> None:
     assert told[0] == ("simulating studies", 0.0, "20 items, 20 coders, 1 label per item")
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
-@pytest.mark.slow
 def test_nuts_tells_how_many_draws_are_done() -> None:
     told = []
     am.fit(

@@ -10,6 +10,8 @@ import pytest
 import annomodels as am
 from annomodels.errors import AnnotationError, NotApplicable
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_plan(monkeypatch):
@@ -316,7 +318,6 @@ def test_coders_and_items_without_labels(make):
 
 
 @pytest.mark.calibration
-@pytest.mark.slow
 def test_fits_without_classes_have_nothing_to_audit():
     rows = [(i, j, float(i % 7 + j / 10)) for i in range(20) for j in range(3)]
     data = am.Annotations.from_records(rows, scale="interval")

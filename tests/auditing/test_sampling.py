@@ -32,7 +32,7 @@ def codes(fit, names):
     return np.array([place[name] for name in names])
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_each_item_is_drawn_as_often_as_its_chance_says(small, no_plan):
     times, told = np.zeros(120), np.full(120, np.nan)
     for seed in range(SEEDS):
@@ -51,7 +51,7 @@ def test_each_item_is_drawn_as_often_as_its_chance_says(small, no_plan):
     assert (z[~sure] ** 2).sum() > chi2.ppf(0.001, (~sure).sum() - len(strata))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_two_rounds_never_meet_and_have_the_chances_of_one(small, no_plan):
     both, pair, of_first = np.zeros(120), 0, np.zeros(120)
     told = np.full(120, np.nan)

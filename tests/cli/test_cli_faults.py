@@ -16,6 +16,7 @@ FEW = ("--model", "hierarchical", "--draws", 60, "--warmup", 30, "--chains", 2, 
 NOT_POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and locks of POSIX")
 
 
+@pytest.mark.few("2")
 @NOT_POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

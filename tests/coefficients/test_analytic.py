@@ -102,7 +102,7 @@ def test_kappa_of_two_coders_is_linear_too(rng):
     assert ratio == pytest.approx(math.sqrt(40 / 39))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_errors_are_the_spread_of_simulated_values():
     """400 data sets of 150 items: the mean error is the standard deviation of the values."""
     rng = np.random.default_rng(1969)

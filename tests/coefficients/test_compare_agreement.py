@@ -70,7 +70,7 @@ def test_what_cannot_be_compared_is_refused(rng):
         am.coefficients.compare_agreement(one, lone)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("same", [True, False])
 def test_intervals_of_differences_cover_the_truth(same, rng):
     """Hard items are hard in both rounds: paired intervals are shorter and still cover."""

@@ -8,6 +8,8 @@ import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.coefficients.intervals import interval
 
+pytestmark = pytest.mark.slow
+
 ROUNDING = 1e-12
 
 

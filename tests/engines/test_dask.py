@@ -68,6 +68,7 @@ def test_parameters_that_are_brought_to_all_machines_first(data, client, monkeyp
     )
 
 
+@pytest.mark.calibration
 def test_a_stack_is_that_of_one_process(data, client):
     options = {"chains": 2, "draws": 24, "warmup": 10, "seed": 4}
     reference = am.fit(data, "stack", **options)
@@ -154,6 +155,7 @@ def test_a_stack_whose_sums_died_with_a_machine_is_made_again(data, own_client):
     assert_same(fit, reference)
 
 
+@pytest.mark.calibration
 @pytest.mark.skipif(os.name == "nt", reason="signals work differently there")
 def test_a_machine_that_dies_in_the_middle_of_a_call_is_replaced(client, monkeypatch, tmp_path):
     """By one that is there, which has two places then, and by a new one when that has come.

@@ -121,6 +121,7 @@ def test_without_known_truth_the_layer_keeps_its_prior(data):
     assert (noise.unknown == 1).mean() == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.calibration
 def test_known_truth_updates_whether_coders_are_independent(rng):
     """Where one mixture is calibrated and the other is far too flat or too sharp."""
     truth = (rng.random(300) < 0.5).astype(int)

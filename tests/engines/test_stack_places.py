@@ -54,6 +54,7 @@ def assert_same(fit, reference):
         assert fit.tree.attrs[name] == reference.tree.attrs[name]
 
 
+@pytest.mark.few("{'executor': 'threads', 'threads': 2, 'partitions': 3}")
 @pytest.mark.parametrize(
     "where",
     [
@@ -130,6 +131,7 @@ def test_many_steps_in_one_call_are_those_that_are_taken_one_by_one(data, monkey
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.few("{95}")
 @pytest.mark.parametrize("at", [{95}, {225}, {348, 580}], ids=str)
 def test_what_was_lost_with_a_machine_is_made_again(data, reference, at):
     """In the warm-up of a member, among its kept draws, and when truths are drawn."""
@@ -193,6 +195,7 @@ def test_models_whose_labels_choose_a_row_need_one_part(data):
     held.forget(run.spread.token)
 
 
+@pytest.mark.calibration
 def test_labels_of_items_that_are_evenly_spread_are_predicted_where_labels_are_many(
     data, reference, monkeypatch
 ):
@@ -205,6 +208,7 @@ def test_labels_of_items_that_are_evenly_spread_are_predicted_where_labels_are_m
     assert np.abs(p_truth(some) - p_truth(reference)).mean() < 0.05
 
 
+@pytest.mark.calibration
 def test_known_truth_that_is_plenty_teaches_by_a_part_of_it(data, reference, monkeypatch):
     monkeypatch.setattr(stacking, "MOST_KNOWN", 10)
     few = am.fit(data, "stack", threads=1, **OPTIONS)

@@ -335,6 +335,7 @@ def ask(fit, folder):
         assert getattr(fit, verb)() is not None
 
 
+@pytest.mark.few("LogitNormalDawidSkene")
 @pytest.mark.slow
 @pytest.mark.usefixtures("unsampled")
 @pytest.mark.parametrize("model", [SD, LND])

@@ -15,6 +15,8 @@ from annomodels.models.continuous.laplace import log_marginal
 from annomodels.models.continuous.quadrature import effect_nodes, enough_nodes
 from annomodels.summaries.trust.effects import effects_finding, summed_out
 
+pytestmark = pytest.mark.slow
+
 
 def item(rng, k, n, scale):
     """Logits [label, truth, contrast] and labels of an item of class 0."""
@@ -42,6 +44,7 @@ def dense(k):
     return points, weights / weights.sum()
 
 
+@pytest.mark.few("2-2", "2-3", "50-3")
 @pytest.mark.parametrize("k", [2, 3, 4])
 @pytest.mark.parametrize("n", [2, 50])
 def test_rule_of_an_item_equals_a_dense_grid_within_the_error_it_says(k, n, rng):
@@ -57,6 +60,7 @@ def test_rule_of_an_item_equals_a_dense_grid_within_the_error_it_says(k, n, rng)
     assert max(said) < 0.02
 
 
+@pytest.mark.few("4")
 @pytest.mark.parametrize("k", [4, 5])
 def test_error_of_the_rule_is_honest_for_fifty_labels(k, rng):
     """Against 64 times as many points, on a rule that is made coarse enough to be off."""
@@ -95,7 +99,7 @@ def test_more_labels_ask_for_more_points_and_few_for_the_usual_ones():
     assert am.models.ItemDifficulty(nodes=7).with_data(many).nodes == 7
 
 
-@pytest.mark.few("3-0.01-0.008", "4-0.2-0.04")
+@pytest.mark.few("3-0.01-0.008")
 @pytest.mark.parametrize(
     ("k", "usual", "bound"), [(3, 0.01, 0.008), (4, 0.2, 0.04), (5, 0.1, 0.08)]
 )

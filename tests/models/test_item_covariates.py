@@ -110,7 +110,7 @@ def test_the_likelihood_of_an_item_is_its_integral(kind):
     assert found == pytest.approx(prior + np.log(expected).sum(), abs=1e-3)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.usefixtures("uncompiled")
 def test_labels_drawn_by_the_pymc_model_are_those_of_items_of_that_difficulty():
     """All items are of the first class, coders alike: shares of the right label by item."""

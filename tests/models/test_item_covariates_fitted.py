@@ -109,8 +109,8 @@ def outcome(fit, effects):
     return table.loc["length"], row, -effects[1] if turned else effects[1]
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
-@pytest.mark.slow
 def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     data, table, hard = crowd((0.8, 1.0), 5)
     fit = am.fit(data, SD(item_covariates=table), chains=2, draws=300, warmup=300, seed=1)

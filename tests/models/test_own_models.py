@@ -88,11 +88,13 @@ def test_everything_is_answered(data, model, engine, tmp_path) -> None:
     ask_everything(am.fit(data, model, engine=engine, **{"seed": 1, **more}), tmp_path)
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
 def test_everything_is_answered_of_a_model_that_only_nuts_serves(data, tmp_path) -> None:
     ask_everything(am.fit(data, HandMade(), **OPTIONS), tmp_path)
 
 
+@pytest.mark.few("Knowing")
 @pytest.mark.slow
 @pytest.mark.usefixtures("unsampled")
 @pytest.mark.parametrize("model", [Knowing(), Tight(nodes=5)], ids=type_name)
@@ -234,6 +236,7 @@ def loaded(path: Path, how: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.few("True")
 @pytest.mark.slow
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_another_process_loads_a_class_that_it_was_given_or_has(data, wrapped, tmp_path) -> None:

@@ -159,7 +159,7 @@ def test_caries_leads_from_the_failed_check_to_difficulty():
     assert list(found.table["model"])[:2] == ["scalar-difficulty", "stack"]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_what_is_suggested_can_be_fitted_and_checked():
     found = am.advise(am.datasets.load("caries"), check=True, **OPTIONS)
     assert found.model == found.fit.model.name == "stack"

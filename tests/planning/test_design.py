@@ -31,7 +31,7 @@ def test_votes_of_equal_coders_are_right_as_often_as_the_binomial_says():
     assert found.loc[3, "alpha"] == pytest.approx(0.36, abs=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_more_labels_give_better_gold_and_more_items_narrower_intervals():
     found = am.design(
         items=[50, 200],

@@ -30,7 +30,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanning, "edges_of", edges)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.usefixtures("small")
 def test_the_memory_of_a_scan_does_not_grow_with_the_labels(tmp_path: Path) -> None:
     peaks = []

@@ -89,6 +89,7 @@ def test_it_is_saved_and_loaded(both: tuple[am.Fit, am.Fit], data: Scanned, tmp_
     pd.testing.assert_frame_equal(truths(again), truths(both[0]))
 
 
+@pytest.mark.calibration
 def test_threads_and_processes_give_the_same(both: tuple[am.Fit, am.Fit], data: Scanned) -> None:
     for where in ({"executor": "threads", "threads": 3}, {"executor": "processes", "threads": 2}):
         found = am.fit(data, **where, **RUN)
@@ -108,6 +109,7 @@ def test_the_page_gives_the_interval_of_wrong_labels(
     assert "overconfident if items differ" not in html
 
 
+@pytest.mark.calibration
 def test_memory_does_not_grow_with_the_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

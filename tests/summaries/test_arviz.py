@@ -20,6 +20,7 @@ def data():
     return am.datasets.load("anesthesia")
 
 
+@pytest.mark.few("stack")
 @pytest.mark.parametrize("model", ["dawid-skene", "pooled", "item-kinds", "stack"])
 def test_summary_forest_and_loo_of_classes(data, model):
     fit = am.fit(data, model, chains=2, draws=151, seed=1)

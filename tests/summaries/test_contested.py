@@ -38,7 +38,7 @@ def test_sides_are_taken_by_chance_or_by_group(rng):
         assert least < sides(data, np.ones(200, bool)) < most
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_crowds_without_contested_items_have_next_to_no_list():
     """Twelve crowds of which none was chosen; one in twenty may show some items by chance."""
     many = []
@@ -49,7 +49,7 @@ def test_crowds_without_contested_items_have_next_to_no_list():
     assert sum(many) <= 0.01 * 12 * 300
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_lists_of_other_crowds_hold_what_they_promise():
     right, said, planted = 0, 0, 0
     for seed, labels, n, share in ((41, 2, 16, 0.2), (42, 3, 12, 0.1), (43, 4, 10, 0.25)):
@@ -82,7 +82,7 @@ def hard_crowd(rng, k, per_item, sd, share):
     return data, two[[int(name) for name in data.items]]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_hard_items_are_not_listed_and_the_promise_is_kept_among_them():
     many = right = said = planted = n_items = 0
     for number, (k, n) in enumerate([(3, 12), (4, 8), (5, 16), (3, 16), (4, 12), (5, 12)]):

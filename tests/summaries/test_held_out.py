@@ -111,6 +111,7 @@ def test_espeland_and_handelman_1989_elpd_of_dawid_skene(caries):
     )
 
 
+@pytest.mark.calibration
 def test_the_comparison_ranks_and_says_what_cannot_be_told_apart(caries):
     found = am.compare(caries)
     table = found.table.set_index("model")

@@ -67,8 +67,8 @@ def test_disagreement_counts_pairs(make):
     np.testing.assert_allclose(items(tree, data).table["disagreement"], [0.5, np.nan, 0])
 
 
+@pytest.mark.calibration
 @pytest.mark.few("3")
-@pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [3, 5])
 def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
     scores, found = [], []

@@ -116,8 +116,8 @@ def of_kinds(rng, n_items=300, n_coders=12):
     return rows
 
 
+@pytest.mark.calibration
 @pytest.mark.few("stack")
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["hierarchical", "stack", "ambiguous"])
 def test_labels_held_out_are_predicted_better_than_by_their_shares(model):
     rows = of_kinds(np.random.default_rng(1), 1500)

@@ -16,6 +16,8 @@ from annomodels.summaries.trust.patterns import patterns
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks import crowds
 
+pytestmark = pytest.mark.slow
+
 sys.path.pop(0)
 
 SETS = 12

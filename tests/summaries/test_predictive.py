@@ -55,8 +55,8 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     )
 
 
+@pytest.mark.calibration
 @pytest.mark.few("2-5")
-@pytest.mark.slow
 @pytest.mark.parametrize(("n_labels", "per_item"), [(2, 5), (4, 6)])
 def test_a_true_model_is_not_rejected(make, n_labels, per_item):
     accuracy = np.linspace(0.5, 0.95, 15)

@@ -116,7 +116,7 @@ def test_priors_of_every_model_are_found(name, small):
     assert len(weighed) >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_weighing_agrees_with_fitting_again(small):
     def fit(power):
         right, wrong = power * (5.6 - 1) + 1, power * (2.4 - 1) + 1
