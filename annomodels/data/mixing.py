@@ -68,13 +68,16 @@ def _rhat(z: Floats) -> Floats:
 
 def _normal_scores(split: Floats) -> Floats:
     """Turn each value into the normal quantile of its (average) rank within its parameter."""
+    # Values that differ by rounding share a rank. The two in the middle always do so in their
+    # distance from the median, and which is larger would depend on the machine.
     flat = split.reshape(len(split), -1)
     n = flat.shape[1]
     order = np.argsort(flat, axis=1)
     ordered = np.take_along_axis(flat, order, axis=1)
     place = np.arange(n)
     # first and last place of each run of equal values, so that twice their mean is a whole number
-    new = ordered[:, 1:] != ordered[:, :-1]
+    spread = ordered[:, [3 * n // 4]] - ordered[:, [n // 4]]
+    new = np.diff(ordered) > CONSTANT * spread
     first, last = place, place
     if not new.all():
         true = np.ones((len(flat), 1), dtype=bool)

@@ -35,7 +35,7 @@ def steps(gains: Floats, room: Ints) -> Steps:
         ahead = number[None] - here[:, None]
         possible = (ahead > 0) & (number[None] <= room[:, None])
         slope = (total - total[np.arange(n_items), here][:, None]) / np.maximum(ahead, 1)
-        slope = np.where(possible, slope, -np.inf)
+        slope = np.where(possible, slope.round(12), -np.inf)  # rounding decides no tie
         best = slope.argmax(axis=1)
         gain = slope[np.arange(n_items), best]
         good = np.flatnonzero(gain > 0)
