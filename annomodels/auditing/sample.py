@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from annomodels.auditing.design import (
     Design,
@@ -226,7 +225,7 @@ def audit(
     if number < wanted:
         notes.append(f"Only {counted(number, 'item')} left to draw.")
     title = counted(len(table), "item") + " to be judged"
-    return Audit(title, table, xr.Dataset(), tuple(notes), plan=plan, drawn=drawn, design=design)
+    return Audit(title, table, notes=tuple(notes), plan=plan, drawn=drawn, design=design)
 
 
 def sized(fit: Fit, size: int | None, width: float | None) -> None:

@@ -15,7 +15,6 @@ from annomodels.cli.places import filled_folder
 from annomodels.cli.session import current, note, warn
 from annomodels.cli.tables import to_text
 from annomodels.cli.terminal import Stages
-from annomodels.data.columns import COLUMNS, columns
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 
@@ -32,7 +31,6 @@ DISTANCES = ("passonneau", "masi", "jaccard", "dice", "nominal", "masi_dkpro")
 SILVER_MODELS = ("pairs", "single", "none")
 ATTRIBUTES = ("set", "pointer", "category", "head", "near", "dominating")
 READ = "conll, corefud, mmax2, brat, inception, jsonlines or chains"
-SHORT = columns("part measure", COLUMNS["value"].called(digits=3), "observed expected items")
 _TABLES = (
     *("report.html", "agreement.csv", "texts.csv", "places.csv", "coders.csv"),
     "unaligned.csv",
@@ -159,7 +157,7 @@ def write_folder(
             "agreement.csv": table,
             "texts.csv": table.iloc[:0] if posterior is None else posterior.table,
             "places.csv": found.places,
-            "coders.csv": found.coders,
+            "coders.csv": found.coders.table,
             "unaligned.csv": _unaligned(found.documents),
         }
         if fit is not None:

@@ -25,7 +25,10 @@ from annomodels.coref.posteriors import (
 )
 from annomodels.coref.readings import votes_of
 from annomodels.coref.texts import pair_agreement
+from annomodels.data.columns import COLUMNS as DECLARED
+from annomodels.data.columns import columns as columns_of
 from annomodels.data.document import Corpus, Document, documents_of
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, valid_seed
 from annomodels.types import Floats
 
@@ -42,12 +45,12 @@ COLUMNS = (
     "part", "coefficient", "measure", "value", "low", "high", "observed", "expected", "texts",
     "items", "note",
 )  # fmt: skip
-
-
+SHOWN = columns_of("part measure", DECLARED["value"].called(digits=3), "observed expected items")
 OF_CODERS = (
     "coder", "texts", "mentions", "with_others", "low", "high", "others", "difference",
     "difference_low", "difference_high", "p_below", "alone", "places",
 )  # fmt: skip
+CODERS = columns_of("coder texts mentions with_others others difference p_below alone places")
 
 
 def agreement_table(
@@ -60,8 +63,8 @@ def agreement_table(
     draws: int = 1000,
     seed: int = 0,
     prob: float = 0.9,
-) -> pd.DataFrame:
-    """Agreement on mentions, pairs and chains, whole or by text or text type.
+) -> Summary:
+    """Measure agreement on mentions, pairs and chains, whole or by text or text type.
 
     Parameters
     ----------
@@ -71,7 +74,7 @@ def agreement_table(
 
     Returns
     -------
-    pandas.DataFrame
+    Summary
         The `part` of the corpus, a short name (`coefficient`) and a full one (`measure`), the
         `value` with the ends of its interval (`low`, `high`; NaN for mentions, and for alpha with
         fewer than three texts), `observed` and `expected` (dis)agreement, number of `texts` and
@@ -81,7 +84,7 @@ def agreement_table(
     --------
     >>> from annomodels.coref import document
     >>> text = document("t", {"a": [[1, 2, 5], [3, 4]], "b": [[1, 2], [3, 4, 5]]})
-    >>> table = agreement_table(text, ["none", "incl-"], ["dice"], draws=100)
+    >>> table = agreement_table(text, ["none", "incl-"], ["dice"], draws=100).table
     >>> table["coefficient"].tolist()[:3]
     ['mention_f1', 'pair_kappa', 'alpha_none_dice']
     """
@@ -118,9 +121,10 @@ def agreement_table(
         for chain in chains:
             for distance in ("nominal",) if coefficient == "K" else distances:
                 rows.append(many | _chain(own, chain, distance, coefficient, draws, seed, prob))
-    return pd.DataFrame(rows, columns=list(COLUMNS)).assign(
-        note=lambda table: table["note"].fillna("")
-    )
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    table["note"] = table["note"].fillna("")
+    notes = tuple(dict.fromkeys(filter(None, table["note"])))
+    return Summary("Agreement on coreference", table, notes=notes, columns=SHOWN)
 
 
 def _mentions(documents: Sequence[Document]) -> dict[str, object]:
@@ -170,7 +174,7 @@ def _chain(
 
 def coder_table(
     corpus: Corpus, chain: str = "incl-", *, draws: int = 400, seed: int = 0, prob: float = 0.9
-) -> pd.DataFrame:
+) -> Summary:
     """Compare each coder with the others, and the others without the coder.
 
     Kappa on coreferent pairs, the mean over the texts of the coder and over pairs of coders; draws
@@ -183,7 +187,7 @@ def coder_table(
 
     Returns
     -------
-    pandas.DataFrame
+    Summary
         One row for each coder, the least like the others first: `texts`, `mentions`; kappa
         `with_others` with its ends `low` and `high`; `others`, their kappa on the same texts; the
         `difference`, its ends and `p_below`, the probability that it is negative; and the number of
@@ -195,7 +199,7 @@ def coder_table(
     >>> truth = {m: m // 3 for m in range(30)}
     >>> odd = truth | {m: 0 for m in range(0, 30, 4)}
     >>> text = document("t", {"ana": truth, "ben": truth, "cho": odd})
-    >>> table = coder_table(text)
+    >>> table = coder_table(text).table
     >>> table["coder"].tolist(), bool(table["p_below"][0] > 0.95)
     (['cho', 'ana', 'ben'], True)
     """
@@ -233,7 +237,8 @@ def coder_table(
         rows.append((coder, *counts, own[0], *ends[0], others, gap[0], *ends[1], p_below, *left))
     table = pd.DataFrame(rows, columns=list(OF_CODERS))
     order = table["difference"].fillna(table["with_others"]).sort_values(kind="stable").index
-    return table.loc[order].reset_index(drop=True)
+    title = "Coders, the least like the others first"
+    return Summary(title, table.loc[order].reset_index(drop=True), columns=CODERS)
 
 
 def _centred(by_text: Sequence[Floats]) -> Floats:

@@ -19,6 +19,7 @@ from annomodels.coref.conditions import (
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import Layer
+from annomodels.data.summary import Summary
 
 WORDS = {
     (True, True): "explicit and implicit",
@@ -35,7 +36,7 @@ OF_PLACES = (
 
 def category_table(
     corpus: Corpus, counts: Sequence[int] | None = None, *, agreed: int | None = None
-) -> pd.DataFrame:
+) -> Summary:
     """Count expressions by the number of coders of each category (Poesio and Artstein 2005).
 
     Parameters
@@ -47,7 +48,7 @@ def category_table(
 
     Returns
     -------
-    pandas.DataFrame
+    Summary
         One row for each category, one column for each count; in the row "(any)", expressions that
         at least `agreed` coders put in one category, in the column of `agreed`.
 
@@ -55,7 +56,7 @@ def category_table(
     --------
     >>> from annomodels.coref import document_of_judgments
     >>> coders = {c: ({"a": "none", "b": "place" if c == "z" else "none"}, {}) for c in "xyz"}
-    >>> table = category_table(document_of_judgments("t", coders, order=["a", "b"]))
+    >>> table = category_table(document_of_judgments("t", coders, order=["a", "b"])).table
     >>> table.loc["none"].to_dict(), int(table.loc["(any)"].max())
     ({3: 1, 2: 1, 1: 0, 0: 0}, 2)
     """
@@ -76,15 +77,16 @@ def category_table(
     least = agreed if agreed is not None else min((n for n in asked if n > 0), default=0)
     together = sum(max(votes.values()) >= least for votes in per_item)
     rows["(any)"] = [together if n == least else 0 for n in asked]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=asked).rename_axis("category")
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=asked).rename_axis("category")
+    return Summary("Expressions by number of coders of each category", table)
 
 
-def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
-    """Judgments with several readings.
+def explicit_ambiguity(corpus: Corpus) -> Summary:
+    """List judgments with several readings.
 
     Returns
     -------
-    pandas.DataFrame
+    Summary
         One row for each: `document`, `span`, `text`, `coder`, `category` and number of `readings`.
         Its length is the number of ambiguous judgments, its different spans are the expressions.
     """
@@ -96,7 +98,7 @@ def explicit_ambiguity(corpus: Corpus) -> pd.DataFrame:
                 place = document.id, key[1].name, document.text(key[1])
                 rows.append((*place, coder, judgment.category, len(judgment.readings)))
     columns = ["document", "span", "text", "coder", "category", "readings"]
-    return pd.DataFrame(rows, columns=columns)
+    return Summary("Judgments with several readings", pd.DataFrame(rows, columns=columns))
 
 
 def ambiguous_places(
@@ -106,7 +108,7 @@ def ambiguous_places(
     outlier_max: int = 1,
     min_support: int = 2,
     drop: Iterable[Hashable] = (),
-) -> pd.DataFrame:
+) -> Summary:
     """Classify expressions: agreed on, explicitly ambiguous, or implicitly.
 
     *Explicit*: a coder gave several readings. *Implicit*: among those with one reading, two chains
@@ -122,7 +124,7 @@ def ambiguous_places(
 
     Returns
     -------
-    pandas.DataFrame
+    Summary
         One row for each expression in the order of the text: `document`, `span`, `text`, `kind`,
         `explicit`, `implicit`, number of `coders`, of `multiple` (several readings), of different
         `chains` among the others, and how many chose the `first` and the `second` chain.
@@ -134,7 +136,7 @@ def ambiguous_places(
     >>> coders = {f"c{n:02}": ({"E2": "none", "boxcar": "none", "it": "phrase"}, {"it": one})
     ...     for n, one in enumerate(said)}
     >>> text = document_of_judgments("3.2", coders, order=["E2", "boxcar", "it"])
-    >>> row = ambiguous_places(text, "none").iloc[2]
+    >>> row = ambiguous_places(text, "none").table.iloc[2]
     >>> row.text, row.kind, int(row.multiple), int(row["first"]), int(row.second)
     ('it', 'explicit and implicit', 9, 6, 3)
     """
@@ -164,7 +166,7 @@ def ambiguous_places(
             place = document.id, key[1].name, document.text(key[1]), kind
             numbers = len(given), multiple, len(single), *most[:2]
             rows.append((*place, explicit, implicit, *numbers))
-    return pd.DataFrame(rows, columns=list(OF_PLACES))
+    return Summary("Expressions by kind", pd.DataFrame(rows, columns=list(OF_PLACES)))
 
 
 def votes_of(labels: SetLabels) -> dict[Key, list[tuple[str, Hashable]]]:
@@ -283,8 +285,8 @@ def reading_table(
     window: int = 12,
     most: int | None = None,
     drop: Iterable[Hashable] = (),
-) -> pd.DataFrame:
-    """Places where coders differ, in context, with every reading and its coders.
+) -> Summary:
+    """List places where coders differ, in context, with every reading and its coders.
 
     Parameters
     ----------
@@ -297,7 +299,7 @@ def reading_table(
 
     Returns
     -------
-    pandas.DataFrame
+    Summary
         One row for each reading of each place, most coders first: `document`, `span`, `kind`,
         `before`, `text`, `after`, the `reading`, the names of the `coders`, their number `n` `of`
         all who judged it, and whether these coders gave `several` readings.
@@ -309,7 +311,8 @@ def reading_table(
     >>> kinds = {"engine": "none", "boxcar": "none", "it": "phrase"}
     >>> text = document_of_judgments("3.1", {c: (kinds, {"it": r}) for c, r in said.items()},
     ...     order=["engine", "boxcar", "it"])
-    >>> reading_table(text, "none")[["before", "text", "reading", "coders"]].values.tolist()
+    >>> table = reading_table(text, "none").table
+    >>> table[["before", "text", "reading", "coders"]].values.tolist()
     ... # doctest: +NORMALIZE_WHITESPACE
     [['engine boxcar', 'it', 'boxcar [1]', 'ana, dan'],
      ['engine boxcar', 'it', 'engine [0]', 'ben, cho']]
@@ -317,7 +320,7 @@ def reading_table(
     condition = condition_named(chain)
     documents = documents_of(corpus)
     keys = [key for key in drop if isinstance(key, tuple)]
-    places = ambiguous_places(documents, chain, drop=keys)
+    places = ambiguous_places(documents, chain, drop=keys).table
     if len(places):
         places = places[places["kind"].isin(list(kinds))]
     if most is not None and len(places) > most:
@@ -329,7 +332,7 @@ def reading_table(
         if len(own):
             kind = dict(zip(own["span"], own["kind"], strict=True))
             rows += _rows(document, condition, kind, window, keys)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return Summary("Places where coders differ", pd.DataFrame(rows, columns=list(COLUMNS)))
 
 
 def _rows(

@@ -128,8 +128,6 @@ def _of_pairs(
     more: tuple[str, ...] = (),
 ) -> TextAgreement:
     """Tables of every text and pair of coders, with further ratios of each."""
-    import xarray as xr
-
     records = []
     for document in documents_of(corpus):
         for pair in document.coder_pairs():
@@ -138,7 +136,7 @@ def _of_pairs(
             place = document.id, document.genre, *pair
             records.append((*place, *found, *ratios, *text_kappa(found)))
     names = ("document", "genre", "first", "second", *"abcd", *more, "kappa", "rule")
-    return TextAgreement(title, pd.DataFrame(records, columns=list(names)), xr.Dataset())
+    return TextAgreement(title, pd.DataFrame(records, columns=list(names)))
 
 
 def link_agreement(corpus: Corpus, *, missing: Missing = "singleton") -> TextAgreement:

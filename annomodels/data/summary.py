@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from annomodels.data.columns import Column, to_html
@@ -12,6 +12,12 @@ from annomodels.data.names import label_text
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+
+def _no_draws() -> xr.Dataset:
+    import xarray as xr
+
+    return xr.Dataset()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +31,7 @@ class Summary:
     table
         One row per item, coder or coefficient.
     draws
-        The posterior draws behind the table, with named dimensions.
+        The posterior draws behind the table, with named dimensions; empty if none are kept.
     notes
         Sentences a reader of the table should know.
     columns
@@ -33,8 +39,8 @@ class Summary:
 
     Examples
     --------
-    >>> import pandas as pd, xarray as xr
-    >>> Summary("Two rows", pd.DataFrame({"n": [1, 2]}), xr.Dataset(), ("A note.",))
+    >>> import pandas as pd
+    >>> Summary("Two rows", pd.DataFrame({"n": [1, 2]}), notes=("A note.",))
     Two rows
        n
     0  1
@@ -44,7 +50,7 @@ class Summary:
 
     title: str
     table: pd.DataFrame
-    draws: xr.Dataset
+    draws: xr.Dataset = field(default_factory=_no_draws)
     notes: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
 

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import xarray as xr
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.columns import percent
@@ -159,7 +158,7 @@ def _advice(
     model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts, fit: Fit | None
 ) -> Advice:
     title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
-    return Advice(title, table, xr.Dataset(), reasons, model=model, facts=facts, fit=fit)
+    return Advice(title, table, notes=reasons, model=model, facts=facts, fit=fit)
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:

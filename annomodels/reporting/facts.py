@@ -125,11 +125,10 @@ class Facts:
         """Number of items that each threshold keeps."""
         if self.has("coverage"):
             return self.fit.coverage(self.known)
-        import xarray as xr
 
         from annomodels.data.summary import Summary
 
-        return Summary("What a threshold keeps", self.tally.thresholds, xr.Dataset(), (), CURVE)
+        return Summary("What a threshold keeps", self.tally.thresholds, columns=CURVE)
 
     @cached_property
     def health(self) -> Health:

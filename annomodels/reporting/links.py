@@ -18,6 +18,7 @@ from annomodels.errors import NotApplicable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
 
 MOST_PLACES = 500
@@ -57,7 +58,7 @@ class LinkFacts:
         return CONDITIONS[self.chain].title
 
     @cached_property
-    def agreement(self) -> pd.DataFrame:
+    def agreement(self) -> Summary:
         """Agreement on all texts together."""
         return self.agreement_by(None)
 
@@ -67,7 +68,7 @@ class LinkFacts:
         assert self.posterior is not None
         return self.posterior.table.sort_values("kappa", kind="stable")
 
-    def agreement_by(self, by: By | None) -> pd.DataFrame:
+    def agreement_by(self, by: By | None) -> Summary:
         """From :func:`annomodels.coref.agreement_table`."""
         return agreement_table(
             self.documents, self.chains, self.distances,
@@ -85,15 +86,15 @@ class LinkFacts:
     @cached_property
     def places(self) -> pd.DataFrame:
         """Every expression with its kind, from :func:`annomodels.coref.ambiguous_places`."""
-        return ambiguous_places(self.documents, self.chain)
+        return ambiguous_places(self.documents, self.chain).table
 
     @cached_property
     def readings(self) -> pd.DataFrame:
         """The most contested places in context, from :func:`annomodels.coref.reading_table`."""
-        return reading_table(self.documents, self.chain, most=MOST_PLACES)
+        return reading_table(self.documents, self.chain, most=MOST_PLACES).table
 
     @cached_property
-    def coders(self) -> pd.DataFrame:
+    def coders(self) -> Summary:
         """From :func:`annomodels.coref.coder_table`."""
         return coder_table(
             self.documents, self.chain, draws=CODER_DRAWS, seed=self.seed, prob=self.prob

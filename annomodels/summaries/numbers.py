@@ -126,7 +126,7 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
         f"Of {counted(data.n_items, 'item')}, contested: {int((reason == 'contested').sum()):,}; "
         f"with too few labels: {int((reason == 'few labels').sum()):,}.",
     )
-    return Summary("Items", table, xr.Dataset(), notes, ITEMS)
+    return Summary("Items", table, notes=notes, columns=ITEMS)
 
 
 def implied_alpha(tree: xr.DataTree, data: Annotations) -> Floats:

@@ -18,12 +18,13 @@ def test_an_estimate_lies_inside_the_interval_next_to_it(seed: int) -> None:
         }
         texts.append(am.coref.document(f"t{n}", coders, genre=f"g{n % 2}"))
     found = am.coref.pair_posterior(texts, 60, seed, prob=0.5)
+    whole = am.coref.agreement_table(texts, ["incl-"], draws=60, prob=0.5)
     tables = [
         (found.table, "kappa", "low", "high"),
         (found.overall, "kappa", "low", "high"),
-        (am.coref.agreement_table(texts, ["incl-"], draws=60, prob=0.5), "value", "low", "high"),
+        (whole.table, "value", "low", "high"),
     ]
-    coders = am.coref.coder_table(texts, draws=60, prob=0.5)
+    coders = am.coref.coder_table(texts, draws=60, prob=0.5).table
     tables += [
         (coders, "with_others", "low", "high"),
         (coders, "difference", "difference_low", "difference_high"),

@@ -36,7 +36,7 @@ def first_it() -> Document:
 
 
 def test_poesio_artstein_2005_who_read_what() -> None:
-    table = reading_table(first_it(), "none")
+    table = reading_table(first_it(), "none").table
     assert table["reading"].tolist() == ["E2 [0] or boxcar [1]", "E2 [0]", "boxcar [1]"]
     assert table["n"].tolist() == [9, 6, 3]
     assert table["several"].tolist() == [True, False, False]
@@ -60,13 +60,13 @@ def odd_one_out(texts: int = 3) -> list[Document]:
 
 def test_only_the_most_contested_places_are_written_out() -> None:
     texts = odd_one_out()
-    every, some = reading_table(texts), reading_table(texts, most=5)
+    every, some = reading_table(texts).table, reading_table(texts, most=5).table
     assert len(some.drop_duplicates(["document", "span"])) == 5
     assert len(every.drop_duplicates(["document", "span"])) > 5
     second = every.groupby(["document", "span"])["n"].nlargest(2).groupby(level=[0, 1]).last()
     kept = set(zip(some["document"], some["span"], strict=True))
     assert min(second[key] for key in kept) >= sorted(second, reverse=True)[4]
-    assert len(reading_table(texts, kinds=("agreement",))["reading"]) > 0
+    assert len(reading_table(texts, kinds=("agreement",)).table["reading"]) > 0
     whole = every.groupby(["document", "span"])["n"].sum()
     assert (whole == every.groupby(["document", "span"])["of"].first()).all()
 
@@ -74,14 +74,14 @@ def test_only_the_most_contested_places_are_written_out() -> None:
 def test_texts_without_words_name_positions() -> None:
     text = odd_one_out(1)[0]
     blank = Document("t", ("_",) * len(text.tokens), layers=text.layers)
-    table = reading_table(blank)
+    table = reading_table(blank).table
     assert set(table["before"]) | set(table["after"]) == {""}
     assert all(x.startswith("words ") for x in table["text"])
 
 
 def test_a_coder_against_the_others() -> None:
     texts = odd_one_out()
-    table = coder_table(texts, draws=200)
+    table = coder_table(texts, draws=200).table
     assert table["coder"][0] == "odd"
     assert table["p_below"][0] > 0.99
     assert (table["p_below"][1:] < 0.5).all()
@@ -100,7 +100,7 @@ def test_a_coder_against_the_others() -> None:
 
 def test_cards_begin_with_the_odd_one_and_name_where_each_was_alone() -> None:
     facts = LinkFacts(odd_one_out(), draws=50)
-    shown, rows = cards(facts), facts.coders
+    shown, rows = cards(facts), facts.coders.table
     assert [card.coder for card in shown] == rows["coder"].tolist()
     assert shown[0].kind == "differs"
     assert "Talk to " + shown[0].coder in page(facts)
@@ -113,7 +113,7 @@ def test_cards_begin_with_the_odd_one_and_name_where_each_was_alone() -> None:
 
 
 def test_of_two_coders_nobody_is_the_odd_one() -> None:
-    table = coder_table(document("t", {"a": [[1, 2], [3]], "b": [[1], [2, 3]]}), draws=20)
+    table = coder_table(document("t", {"a": [[1, 2], [3]], "b": [[1], [2, 3]]}), draws=20).table
     assert table["p_below"].isna().all()
     assert table["with_others"].tolist() == [pair_table([[1, 2], [3]], [[1], [2, 3]]).kappa] * 2
     assert table["alone"].tolist() == [0, 0]
@@ -121,7 +121,7 @@ def test_of_two_coders_nobody_is_the_odd_one() -> None:
 
 def test_every_row_says_what_it_is() -> None:
     texts = odd_one_out()
-    table = agreement_table(texts, ["none", "excl+"], ["dice", "masi"], draws=2000)
+    table = agreement_table(texts, ["none", "excl+"], ["dice", "masi"], draws=2000).table
     rows = table.set_index("coefficient")
     assert rows.index.is_unique
     found = agreement(texts, "excl+", "masi")
@@ -131,7 +131,7 @@ def test_every_row_says_what_it_is() -> None:
     assert rows["low"]["pair_kappa_new"] < rows["low"]["pair_kappa_mean"]
     alphas = rows[rows.index.str.startswith("alpha")]
     assert (alphas["low"] < alphas["value"]).all()
-    by_text = agreement_table(texts, by="document", draws=50)
+    by_text = agreement_table(texts, by="document", draws=50).table
     assert by_text["part"].unique().tolist() == ["t0", "t1", "t2"]
     own = by_text[by_text["coefficient"] == "pair_kappa"].set_index("part")
     assert own["value"]["t1"] == pytest.approx(pair_agreement(texts[1]).mean)
@@ -141,7 +141,7 @@ def test_every_row_says_what_it_is() -> None:
 
 def test_mention_f1_counts_all_pairs_of_coders() -> None:
     text = document("t", {"a": [[1, 2]], "b": [[1, 3]], "c": [[4, 5]]})
-    rows = agreement_table(text, draws=20).set_index("coefficient")
+    rows = agreement_table(text, draws=20).table.set_index("coefficient")
     assert rows["value"]["mention_f1"] == pytest.approx(2 * 1 / 12)
     assert math.isnan(rows["value"]["pair_kappa"])
     assert "two mentions that two coders share" in rows["note"]["pair_kappa"]

@@ -106,10 +106,10 @@ def test_section_5_4_the_first_it(cases: dict[str, Any], distance: str) -> None:
     found = agreement(text, "none", distance, drop=["E2", "boxcar"])
     assert found.observed == pytest.approx(held["item_disagreement"][distance])
     assert agreement(text, "none", distance).observed == pytest.approx(found.observed / 3)
-    row = ambiguous_places(text, "none").set_index("text").loc["it"]
+    row = ambiguous_places(text, "none").table.set_index("text").loc["it"]
     assert (row["kind"], row["explicit"], row["implicit"]) == ("explicit and implicit", True, True)
     assert (row["multiple"], row["first"], row["second"]) == (9, 6, 3)
-    assert len(explicit_ambiguity(text)) == 9
+    assert len(explicit_ambiguity(text).table) == 9
 
 
 def votes_of_table_2() -> Document:
@@ -137,7 +137,7 @@ def votes_of_table_2() -> Document:
 
 def test_table_2_category_agreement(cases: dict[str, Any]) -> None:
     published = cases["poesio_artstein_published"]["table2"]
-    table = category_table(votes_of_table_2(), published["columns"])
+    table = category_table(votes_of_table_2(), published["columns"]).table
     for category in ("phrase", "segment", "place", "none"):
         assert table.loc[category].tolist()[:3] == published[category][:3]
     assert int(table.loc["(any)"].max()) == 49  # "in 49 cases out of 72 at least 16 agreed"
@@ -153,7 +153,7 @@ def test_section_5_2_explicit_ambiguity_is_counted_by_judgment_place_and_categor
         for n in range(6)
     }
     text = document_of_judgments("t", coders, order=["a", "b", "it", "that"], turns=["t1", "t2"])
-    found = explicit_ambiguity(text)
+    found = explicit_ambiguity(text).table
     assert found["category"].value_counts().to_dict() == {"phrase": 4, "segment": 1}
     assert found["span"].nunique() == 2
     assert round(100 * 15 / 72, 1) == 20.8
@@ -177,7 +177,7 @@ def test_carpenter_poesio_2010_four_kinds_of_places() -> None:
 
     order = ["a", "b", "same", "one", "split", "open"]
     text = document_of_judgments("t", {f"c{n}": coder(n) for n in range(5)}, order=order)
-    kinds = ambiguous_places(text, "none").set_index("text")["kind"].to_dict()
+    kinds = ambiguous_places(text, "none").table.set_index("text")["kind"].to_dict()
     assert kinds == {
         "a": "agreement",
         "b": "agreement",
@@ -186,7 +186,7 @@ def test_carpenter_poesio_2010_four_kinds_of_places() -> None:
         "split": "implicit",
         "open": "explicit",
     }
-    strict = ambiguous_places(text, "none", outlier_max=0, min_support=3)
+    strict = ambiguous_places(text, "none", outlier_max=0, min_support=3).table
     assert strict.set_index("text").loc[["one", "split"], "kind"].tolist() == ["scattered"] * 2
 
 

@@ -300,9 +300,9 @@ def coreference(documents: Any) -> dict[str, Any]:
     return {
         "summary": shown(posterior.overall),
         "texts": shown(posterior.table),
-        "coders": shown(am.coref.coder_table(documents, draws=100, seed=1)),
+        "coders": shown(am.coref.coder_table(documents, draws=100, seed=1).table),
         "pairs": shown(am.coref.pair_agreement(documents).table),
-        "places": shown(am.coref.ambiguous_places(documents)),
+        "places": shown(am.coref.ambiguous_places(documents).table),
         "alpha": plain([alpha.title, alpha.value, alpha.low, alpha.high, alpha.n_items]),
         "draws": plain([float(np.nansum(alpha.draws)), *alpha.draws[:3]]),
     }

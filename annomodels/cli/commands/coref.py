@@ -12,7 +12,6 @@ from annomodels.cli.coreference import (
     BY,
     COEFFICIENTS,
     DISTANCES,
-    SHORT,
     SILVER_MODELS,
     document_options,
 )
@@ -120,12 +119,11 @@ def command(
     with Stages() as stages:
         stages("measuring agreement", 0.0)
         found = LinkFacts(documents, seed=seed, **asked)
-        table = found.agreement if by is None else found.agreement_by(by)
+        measured = found.agreement if by is None else found.agreement_by(by)
         stages("measuring agreement", 1.0)
     trusted = True
     if folder:
-        trusted = steps.write_folder(folder, found, table, chosen, singletons)
-    notes = dict.fromkeys(text for text in table["note"] if text)
-    emit(table, writing, "Agreement on coreference", SHORT, level=90, notes=notes)
-    failed = gate_code(limits, table)
+        trusted = steps.write_folder(folder, found, measured.table, chosen, singletons)
+    emit(measured.table, writing, measured.title, measured.columns, level=90, notes=measured.notes)
+    failed = gate_code(limits, measured.table)
     return failed or (DONE if trusted or allow_unconverged else UNTRUSTED)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
@@ -108,7 +107,6 @@ def diagnose(
         return Diagnosis(
             about,
             pd.DataFrame(columns=EVERY),
-            xr.Dataset(),
             sentences=(*say.about_agreement(row), *gaps),
             agreement=pd.DataFrame([row]),
             components=links.components,

@@ -54,9 +54,9 @@ UNKNOWN = (
 
 def _agreement(facts: LinkFacts) -> list[Part]:
     """Every coefficient, with its condition in its name, and the kappa of each text."""
-    columns = columns_of("measure value observed expected items note")
-    title = "Agreement on mentions, pairs and chains"
-    shown = table("agreement", title, columns, facts.agreement, "agreement.csv")
+    found = facts.agreement
+    columns = (*found.columns, COLUMNS["note"])
+    shown = table("agreement", found.title, columns, found.table, "agreement.csv")
     if facts.posterior is None:
         return [*shown, Part("text", "No text has two mentions that two coders share.")]
     genre = [GENRE] * any(facts.posterior.table["genre"])
@@ -80,7 +80,7 @@ def head(facts: LinkFacts) -> Head:
         return _head_of_fit(facts)
     kinds = facts.kinds()
     two = sum(kinds.get(kind, 0) for kind in TWO)
-    rows: Any = facts.agreement.set_index("coefficient")
+    rows: Any = facts.agreement.table.set_index("coefficient")
     kappa = rows.loc["pair_kappa"]
     bar = [
         ("settled", kinds.get("agreement", 0), "one reading"),
@@ -108,7 +108,7 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
     if two:
         about = "two readings that several coders chose: fix the guideline"
         out.append(Action("#places", f"Read {counted(two, 'place')}", about, ",".join(TWO)))
-    below = facts.coders[facts.coders["p_below"] > DIFFERS]
+    below = facts.coders.table.query(f"p_below > {DIFFERS}")
     if len(below):
         names = listed([short(name, 24) for name in below["coder"]], 3)
         about = "less like the others than these are like each other"
@@ -245,7 +245,8 @@ def methods(facts: LinkFacts) -> list[str]:
             f"{percent(facts.prob, 0)} intervals are from a Bayesian bootstrap over mentions with "
             "two mentions of a prior, and from a normal model of texts."
         )
-        rows = facts.agreement[facts.agreement["coefficient"].str.startswith(("alpha_", "K_"))]
+        rows = facts.agreement.table
+        rows = rows[rows["coefficient"].str.startswith(("alpha_", "K_"))]
         pairs = zip(rows["measure"], rows["value"], strict=True)
         alphas = [f"{measure}: {decimal(value)}" for measure, value in pairs]
         if alphas:

@@ -13,7 +13,7 @@ from annomodels.data.columns import COLUMNS, Column, clean, decimal, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
 from annomodels.reporting.links import LinkFacts
-from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, table
+from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, notes, summary, table
 from annomodels.reporting.parts import cards as carded
 from annomodels.reporting.words import listed
 
@@ -80,12 +80,10 @@ def _coders(facts: LinkFacts) -> list[Part]:
     if facts.unsupported("texts"):
         return of_model
     two = ["With two coders, the data cannot show which of them differs."] * (facts.n_coders < 3)
-    columns = columns_of("coder texts mentions with_others others difference p_below alone places")
-    title = "Coders, the least like the others first"
     return [
         *notes(two),
         *carded([] if two else cards(facts)),
-        *table("coders", title, columns, facts.coders, "coders.csv"),
+        *summary("coders", facts.coders.title, facts.coders, full="coders.csv"),
         *[Part("more", ("As the model of silver chains sees them", of_model))] * bool(of_model),
     ]
 
@@ -99,7 +97,7 @@ def cards(facts: LinkFacts) -> list[Card]:
                 known = place.text in place.where  # there are no words to quote
                 name = place.where if known else f"“{short(place.text, 30)}” ({place.where})"
                 alone.setdefault(who, []).append(name)
-    rows = facts.coders.head(MOST_CARDS).itertuples()
+    rows = facts.coders.table.head(MOST_CARDS).itertuples()
     return [_card(row, alone.get(short(str(row.coder), 200), [])) for row in rows]
 
 

@@ -141,7 +141,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     if len(draws) < FEWEST_DRAWS:  # few were made, or few matrices of so many coders fit in memory
         n = len(draws)
         note = f"Too few draws to measure the influence of the priors: {n:,}, not {FEWEST_DRAWS:,}."
-        return Summary(title, _table((), (), np.empty((0, 0)), None), xr.Dataset(), (note,))
+        return Summary(title, _table((), (), np.empty((0, 0)), None), notes=(note,))
     chosen = evenly(n_samples(tree), len(draws))
     values = {str(name): flat(tree, str(name), chosen) for name in tree["posterior"].data_vars}
     log_prior, priors = log_chosen_priors(model, data, values)
@@ -155,7 +155,7 @@ def prior_sensitivity(tree: xr.DataTree, data: Annotations) -> Summary:
     )
     gold = _STACK if model.stacks else _changed(draws, data, weights)
     return Summary(
-        title, table, xr.Dataset(), (_scaled(priors, weights), _moved(table), gold), COLUMNS
+        title, table, notes=(_scaled(priors, weights), _moved(table), gold), columns=COLUMNS
     )
 
 
