@@ -23,6 +23,7 @@ from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.plain import BOXES, GOLD_WORDS, is_derived, no_header
 from annomodels.io.tables.questions import OF_PEOPLE, are_times, unsuitable
 from annomodels.io.tables.table import Table
+from annomodels.io.tables.workbooks import EVERY_SHEET
 from annomodels.io.tools.refused import Refused
 
 TRIES = 16  # readings that are tried after a refusal
@@ -107,7 +108,7 @@ def with_proposal(
     verb: str,
     path: Any,
     given: Mapping[str, Any],
-    source: Callable[[], Source],
+    opened: Callable[[Mapping[str, Any]], Source],
     tried: Callable[[Mapping[str, Any]], Any],
 ) -> AnnotationError:
     """Add the options that read the file to a refusal, if there are such."""
@@ -115,7 +116,7 @@ def with_proposal(
     if is_file and os.path.getsize(path) > LARGEST:
         return error
     try:
-        found = _search(error, source(), given, tried)
+        found = _search(error, opened, given, tried)
     except (AnnotationError, ImportError, OSError):
         found = None
     if found is not None:
@@ -128,7 +129,7 @@ def with_proposal(
 
 def _search(
     error: AnnotationError,
-    source: Source,
+    opened: Callable[[Mapping[str, Any]], Source],
     given: Mapping[str, object],
     tried: Callable[[Mapping[str, object]], object],
 ) -> tuple[dict[str, object], object] | None:
@@ -136,7 +137,7 @@ def _search(
     waiting = _named(error, {})
     if not isinstance(error, (NotAsItSeems, Refused)):  # the columns were found, or are none
         with suppress(AnnotationError):  # there may be no table before a sheet is chosen
-            waiting += list(candidates(source, given))
+            waiting += list(candidates(opened({}), given))
     seen: list[dict[str, Any]] = []
     while waiting and len(seen) < TRIES:
         options = waiting.pop(0)
@@ -147,8 +148,12 @@ def _search(
             data = tried({**given, **options})
         except AnnotationError as wrong:
             waiting = [*_named(wrong, options), *waiting]
+            if options.keys() == {"sheet"}:  # now there is a table to look at
+                more = candidates(opened(options), given)
+                waiting += [{**options, **each} for each in more]
         else:
-            if _compares(data):
+            sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
+            if _compares(data) and not (sheets and not _agree(_by_coder(data))):
                 return options, data
     return None
 
@@ -173,6 +178,15 @@ def _compares(data: Any) -> bool:
         and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
         for one in (data.values() if isinstance(data, Mapping) else [data])
     )
+
+
+def _by_coder(data: Any) -> list[list[str]]:
+    """Labels of each coder in the order of the items, in the first question."""
+    one = next(iter(data.values())) if isinstance(data, Mapping) else data
+    cells = [[""] * one.n_items for _ in one.coders]
+    for item, coder, label in zip(one.item, one.coder, one.label, strict=True):
+        cells[coder][item] = str(one.labels[label])
+    return cells
 
 
 # -- what the columns look like --------------------------------------------------------------
@@ -557,11 +571,16 @@ def _are_people(group: Sequence[_Column]) -> bool:
     ]
     if len(group) < 2 or 2 * len(asked) > len(group):
         return False
+    return _agree([[*map(str, one.cells)] for one in group[:_LOOKED_AT]])
+
+
+def _agree(columns: Sequence[Sequence[str]]) -> bool:
+    """Return True if labels side by side agree beyond chance."""
     same = chance = whole = 0.0
-    for one, other in combinations(group[:_LOOKED_AT], 2):
+    for one, other in combinations(columns[:_LOOKED_AT], 2):
         pairs = [
             pair
-            for pair in zip(map(str, one.cells), map(str, other.cells), strict=True)
+            for pair in zip(one, other, strict=True)
             if not is_blank(pair[0]) and not is_blank(pair[1])
         ]
         first, second = (

@@ -125,7 +125,7 @@ def read(
         Delimiter of the file [default: detected among ``, ; tab |``]. A space matches any number
         of blanks.
     sheet
-        Sheet of an Excel workbook, if several have data.
+        Sheet of a workbook, if several have data; "*" for all, each the work of one coder.
     columns
         Names of the columns of a table without a header, in their order.
     skip_rows
@@ -201,7 +201,10 @@ def with_way_out[T](
         }  # fmt: skip
         more = {name: value for name, value in default.items() if name not in given}
 
-        again = (lambda: _opened(path, said)), lambda new: reader(path, {**more, **new})
+        again = (
+            lambda new: _opened(path, {**said, **new}),
+            lambda new: reader(path, {**more, **new}),
+        )
         raise with_proposal(error, verb, path, given, *again) from error.__cause__
 
 

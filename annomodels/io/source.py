@@ -131,8 +131,14 @@ class Source:
         if self._file is not None and is_folder:
             return open_folder(self._file)
         members = open_zip(self._file or self.data, self.name)
-        is_workbook = {"content.xml", "styles.xml"} <= {*members.names}
-        return None if is_workbook or "xl/workbook.xml" in members.names else members
+        names = {*members.names}
+        if not ({"content.xml", "styles.xml"} <= names or "xl/workbook.xml" in names):
+            return members
+        from annomodels.io.tables.workbooks import EVERY_SHEET, as_folder, sheets_of
+
+        if self.opening.sheet == EVERY_SHEET:
+            return as_folder(sheets_of(self.data, self.name), self.name)
+        return None
 
     @cached_property
     def data(self) -> bytes:
@@ -232,9 +238,9 @@ class Source:
     def rows(self) -> TextRows:
         """Rows of cells of a text or a sheet, header and blank rows included."""
         if self.kind == "excel":
-            from annomodels.io.tables.workbooks import excel_records
+            from annomodels.io.tables.workbooks import sheet_of, sheets_of
 
-            cells = excel_records(self.data, self.name, self.opening.sheet)
+            cells = sheet_of(sheets_of(self.data, self.name), self.name, self.opening.sheet)
             return TextRows.of(cells[self.opening.skip_rows :], self.opening.skip_rows)
         text = self.text if self.kind == "delimited" else ""
         return TextRows(text, self.name, self.opening.delimiter, self.opening.skip_rows)

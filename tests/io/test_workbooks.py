@@ -63,6 +63,57 @@ def test_excel_with_several_sheets_asks_which(tmp_path: Path) -> None:
         read(path, sheet="third")
 
 
+def book(path: Path, sheets: dict[str, pd.DataFrame]) -> Path:
+    with pd.ExcelWriter(path) as file:
+        for name, frame in sheets.items():
+            frame.to_excel(file, sheet_name=name, index=False)
+    return path
+
+
+def sheets_of(coders: dict[str, str], first: int = 0) -> dict[str, pd.DataFrame]:
+    """Return a sheet per name; the labels of item n are the signs of the text."""
+    return {
+        name: pd.DataFrame({"Post ID": range(first, first + len(said)), "tone": list(said)})
+        for name, said in coders.items()
+    }
+
+
+ANA, BEN = "abcabcabcabcabcabcab", "abcabcabcabcabcaaaaa"
+
+
+def test_a_workbook_with_a_sheet_per_coder_is_read_as_files_of_coders(tmp_path: Path) -> None:
+    sheets = sheets_of({"Ana": ANA, "Ben": BEN})
+    path = book(tmp_path / "votes.xlsx", {**sheets, "codebook": pd.DataFrame({"code": ["a"]})})
+    how: Any = {"item": "Post ID", "label": "tone"}
+    data = read(path, sheet="*", **how)
+    for name, frame in sheets.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    assert triples(data) == triples(read({n: tmp_path / f"{n}.csv" for n in sheets}, **how))
+    assert data.coders == ("Ana", "Ben")
+    with pytest.raises(AnnotationError, match=r"sheets of the workbook have cells") as caught:
+        read(book(path, sheets))
+    assert caught.value.proposal.new == {"sheet": "*", "item": "Post ID", "label": "tone"}
+    assert triples(read(path, **caught.value.proposal.new)) == triples(data)
+
+
+@pytest.mark.parametrize(
+    "sheets",
+    [
+        {**sheets_of({"2019": ANA}), **sheets_of({"2020": BEN}, 100)},
+        {**sheets_of({"train": ANA}), **sheets_of({"test": BEN}, 100)},
+        sheets_of({"anger": ANA, "joy": BEN[::-1]}),
+    ],
+    ids=["years", "splits", "questions"],
+)
+def test_sheets_that_need_not_be_of_coders_are_not_proposed_as_such(
+    tmp_path: Path, sheets: dict[str, pd.DataFrame]
+) -> None:
+    with pytest.raises(AnnotationError, match="2 sheets of the workbook have cells") as caught:
+        read(book(tmp_path / "votes.xlsx", sheets))
+    assert "sheet='*'" in str(caught.value)
+    assert caught.value.proposal is None
+
+
 def test_spss_labels_stand_for_codes(tmp_path: Path) -> None:
     import pyreadstat
 

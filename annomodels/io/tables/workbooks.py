@@ -12,33 +12,50 @@ from xml.etree import ElementTree
 
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.archives import open_zip
+from annomodels.io.archives import Members, open_zip
 from annomodels.io.border import first_line, guarded, needs
+from annomodels.io.tables.delimited import text_of
 from annomodels.io.tables.table import Table
 from annomodels.io.xmlsafe import check_xml
 
+EVERY_SHEET = "*"
+Rows = list[list[str]]
 
-def excel_records(data: bytes, source: str, sheet: str | None) -> list[list[str]]:
-    """Rows of cells of one sheet of a workbook (Excel or OpenDocument), as texts."""
+
+def sheets_of(data: bytes, source: str) -> dict[str, Rows]:
+    """Rows of cells, as texts, of the sheets of a workbook (Excel or OpenDocument) with cells."""
     parts = open_zip(data, source)
     for name in parts.ending(".xml", ".rels"):
         check_xml(parts.read(name), f"{source}, {name}")
     is_open = "content.xml" in parts.names
     with guarded(source, "workbook"):
         sheets = _open_sheets(parts.read("content.xml")) if is_open else _sheets(data, source)
-    filled = [name for name, rows in sheets.items() if any(any(row) for row in rows)]
-    if sheet is None and len(filled) > 1:
-        what = f"{counted(len(filled), 'sheet')} of the workbook have cells: {some(filled)}."
-        remedy, options = f"Choose one with {Option('sheet', filled[0])}.", (("sheet", filled[0]),)
-        raise AnnotationError(Problem(what, source, remedy, options=options))
-    if sheet is not None and sheet not in sheets:
-        what = f"There is no sheet {sheet!r}."
-        raise AnnotationError(Problem(what, source, f"The sheets are {some(sheets)}."))
-    chosen = sheet if sheet is not None else next(iter(filled), None)
-    return [] if chosen is None else sheets[chosen]
+    return {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
 
 
-def _sheets(data: bytes, source: str) -> dict[str, list[list[str]]]:
+def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Rows:
+    """Rows of the sheet that is wanted, or of the only one."""
+    names = list(sheets)
+    if wanted is None and len(names) > 1:
+        what = f"{counted(len(names), 'sheet')} of the workbook have cells: {some(names)}."
+        remedy, proposed = f"Choose one with {Option('sheet', names[0])}", names[0]
+        if len({tuple(rows[0]) for rows in sheets.values()}) == 1:
+            proposed = EVERY_SHEET
+            remedy += f", or read each as the work of its coder with {Option('sheet', proposed)}"
+        raise AnnotationError(Problem(what, source, f"{remedy}.", options=(("sheet", proposed),)))
+    if wanted is not None and wanted not in sheets:
+        what = f"There is no sheet {wanted!r} with cells."
+        raise AnnotationError(Problem(what, source, f"The sheets are {some(names)}."))
+    return next(iter(sheets.values()), []) if wanted is None else sheets[wanted]
+
+
+def as_folder(sheets: Mapping[str, Rows], source: str) -> Members:
+    """Sheets as the files of a folder, each called as its coder."""
+    files = {f"{name.replace('.', ' ')}.csv": rows for name, rows in sheets.items()}
+    return Members(source, files, lambda name: text_of(files[name]).encode())
+
+
+def _sheets(data: bytes, source: str) -> dict[str, Rows]:
     """Rows of the sheets of an Excel workbook."""
     try:
         import openpyxl
@@ -58,9 +75,9 @@ _PARAGRAPH = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}p"
 _WIDEST, _LONGEST = 16_384, 1_048_576  # columns and rows that a sheet can have
 
 
-def _open_sheets(content: bytes) -> dict[str, list[list[str]]]:
+def _open_sheets(content: bytes) -> dict[str, Rows]:
     """Rows of the sheets of an OpenDocument spreadsheet."""
-    sheets: dict[str, list[list[str]]] = {}
+    sheets: dict[str, Rows] = {}
     for page in ElementTree.fromstring(content).iter(f"{_TABLE}table"):
         rows = sheets.setdefault(page.get(f"{_TABLE}name", "Sheet"), [])
         empty = 0  # rows without cells count only if others follow
@@ -87,7 +104,7 @@ def _open_cell(cell: ElementTree.Element) -> str:
     return "\n".join("".join(part.itertext()) for part in cell.iter(_PARAGRAPH))
 
 
-def _rows(page: Any) -> list[list[str]]:
+def _rows(page: Any) -> Rows:
     page.reset_dimensions()  # some programs write a wrong size
     rows = [[_shown(cell) for cell in row] for row in page.iter_rows(values_only=True)]
     width = max((len(row) for row in rows), default=0)

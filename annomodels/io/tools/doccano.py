@@ -9,6 +9,7 @@ from annomodels.errors import AnnotationError
 from annomodels.io.objects import at, is_list_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import matched
 
 ENDINGS = (".jsonl", ".json", ".csv", ".txt")
 NO_CODERS = (  # what is wrong, and how to fix it
@@ -30,7 +31,8 @@ def is_doccano(source: Source, options: Options) -> bool:
     try:
         part = source.member(names[0])
         if part.kind == "delimited":
-            return labeled(part.header) or part.text.startswith(_LABEL)
+            known = labeled(part.header) and not matched(part.header)["coder"]
+            return known or part.text.startswith(_LABEL)
         return any(labeled(record) for record in part.sample)
     except AnnotationError:
         return False
