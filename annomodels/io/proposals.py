@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.errors import AnnotationError
@@ -25,6 +25,9 @@ from annomodels.io.tables.questions import OF_PEOPLE, are_times, unsuitable
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.workbooks import EVERY_SHEET
 from annomodels.io.tools.refused import Refused
+
+if TYPE_CHECKING:
+    from annomodels.data.annotations import Annotations
 
 TRIES = 16  # readings that are tried after a refusal
 LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
@@ -82,6 +85,9 @@ _QUESTION = {
 }
 
 
+type Data = Annotations | Mapping[str, Annotations]
+
+
 @dataclass(frozen=True)
 class Proposal:
     """Options with which a file was read, and what they gave."""
@@ -129,10 +135,10 @@ def with_proposal(
 
 def _search(
     error: AnnotationError,
-    opened: Callable[[Mapping[str, Any]], Source],
+    opened: Callable[[Mapping[str, object]], Source],
     given: Mapping[str, object],
-    tried: Callable[[Mapping[str, object]], object],
-) -> tuple[dict[str, object], object] | None:
+    tried: Callable[[Mapping[str, object]], Data],
+) -> tuple[dict[str, object], Data] | None:
     """Try what the problems name, then what the columns look like."""
     waiting = _named(error, {})
     if not isinstance(error, (NotAsItSeems, Refused)):  # the columns were found, or are none
@@ -169,7 +175,7 @@ def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[s
     return out
 
 
-def _compares(data: Any) -> bool:
+def _compares(data: Data) -> bool:
     """Whether labels of several coders can be compared, at least in one question."""
     return any(
         one.n_coders > 1
@@ -180,7 +186,7 @@ def _compares(data: Any) -> bool:
     )
 
 
-def _by_coder(data: Any) -> list[list[str]]:
+def _by_coder(data: Data) -> list[list[str]]:
     """Labels of each coder in the order of the items, in the first question."""
     one = next(iter(data.values())) if isinstance(data, Mapping) else data
     cells = [[""] * one.n_items for _ in one.coders]
