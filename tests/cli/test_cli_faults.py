@@ -33,8 +33,8 @@ def test_a_run_that_is_interrupted_at_its_tables_keeps_the_fit(number, tmp_path)
     assert am.load(out / "fit.nc").seed == 1
 
 
+@pytest.mark.calibration
 @NOT_POSIX
-@pytest.mark.slow
 def test_two_runs_into_one_folder_and_what_a_killed_one_left(tmp_path):
     out = tmp_path / "out"
     run = ("run", "dataset:anesthesia", "-o", out, *FEW)
@@ -53,7 +53,7 @@ def test_two_runs_into_one_folder_and_what_a_killed_one_left(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_no_docstrings_and_the_backend_of_another_environment_change_nothing(tmp_path):
     env = {"PYTHONOPTIMIZE": "2", "MPLBACKEND": "module://not_here.backend_inline"}
     process = start("run", "dataset:anesthesia", "-o", tmp_path / "out", *FEW, env=env)

@@ -85,6 +85,7 @@ def test_em_is_that_of_one_process(data, client):
     np.testing.assert_allclose(p_truth(fit), p_truth(wanted), atol=1e-9)
 
 
+@pytest.mark.calibration
 def test_many_results_are_added_in_a_tree(client):
     from annomodels.executors.dask import FAN, DaskTeam
 
@@ -94,6 +95,7 @@ def test_many_results_are_added_in_a_tree(client):
     assert total == (sum(n // 3 for n in range(3 * FAN)), sum(n % 3 for n in range(3 * FAN)))
 
 
+@pytest.mark.calibration
 def test_large_parameters_are_shared_and_pieces_mapped(client, monkeypatch):
     from annomodels.executors import dask
 

@@ -32,8 +32,8 @@ def draws_of(fit):
     return [{name: v[d] for name, v in every.items()} for d in range(len(every["prevalence"]))]
 
 
+@pytest.mark.calibration
 @pytest.mark.nuts
-@pytest.mark.slow
 def test_tables_are_means_of_integrals_over_the_draws(small):
     """P(truth), difficulties, held-out densities and why, integrated anew on each draw."""
     data, each = small.data, draws_of(small)

@@ -166,7 +166,7 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.few("dawid-skene-True", "ambiguous-True")
+@pytest.mark.few("dawid-skene-True")
 @pytest.mark.slow
 @pytest.mark.usefixtures("unsampled")
 @pytest.mark.parametrize("known", [False, True])
