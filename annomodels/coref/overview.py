@@ -124,7 +124,8 @@ def agreement_table(
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     table["note"] = table["note"].fillna("")
     notes = tuple(dict.fromkeys(filter(None, table["note"])))
-    return Summary("Agreement on coreference", table, notes=notes, columns=SHOWN)
+    columns = SHOWN if by else SHOWN[1:]  # else every row is of the same part
+    return Summary("Agreement on coreference", table, notes=notes, columns=columns)
 
 
 def _mentions(documents: Sequence[Document]) -> dict[str, object]:
