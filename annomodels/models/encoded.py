@@ -92,7 +92,7 @@ def encode(
 ) -> Encoded:
     """Bring annotations into the form that passes over the items need; `kind` [item]."""
     row = np.zeros(len(data), dtype=np.int32) if shared else data.coder
-    gold = np.full(data.n_items, -1, dtype=np.int32) if data.gold is None else data.gold
+    gold = data.known.copy()  # writable with and without gold: kernels compile for one kind only
     n_rows = 1 if shared else data.n_coders
     silent = data.n_silent if isinstance(data, Expanded) else 0
     if not collapse:

@@ -117,9 +117,9 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
     if seen.contradicted < FEWEST_AGAINST or share <= AGAINST:
         text = f"The majority contradicts the known gold of {where}."
         return Finding("gold against the crowd", share, AGAINST, text)
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
-    chance = binom.cdf(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
+    chance = bdtr(seen.right, np.maximum(seen.given, 1), 1.0 / n_labels)
     against = np.flatnonzero((seen.given > 0) & (chance < BELOW_CHANCE))
     against = against[np.argsort(chance[against], kind="stable")]
     names = some((coders[j] for j in against), str, NAMED)

@@ -147,7 +147,7 @@ def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
 
 def swapped_finding(found: Consensus) -> Finding:
     """Judge whether coders take two classes for each other, rather than not knowing them."""
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
     name, data, counts = "classes swapped by coders", found.data, found.counts
     swaps = []
@@ -155,8 +155,8 @@ def swapped_finding(found: Consensus) -> Finding:
     for k, other in np.argwhere(np.triu(np.ones(counts.shape[1:]), 1)).tolist():
         turned = np.stack([counts[:, k, other], counts[:, other, k]])
         right = np.stack([counts[:, k, k], counts[:, other, other]])
-        each = binom.sf(turned - 1, turned + right, 0.5)
-        both = binom.sf(turned.sum(axis=0) - 1, (turned + right).sum(axis=0), 0.5)
+        each = bdtrc(turned - 1, turned + right, 0.5)
+        both = bdtrc(turned.sum(axis=0) - 1, (turned + right).sum(axis=0), 0.5)
         sure = np.flatnonzero((each < 0.2).all(axis=0) & (both < ALARM / tests))
         n = turned.sum(axis=0), right.sum(axis=0)
         swaps += [(float(both[j]), int(j), k, other, int(n[0][j]), int(n[1][j])) for j in sure]

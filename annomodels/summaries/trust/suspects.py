@@ -105,14 +105,14 @@ def one_label_finding(data: Annotations) -> Finding:
     cells, times = np.unique(
         data.coder.astype(np.int64) * data.n_labels + data.label, return_counts=True
     )
-    n = data.per_coder
-    from scipy.stats import binom
+    from scipy.special import bdtrc
 
+    n = data.per_coder
     given_by = n[cells // data.n_labels]
     often = (times >= ONE_LABEL * given_by) & (given_by >= FEWEST)
     # of a label that nearly all have, nearly all may well be one coder's
     usual = np.bincount(data.label, minlength=data.n_labels) / max(len(data), 1)
-    often &= binom.sf(times - 1, given_by, usual[cells % data.n_labels]) < BY_CHANCE
+    often &= bdtrc(times - 1, given_by, usual[cells % data.n_labels]) < BY_CHANCE
     plain, label = np.divmod(cells[often], data.n_labels)
     share = float(n[plain].sum()) / max(len(data), 1)
     if share < SOME or data.n_labels < 2:
