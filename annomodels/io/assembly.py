@@ -215,24 +215,16 @@ def chosen(name: str, source: Source, options: Options) -> Format:
     elif match is None:
         raise UnknownFolder(list(dict.fromkeys(damaged)))
     if match is None and source.inside is not None:
-        raise UnknownFolder(_unknown_folder(source))
+        what = f"The archive is not in a known format; it contains {some(source.inside.names)}."
+        remedy = f"Give one of its files, or say what it is with {Option('format')}."
+        problem = unreadable(Path(source.path)) if source.is_folder else None
+        raise UnknownFolder(problem or Problem(what, source.name, remedy))
     if source.kind == "xml" and (match is None or match.name in PLAIN):
         what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
         remedy = "Export the labels as CSV or JSON, with item, coder and label."
         raise AnnotationError(Problem(what, source.name, remedy))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
-
-
-def _unknown_folder(source: Source) -> Problem:
-    assert source.inside is not None
-    names = source.inside.names
-    problem = unreadable(Path(source.path)) if source.is_folder else None
-    if problem is not None:
-        return problem
-    what = f"The archive is not in a known format; it contains {some(names)}."
-    remedy = f"Give one of its files, or say what it is with {Option('format')}."
-    return Problem(what, source.name, remedy)
 
 
 # -- tables of no tool -----------------------------------------------------------------------
@@ -351,7 +343,8 @@ def _first_key(tables: Sequence[Table]) -> str | None:
     known = [matched(table.header) for table in tables]
     if any(one["item"] for one in known):
         return None
-    first = next((name for name in tables[0].header if name not in known[0]["coder"]), None)
+    skip = (*known[0]["coder"], "Unnamed: 0")  # the number of a row, as pandas writes it
+    first = next((name for name in tables[0].header if name not in skip), None)
     if first is None or any(first not in table.columns for table in tables):
         return None
     unique = all(len(set(map(str, t.columns[first]))) == len(t) for t in tables)

@@ -144,7 +144,11 @@ def unreadable(path: Path) -> Problem | None:
         remedy = f"There is no folder {shown(path.parent)!r} either; check the path."
     else:
         near = difflib.get_close_matches(path.name, there, n=3, cutoff=0.6)
-        remedy = f"Did you mean {shown(' or '.join(near))}?" if near else _present(there)
+        files = sorted(name for name in there if not name.startswith("."))
+        more = f" and {len(files) - 5:,} more" if len(files) > 5 else ""
+        names = f"holds {shown(', '.join(files[:5]))}{more}" if files else "is empty"
+        remedy = f"Check the path: its folder {names}."
+        remedy = f"Did you mean {shown(' or '.join(near))}?" if near else remedy
     return Problem("There is no such file.", where, remedy)
 
 
@@ -224,14 +228,6 @@ def _pipe(stream: Any, where: str) -> bytes:
         if size > LARGEST:
             what = f"More than {LARGEST:,} bytes came through a pipe."
             raise AnnotationError(Problem(what, where, "Save them, and give the file."))
-
-
-def _present(names: list[str]) -> str:
-    """Name files that are there."""
-    files = sorted(name for name in names if not name.startswith("."))
-    more = f" and {len(files) - 5:,} more" if len(files) > 5 else ""
-    there = f"holds {shown(', '.join(files[:5]))}{more}" if files else "is empty"
-    return f"Check the path: its folder {there}."
 
 
 def _closed(where: str, error: Exception) -> Problem:

@@ -7,12 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
-from annomodels.errors import AnnotationError
+from annomodels.errors import AnnotationError, Option
 from annomodels.io.many import files_in
 from annomodels.io.source import Source
 from annomodels.io.tables.columns import ALIASES, matched
@@ -34,13 +34,16 @@ LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
 _KEYED = 6  # columns of ids of which two may be the item together
 _LOOKED_AT = 20  # columns that are compared, each with each
 _ROWS = 5_000  # rows that are looked at
+_SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table is read
+_FEWEST = 5  # rows from which it is said that nobody is named
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 _KAPPA = 0.15  # agreement from which columns may be coders, whatever they are called
 _PHRASE = 2  # words that tell the names of columns of coders apart, at most
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
-_NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type, A2 tone
+_NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
+_LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 tone, A2 tone
 _ID = ("id", "ids", "key", "nr", "no", "number", "index", "idx")
 _ITEM = {
     *(*ALIASES["item"], "post", "case", "art", "article", "artikel", "doc", "document", "tweet"),
@@ -77,12 +80,13 @@ _LABEL = {
 # columns called after people: an address, or the number of a worker of Amazon or Prolific
 _PERSON = re.compile(r"[^@\s]+@[^@\s]+\.\w+|A[A-Z0-9]{11,14}|[0-9a-f]{24}")
 # names of columns of a survey, as tools of surveys number them
-_OF_SURVEY = re.compile(r"[Qq]\d+\D*.*|.*\[\w+\]|.*\?")
-_NOT_NAMES = {*BOXES, "-1", "na", "nan", "none", "null", ""}  # answers, not names of coders
+_OF_SURVEY = re.compile(r"[Qq]\d+\D*.*|.*\[\w+\]|.*\?|Answer\..*")
+_NOT_NAMES = {*BOXES, "na", "nan", "none", "null", ""}  # answers, not names of coders
 _QUESTION = {
     *("question", "criterion", "criteria", "aspect", "dimension", "variable", "attribute"),
     *("metric", "trait", "measure", "facet", "kriterium", "frage", "property", "feature", "scale"),
 }
+_SYSTEM = {"model", "system", "sys", "llm", "method", "architecture", "engine", "condition"}
 
 
 type Data = Annotations | Mapping[str, Annotations]
@@ -101,12 +105,8 @@ class Proposal:
     def __str__(self) -> str:
         path = str(self.path) if isinstance(self.path, os.PathLike) else self.path
         words = ["frame" if isinstance(path, Source) else repr(path)]
-        words += [f"{name}={_listed(value)!r}" for name, value in self.reading.items()]
+        words += [Option(name, value).python for name, value in self.reading.items()]
         return f"annomodels.{self.verb}({', '.join(words)}) reads {self.gives}"
-
-
-def _listed(value: object) -> object:
-    return list(value) if isinstance(value, (tuple, frozenset)) else value
 
 
 def with_proposal(
@@ -130,7 +130,32 @@ def with_proposal(
         gives = repr(data).split("\n")[0].split(" · ")
         both = {**given, **new}
         error.proposal = Proposal(verb, path, both, new, ", ".join(gives[:2]))
+    elif not (_SAID & given.keys() or isinstance(error, (NotAsItSeems, Refused))):
+        with suppress(AnnotationError, ImportError, OSError):
+            *rest, last = error.problems
+            if last.remedy.startswith("Name ") and (lacking := _lacking(opened({}))):
+                return AnnotationError([*rest, replace(last, what=f"{lacking} {last.what}")])
     return error
+
+
+def _lacking(source: Source) -> str:
+    """Sentence on a table without labels of several coders; "" where there may be some."""
+    if source.inside is not None or source.kind == "xml":
+        return ""
+    columns = _columns(source.table)[0]
+    if len(source.table) < _FEWEST or any(_wide(columns, {})):
+        return ""
+    called = [one for one in columns if one.has(_CODER)]
+    if not called and not any(one.names_coders for one in columns):
+        return "No column seems to name coders or to hold the labels of one."
+    if len(called) == 1 and called[0].distinct == 1:
+        return f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
+    for coder in _coders(columns):
+        for item in _items([one for one in columns if one is not coder], coder, None):
+            known = item.has(_ITEM) or item.is_id
+            if known and _pairs(item, coder) > (1 + _OVERLAP) * item.distinct:
+                return ""
+    return f"No items seem to have labels of several coders in column {called[0].name!r}."
 
 
 def _search(
@@ -263,10 +288,7 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     if "columns" not in given and no_header(table):
         yield from _without_header(table)
         return
-    columns = [_Column(name, table.columns[name][:size]) for name in table.header if name.strip()]
-    lists = [one for one in columns if one.filled and str(one.filled[0])[:1] == "["]
-    columns = [one for one in columns if one.is_plain and one.filled]
-    columns = columns[:200]
+    columns, lists = _columns(table)
     absent = {
         role
         for role in ("item", "coder", "label")
@@ -279,12 +301,20 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         return
     if not given and _are_coders(columns):
         yield {"format": "matrix", "skip_rows": 1}
-    named = [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
-    yield from ({"label": one.name} for one in named if not given.get("label"))
+    yield from ({"label": one.name} for one in lists if not given.get("label"))
     # numbered columns of coders tell more than a column of people, whom they may have judged
     numbered = any(_Column(name, ()).has(_CODER) for name, *_ in _groups(free))
     for road in (_wide, _long) if numbered else (_long, _wide):
         yield from road(free, given)
+
+
+def _columns(table: Table) -> tuple[list[_Column], list[_Column]]:
+    """Columns with plain cells, and those of lists that may hold the labels of several coders."""
+    columns = [_Column(n, cells[:_ROWS]) for n, cells in table.columns.items() if n.strip()]
+    columns = [one for one in columns if one.filled]
+    lists = [one for one in columns if str(one.filled[0])[:1] == "["]
+    plain = [one for one in columns if one.is_plain]
+    return plain[:200], [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
 
 
 def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -323,6 +353,7 @@ def _are_coders(columns: Sequence[_Column]) -> bool:
         1 < len(columns) <= len(columns[0].cells)
         and is_repeated
         and all(3 * len(one) >= len(union) for one in sets)
+        and _agree([[*map(str, one.cells)] for one in columns])
     )
 
 
@@ -330,8 +361,15 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
     """Columns of item, coder and label, by their names and by what they hold."""
     if given.get("coder_columns") is not None:
         return
-    numbered = {name for group in _groups(columns) for name in group}
     by_name = {one.name: one for one in columns}
+    coders = [by_name[given["coder"]]] if given.get("coder") in by_name else _coders(columns)
+    for coder in coders[:2]:
+        yield from _with_coder(columns, coder, given)
+
+
+def _coders(columns: Sequence[_Column]) -> list[_Column]:
+    """Columns that may name the coders, most likely first."""
+    numbered = {name for group in _groups(columns) for name in group}
     maybe = [
         one
         for one in columns
@@ -341,15 +379,13 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         and not are_times(one.filled)
     ]
     coders = [one for one in maybe if one.names_coders]
+    common = set.intersection(*({*one.words} for one in coders)) if len(coders) > 1 else set()
+    if common & _CODER and _share(coders):
+        return []  # such as ana (judge) and ben (judge), which hold the labels of a coder each
     coders = coders or _whose(maybe, columns) or [one for one in maybe if one.has(_ASKED_PEOPLE)]
-    if given.get("coder") in by_name:
-        coders = [by_name[given["coder"]]]
-    else:
-        # what is said of coders repeats with each of them and tells fewer apart
-        coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
-        coders.sort(key=lambda c: (not (c.is_id or {*c.words[-1:]} & _CODER), -c.distinct))
-    for coder in coders[:2]:
-        yield from _with_coder(columns, coder, given)
+    # what is said of coders repeats with each of them and tells fewer apart
+    coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
+    return sorted(coders, key=lambda c: (not (c.is_id or {*c.words[-1:]} & _CODER), -c.distinct))
 
 
 def _whose(maybe: Sequence[_Column], columns: Sequence[_Column]) -> list[_Column]:
@@ -403,6 +439,7 @@ def _with_coder(
             and _is_label(one, cells, coder)
         ]
         labels = [one for one in labels if not OF_PEOPLE.fullmatch(one.name.strip())] or labels
+        labels = [one for one in labels if not _is_shown(one, cells)] or labels
         named = [one for one in labels if one.has(_LABEL) and not one.is_id]
         for one in named if len(named) == 1 else labels if len(labels) == 1 else []:
             yield {**said, "label": one.name}
@@ -410,14 +447,22 @@ def _with_coder(
             yield {**said, "question": (named or labels)[0].name}
 
 
+def _pairs(one: _Column, other: _Column) -> int:
+    return len(set(zip(map(str, one.cells), map(str, other.cells), strict=True)))
+
+
 def _key(rest: Sequence[_Column], item: _Column, coder: _Column) -> _Column | None:
     """Columns that name the items together, where one alone leaves rows that repeat."""
     cells = {one.name: one.cells for one in (*rest, coder)}
     found = key_of_rows(cells, {"item": item.name, "coder": coder.name})
-    pairs = len(set(zip(map(str, item.cells), map(str, coder.cells), strict=True)))
-    if found is None or pairs > 0.9 * len(item.cells):
+    pairs = _pairs(item, coder)
+    names = (item.name, *(found.columns if found and pairs <= 0.9 * len(item.cells) else ()))
+    for one in rest if len(names) == 1 else ():  # each system's output for an input is an item
+        whole = _Column(one.name, key_cells([item.cells, one.cells]))
+        if one.has(_SYSTEM) and pairs < _pairs(whole, coder) == len(item.cells):
+            names = (item.name, one.name)
+    if len(names) == 1:
         return None
-    names = (item.name, *found.columns)
     return _Column(Key(names), key_cells([cells[name] for name in names]))
 
 
@@ -440,6 +485,15 @@ def _is_label(one: _Column, items: Sequence[str], coder: _Column) -> bool:
     why = unsuitable(one.name, [items[n] for n in kept], whose, cells)
     few = len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
     return why is None and (few or (one.has(_LABEL) and all_numbers(cells)))
+
+
+def _is_shown(one: _Column, items: Sequence[str]) -> bool:
+    """Return True if a column hardly differs within an item, like what the coders were shown."""
+    first: dict[str, str] = {}
+    other = sum(
+        first.setdefault(i, str(c)) != str(c) for i, c in zip(items, one.cells, strict=True)
+    )
+    return other < 0.05 * (len(items) - len(first))
 
 
 def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_Column]:
@@ -466,6 +520,7 @@ def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_
         kind = (
             not (one.has(_ITEM) and one.is_id),
             one.has(_QUESTION),
+            repeats > 0,
             not (one.is_id or one.has(_ITEM)),
             one.length > LONGEST_LABEL,
         )
@@ -515,8 +570,8 @@ def _groups(columns: Sequence[_Column]) -> list[list[str]]:
         within = _NUMBER_WITHIN.fullmatch(name)
         if found := _NUMBERED.fullmatch(name):
             by_stem.setdefault((found[1], ""), {})[found[2]] = one
-        elif within is not None and _Column(within[1], ()).has(_CODER):
-            by_stem.setdefault((within[1], within[2]), {})[name] = one
+        elif within and _Column(stem := _LETTERS.get(within[1], within[1]), ()).has(_CODER):
+            by_stem.setdefault((stem, within[2]), {})[name] = one
     groups = {
         key: group
         for key, group in by_stem.items()
@@ -541,6 +596,8 @@ def _share(group: Sequence[_Column]) -> bool:
     union = set().union(*sets)
     if len(union) > max(_CLASSES, sum(map(len, (one.filled for one in group))) // 20):
         return False
+    if all_numbers(union) and 3 * sum(float(label) * 2 % 1 > 0 for label in union) > len(union):
+        return False  # such as means
     times = [sum(label in one for one in sets) for label in union]
     return sum(n > 1 for n in times) >= 0.5 * len(union) and max(map(len, union), default=0) <= 80
 

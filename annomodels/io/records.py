@@ -127,8 +127,7 @@ class Records:
             word = "an annotation id"
             key = name_of_value(number)
         except Unreadable:
-            self._unreadable.setdefault(word, []).append(row)
-            return
+            return self.unreadable(word, row)
         if not labels or all(name in self.options.missing for name in labels):
             self.skips[question] += 1
             self._unsaid[what] = None
@@ -230,7 +229,13 @@ class Records:
 
     def closed(self) -> Records:
         """Sort the judgements by question, after the reader; `problems` are complete then."""
-        self.problems += [*self._of_labels, *self._wrong_types()]
+        self.problems += self._of_labels
+        for word, rows in self._unreadable.items():
+            self.problem(
+                f"{counted(len(rows), 'record')} where {word} has the wrong type.",
+                "Export the labels again, without editing the file.",
+                at_rows(self.source.name, list(dict.fromkeys(rows))),
+            )
         by_question: dict[str, list[_Row]] = {}
         for row in self._kept:
             by_question.setdefault(row[2], []).append(row)
@@ -348,17 +353,6 @@ class Records:
             problems=problem,
             question=question,
         )
-
-    def _wrong_types(self) -> list[Problem]:
-        """Problems of records that are not what they should be."""
-        return [
-            Problem(
-                f"{counted(len(rows), 'record')} where {word} has the wrong type.",
-                at_rows(self.source.name, list(dict.fromkeys(rows))),
-                "Export the labels again, without editing the file.",
-            )
-            for word, rows in self._unreadable.items()
-        ]
 
     def _nothing(self) -> Problem:
         what = "No record holds a label that counts."

@@ -274,9 +274,12 @@ def _columns(spans: Spans, question: str, by: str, sets: bool) -> Columns:
             for coder, lookup in by_coder.items():
                 hits = [span for span in lookup.near(place) if matches(span, place)]
                 several += len({span.label for span in hits}) > 1
-                names = (
-                    _in_chains(hits, chain_sets) if by == "chain" else {span.label for span in hits}
-                )
+                # the mentions of its chains; none where it was not marked
+                given = [
+                    chain_sets[span.document, span.coder, span.chain] if by == "chain"
+                    else {span.label} for span in hits
+                ]  # fmt: skip
+                names = set[str]().union(*given)
                 label = frozenset(names) if sets else joiner.join(sorted(names)) or NONE
                 if coder == GOLD:
                     out.gold[name] = label  # type: ignore[index]
@@ -315,11 +318,3 @@ def _chains(spans: Sequence[Span]) -> dict[tuple[str, str, str], frozenset[str]]
         key = (span.document, span.coder, span.chain)
         found.setdefault(key, set()).add(f"{span.start}-{span.end}")
     return {key: frozenset(places) for key, places in found.items()}
-
-
-def _in_chains(
-    spans: Sequence[Span], chains: dict[tuple[str, str, str], frozenset[str]]
-) -> frozenset[str]:
-    """Mentions of the chains that a mention belongs to; empty where it was not marked."""
-    sets = [chains[span.document, span.coder, span.chain] for span in spans]
-    return frozenset().union(*sets)

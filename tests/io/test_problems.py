@@ -154,9 +154,11 @@ def test_mixed_delimiters_are_seen(problems: Any) -> None:
 
 
 def test_a_column_without_a_name(problems: Any) -> None:
-    assert "Column 2 has cells but no name" in one(problems("item,,coder,label\nt,1,a,x\n")).what
-    both = one(problems("item,,,coder,label\nt,1,2,a,x\n"))
-    assert both.what == "2 columns have cells but no name: 2, 3."
+    wide = "item,ana,,ben\n" + "".join(f"t{n},x,y,{'xy'[n % 2]}\n" for n in range(9))
+    assert "Column 3 has cells but no name; is it a coder?" in one(problems(wide)).what
+    # at the end of the header it is no name of rows, as R has them
+    ragged, _ = problems("item,ana,ben,\nt1,x,y,x\nt2,x,y,y\nt3,x,x,y\n")
+    assert ragged.what == "3 rows of 4 cells where the header has 3."
     assert "5 cells" in one(problems("item,coder,label,,\nt,a,x\nt,b,x,,y\n")).what
 
 
@@ -240,3 +242,22 @@ def test_a_broken_link_is_a_missing_file(tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(tmp_path / "nowhere.csv")
     with pytest.raises(AnnotationError, match="no such file"):
         read(tmp_path / "link.csv")
+
+
+def test_a_column_without_a_name_does_no_harm_beside_those_that_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,,coder,label\nt1,7,a,x\nt1,8,b,y\n")
+    data = read(path)
+    assert (data.n_items, data.n_coders, len(data)) == (1, 2, 2)
+    assert "Column not used: '(column 2)'." in data.notes
+
+
+@pytest.mark.parametrize(
+    "header", ["id,fluency,Coherence (1-5),relevance_score", "id,Is it clear?,Is it new?,Is it so?"]
+)
+def test_ratings_of_what_was_asked_are_no_coders(problems: Any, header: str) -> None:
+    rows = [f"d{n},{1 + n % 5},{1 + n % 4},{1 + n % 3}" for n in range(30)]
+    found = one(problems("\n".join([header, *rows])))
+    assert "are called after what was asked: they are questions" in found.what
+    rows = [f"d{n},-1,{n % 2},{1 - n % 2}" for n in range(30)]
+    assert "are called after" in one(problems("\n".join([header, *rows]))).what

@@ -221,6 +221,45 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
         {"item": "url", "coder": "subject", "label": "rating"},
         (30, 9, 90),
     ),
+    "outputs of several systems": (
+        lambda d: (
+            ["model", "pairID", "worker_id", "rating_label"],
+            [
+                [m, f"q{n}", f"w{(3 * n + 7 * k + d.randint(0, 1) * (m == 'x')) % 40}", vote(d, n)]
+                for n in range(20) for m in "xy" for k in range(3)
+            ],
+        ),
+        {"item": "pairID,model", "coder": "worker_id", "label": "rating_label"},
+        (40, 40, 120),
+    ),
+    "what was shown beside what was asked": (
+        lambda d: by_coder(
+            d, "Annotator,Text,Emotion,clarity",
+            lambda n, k: [k, f"text {n}", WORDS[n % 3], d.randint(1, 5)],
+        ),
+        {"item": "Text", "coder": "Annotator", "label": "clarity"},
+        (30, 9, 90),
+    ),
+    "labels called after their coders": (
+        lambda d: (
+            ["kim (judge)", "kim (comment)", "lou (judge)", "lou (comment)", "nid"],
+            [[vote(d, n), "hm", vote(d, n), "so" * (n % 2), 500 + n] for n in range(30)],
+        ),
+        {"item": "nid", "coder_columns": ("kim (judge)", "lou (judge)")},
+        (30, 2, 60),
+    ),
+    "numbered coders, means, a column without a name": (
+        lambda d: (
+            ["part", "", "url", "A1 mean", "A2 mean", "A1 tone", "A2 tone"],
+            [
+                ["x", f"a title {n}", f"u{n}", f"{n % 9 / 3:.2f}", f"{n % 7 / 3:.2f}",
+                 *(vote(d, n) for _ in "ab")]
+                for n in range(30)
+            ],
+        ),
+        {"item": "url", "coder_columns": ("A1 tone", "A2 tone")},
+        (30, 2, 60),
+    ),
 }  # fmt: skip
 
 
@@ -482,3 +521,43 @@ def test_a_key_is_said_to_make_rows_unique_only_if_it_does(write: Any) -> None:
     remedy = refusal(path, item="doc").problems[0].remedy
     assert "makes rows unique" not in remedy
     assert "0.2 % would still repeat" in remedy
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        ("id,reply,quality", lambda n: [n // 2, f"a reply {n}", n % 3], "No column seems to name"),
+        ("id,text,annotator,q1", lambda n: [n, f"t {n}", "kim", n % 2], "coder only, 'kim'."),
+        ("doc_id,rater,tone", lambda n: [f"d{n}", "abc"[n % 3], n % 2], "No items seem to have"),
+    ],
+)
+def test_a_table_without_labels_of_several_coders_is_said_to_be_one(
+    write: Any, header: str, row: Callable[[int], list[Any]], said: str
+) -> None:
+    path = write(header.split(","), [row(n) for n in range(30)])
+    error = refusal(path)
+    assert said in error.problems[-1].what
+    assert "not found: the columns are" in error.problems[-1].what
+    assert error.proposal is None
+    assert said not in refusal(path, coder="x").problems[0].what  # who names a coder knows better
+
+
+def test_counts_and_the_answers_of_one_form_are_no_coders(write: Any) -> None:
+    dice = random.Random(1)
+    rows = [[k := dice.randint(0, 7), min(2, 8 - k), dice.randint(0, 2)] for _ in range(60)]
+    assert refusal(write(["0=poor", "1=fair", "2=good"], rows)).proposal is None
+    rows = [[n // 4, *(("yes", "no")[(n + (n % 9 == k)) % 2] for k in (1, 2))] for n in range(40)]
+    header = ["Input.id", "Answer.is_new", "Answer.is_true"]
+    assert refusal(write(header, rows)).proposal is None
+
+
+def test_numbers_of_rows_and_texts_that_repeat_name_no_items(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    for who in ("kim", "lou"):
+        order = dice.sample(range(30), 30)
+        rows = [[k, f"c{n}", f"text {n % 29}", vote(dice, n)] for k, n in enumerate(order)]
+        text = "\n".join(",".join(map(str, row)) for row in rows)
+        (tmp_path / f"{who}.csv").write_text(f"Unnamed: 0,commit,message,emotion\n{text}\n")
+    new: Any = refusal(tmp_path).proposal
+    data = am.read(tmp_path, **new.reading)
+    assert (data.n_items, data.items[0], len(data)) == (30, "c0", 60)

@@ -31,9 +31,9 @@ _SHORT = 40  # characters of a cell that names something rather than being a tex
 _COLUMNS = 24  # columns that are tried together
 # columns of what a coder said or when, which can make rows unique but name no item
 SAID = re.compile(
-    r"(.*[_. -])?(date|time|timestamp|created(_at)?|updated(_at)?|seconds|duration|comments?|"
+    r"unnamed: \d+|(.*[_. -])?(date|time|timestamp|created(_at)?|updated(_at)?|seconds|duration|"
     r"notes?|remarks?|feedback|rationale|gold|truth|confidence|severity|explanation|reason|order|"
-    r"position|latency|ratings?|scores?)",
+    r"position|latency|ratings?|scores?|comments?)",
     re.IGNORECASE,
 )
 

@@ -100,6 +100,10 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
             "put a first column with the items before them."
         )
         return Problem(what, f"{source}, row 1", remedy)
+    in_order = (
+        f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; or "
+        f"say {Option('format', 'matrix')} if rows are items and columns are coders."
+    )
     pairs = set(zip(columns[0], columns[1], strict=True))
     sizes = [len(set(column)) for column in columns]
     if max(sizes) > MOST_CLASSES and all(cell.isdigit() for row in rows for cell in row):
@@ -107,11 +111,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
             f"The first row holds only numbers, and a column holds {max(sizes):,} different whole "
             "numbers: they look like identifiers, such as pairs of items, not like labels."
         )
-        remedy = (
-            f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; or "
-            f"say {Option('format', 'matrix')} if rows are items and columns are coders."
-        )
-        return Problem(what, source, remedy)
+        return Problem(what, source, in_order)
     if problems := measured(dict(zip(names[1:], columns, strict=True)), source, "matrix"):
         return problems[0]
     filled = not any(cell in ("", *NO_LABEL) for pair in pairs for cell in pair)
@@ -119,12 +119,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if filled and triples and sizes[2] <= sizes[0]:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
-        remedy = (
-            f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; "
-            f"or say {Option('format', 'matrix')} if the "
-            "rows are items and the columns coders."
-        )
-        return Problem(what, source, remedy)
+        return Problem(what, source, in_order)
     return None
 
 

@@ -29,7 +29,7 @@ from annomodels.io.tables.questions import (
     question_column,
     unsuitable,
 )
-from annomodels.io.tables.table import Table
+from annomodels.io.tables.table import NAMELESS, Table
 
 GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
 
@@ -76,7 +76,10 @@ def read_long(found: Records) -> None:
         return
 
     def read(own: Table, label: str) -> Columns:
-        columns = _assembled(own, options, {**names, "label": label})
+        said = {**names, "label": label}
+        own, notes = _without_repeats(own, said)
+        columns = melted(own, said, {label: said["coder"]}, options, named=True)
+        columns.notes = [*notes, *columns.notes]
         used = (*columns.names.values(), *options.taken, asked or "")
         if not options.every:
             columns.alone = unused_columns(table.header, used, "gold" in names)
@@ -95,14 +98,6 @@ def read_long(found: Records) -> None:
         found.default = partial(read, table, label) if is_known or not free else None
         found.unfit = partial(unsuitable, fewest=1)  # nobody named these columns
         found.otherwise = f"Or name it with {Option('label')}."
-
-
-def _assembled(table: Table, options: Options, names: dict[str, str]) -> Columns:
-    """Columns of the rows of one question."""
-    table, notes = _without_repeats(table, names)
-    columns = melted(table, names, {names["label"]: names["coder"]}, options, named=True)
-    columns.notes = [*notes, *columns.notes]
-    return columns
 
 
 def melted(
@@ -256,17 +251,20 @@ _DERIVED = re.compile(
 )
 _ENOUGH = 10  # times that a coder would have differed from others who agree
 _COPY = 0.95  # share of equal cells from which a column is a copy of one other
-BOXES = {"0", "1", "true", "false", "yes", "no", "x"}
+BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "x"}
 _NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
 # what columns with a box for each question are called after, and no coder is
 _ASKED = re.compile(
-    r"(is|has|label|class)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
+    r".*\?|(is|has|label|class|rating|score)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
     r"hate(ful|_speech)?|identity_(hate|attack)|offen[sc]ive(ness)?|profan(e|ity)|abus(e|ive)|"
     r"sexual(ly)?(_explicit)?|violen(t|ce)|spam|sarcas(m|tic)|iron(y|ic)|humou?r(ous)?|"
     r"anger|angry|disgust(ed)?|fear|joy|sad(ness)?|surprise|trust|anticipation|love|optimism|"
     r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
     r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
-    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous))",
+    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous)|natural(ness)?|"
+    r"informative(ness)?|adequa(cy|te)|faithful(ness)?|accura(cy|te)|complete(ness)?|"
+    r"conci(se|sion)(ness)?|engag(ing|ingness|ement)|understandab(le|ility)|overall|"
+    r"simplicity|originality|creativity|novelty|plausib(le|ility))(_?(score|rating))?(_?\(.*\))?",
     re.IGNORECASE,
 )
 TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
@@ -308,7 +306,11 @@ def read_wide(found: Records) -> None:
         and options.coder_columns is None
         and are_times(table.columns.get(item, ()))
     ):
-        found.problems.append(_survey(table, item))
+        found.problem(
+            f"Every row begins with a time ({item!r}), so this looks like a survey with a row for "
+            "each respondent, and not like a table with a row for each item.",
+            no_coders(),
+        )
         return
     free = [name for name in table.header if name != item and name not in options.taken]
     coders = free if options.coder_columns is None else list(dict.fromkeys(options.coder_columns))
@@ -380,10 +382,9 @@ def _other_shape(table: Table, coders: Sequence[str], options: Options) -> list[
     counts = None if options.forced else counts_in(table, coders)
     if counts is not None:
         return [counts_problem(counts, table.source, form="wide")]
-    if problems := _questions(table, coders, options):
-        return problems
     own = {} if options.forced else {name: table.columns[name] for name in coders}
-    return measured(own, table.source, "wide") or _not_coders(table, coders, options)
+    problems = measured(own, table.source, "wide") or _questions(table, coders, options)
+    return problems or _not_coders(table, coders, options)
 
 
 def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
@@ -419,17 +420,18 @@ def _melted(
 
 
 def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
-    """Columns of boxes that are called after what was asked: not coders, but questions."""
+    """Columns that are called after what was asked, most of them or boxes: they are questions."""
     asked = [name for name in coders if _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip()))]
+    sure = 2 * len(asked) > len(coders)
     phrases = [name for name in coders if len(re.findall(r"\w+", name)) > _NAME]
     if 2 * len(phrases) > len(coders):
         asked = list(dict.fromkeys([*asked, *phrases]))
     cells = {str(cell).casefold() for name in asked for cell in table.columns[name]}
-    if options.forced or len(asked) < 2 or not cells - {""} <= BOXES:
+    if options.forced or len(asked) < 2 or not (sure or cells - {""} <= BOXES):
         return []
     what = (
-        f"The columns {some(asked)} hold yes or no and are called after what was asked: they are "
-        "questions, and no column names the coders."
+        f"The columns {some(asked)} are called after what was asked: they are questions, and no "
+        "column names the coders."
     )
     remedy = (
         f"Add a column that names the coders, then choose the question: {Option('coder', ...)}, "
@@ -452,6 +454,8 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             why, role = f"Is column {name!r} a coder or the known truth?", "gold"
         elif name == coders[-1] and (why := _conclusion(table, coders, options)):
             role = "gold"
+        elif name.startswith(NAMELESS):
+            why = f"{name.strip('()').capitalize()} has cells but no name; is it a coder?"
         elif plain in TEXT_WORDS and not shares:
             why = f"Column {name!r} looks like information about the items, not a coder."
         elif not options.forced and _is_text(labels[name], len(table)):
@@ -512,14 +516,6 @@ def _conclusion(table: Table, coders: Sequence[str], options: Options) -> str:
         f"Column {coders[-1]!r} holds what the others agree on in all {agreed:,} rows where they "
         f"do, though they do not in {apart:,}: is it a coder, or their conclusion?"
     )
-
-
-def _survey(table: Table, item: str) -> Problem:
-    what = (
-        f"Every row begins with a time ({item!r}), so this looks like a survey with a row for each "
-        "respondent, and not like a table with a row for each item."
-    )
-    return Problem(what, table.source, no_coders())
 
 
 def _is_text(labels: set[object], size: int) -> bool:

@@ -65,7 +65,9 @@ def unsuitable(
         return Unsuitable("by its name it says something of the item, the coder or the session")
     if len(distinct) == 1:
         return Unsuitable(f"all {counted(len(labels), 'answer')} are {_shown(labels[0])}", False)
-    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels)) or _is_prose(distinct, labels)
+    words = sum(len(str(label).split()) for label in _plain(distinct))
+    is_prose = len(distinct) > 0.8 * len(labels) and words >= _PROSE * len(distinct)
+    many = len(distinct) > max(MANY_LABELS, _MOST * len(labels)) or is_prose
     if many and not all_numbers(_plain(distinct)):
         number = f"{len(distinct):,} different answers among {len(labels):,}"
         return Unsuitable(f"free text, {number}")
@@ -74,12 +76,6 @@ def unsuitable(
     if _of_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
-
-
-def _is_prose(distinct: Collection[object], labels: Sequence[object]) -> bool:
-    """Whether answers are sentences that hardly repeat, however few they are."""
-    words = [len(str(label).split()) for label in _plain(distinct)]
-    return len(distinct) > 0.8 * len(labels) and sum(words) >= _PROSE * len(words)
 
 
 def _shown(label: object) -> str:

@@ -13,6 +13,7 @@ from annomodels.errors import Option, Problem
 from annomodels.io.tables.delimited import DELIMITERS
 from annomodels.io.tables.keys import Key, key_cells
 
+NAMELESS = "(column "  # and its number: what a column without a name is called
 FEW = 100  # one broken row among so many is left out; more are a reason to stop
 
 
@@ -73,13 +74,17 @@ def from_records(
         return Table({}, [], source, [Problem(what, source, remedy)])
     header, cells, odd, numbers = body.header, body.columns, body.odd, lines()
     if body.is_single and not odd:
-        return Table({}, [], source, [_one_column(header[0], source)])
+        what = f"There is only one column, {header[0][:60]!r}."
+        remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
+        if len(header[0].split()) > 1:
+            remedy += f" If spaces separate the cells, say {Option('delimiter', ' ')}."
+        return Table({}, [], source, [Problem(what, source, remedy)])
     table = Table({}, body.rows(numbers), source)
     if not len(table):
         what = "There is a header but no row below it."
         table.problems.append(Problem(what, source, "Export the labels again."))
     wider = sum(len(row) == len(header) + 1 for row in odd.values())
-    if names is None and wider == len(table) > 0:
+    if names is None and wider == len(table) > 0 and not body.is_cut:
         # as R writes tables: row names have no name of their own
         header = ["", *header]
         cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
@@ -98,17 +103,9 @@ def from_records(
                 "name."
             )
         table.problems.append(Problem(what, where, remedy))
-    nameless = []
-    for place, (name, column) in enumerate(zip(header, cells, strict=True)):
-        if name or not place:
-            table.columns[name] = column
-        elif any(column):
-            nameless.append(place + 1)
-    if nameless:
-        what = f"Column {nameless[0]} has cells but no name."
-        if len(nameless) > 1:
-            what = f"{len(nameless)} columns have cells but no name: {some(nameless)}."
-        table.problems.append(Problem(what, source, "Name the columns in the first row."))
+    for place, (name, column) in enumerate(zip(header, cells, strict=True), 1):
+        if name or place == 1 or any(column):
+            table.columns[name or f"{NAMELESS}{place})" * (place > 1)] = column
     return table
 
 
@@ -128,6 +125,7 @@ class _Body:
 
     def _begin(self, header: Sequence[str]) -> None:
         self.header, self.is_single = stripped(header), len(header) == 1
+        self.is_cut = not header[-1]  # a column without a name is the last, and not the first
         while len(self.header) > 1 and not self.header[-1]:
             self.header.pop()
         self.columns = [[] for _ in self.header]
@@ -203,14 +201,6 @@ def _mended(
     wrong = set(broken)
     table.rows = [line for n, line in enumerate(lines) if n not in wrong]
     return [[cell for n, cell in enumerate(column) if n not in wrong] for column in cells]
-
-
-def _one_column(name: str, source: str) -> Problem:
-    what = f"There is only one column, {name[:60]!r}."
-    remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
-    if len(name.split()) > 1:
-        remedy += f" If spaces separate the cells, say {Option('delimiter', ' ')}."
-    return Problem(what, source, remedy)
 
 
 def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimiter: str) -> Problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annomodels.data.validation import counted, some
@@ -50,7 +50,9 @@ def read_conll(found: Records) -> None:
     differing, lost, strangers = [], 0, []
     nameless = sum(s.nameless for sheets in documents.values() for s in sheets.values())
     for document, sheets in documents.items():
-        common = _common(sheets)
+        # the words that most coders have; of several, the most words
+        counts = Counter(sheet.words for sheet in sheets.values())
+        common = max(counts, key=lambda words: (counts[words], len(words), words))
         places = {coder: _matched(common, sheet.words) for coder, sheet in sheets.items()}
         few = [c for c, place in places.items() if len(place) < _ENOUGH * len(common)]
         strangers += [f"{document} by {coder}" for coder in few]
@@ -120,12 +122,6 @@ def _parsed(text: str) -> _Sheet:
             words.append(found[1])
             tags.append(found[2])
     return _Sheet(tuple(words), tuple(tags), frozenset(breaks), nameless)
-
-
-def _common(sheets: Mapping[str, _Sheet]) -> tuple[str, ...]:
-    """Words that most coders have; of several, the most words."""
-    counts = Counter(sheet.words for sheet in sheets.values())
-    return max(counts, key=lambda words: (counts[words], len(words), words))
 
 
 def _matched(common: Sequence[str], words: Sequence[str]) -> dict[int, int]:

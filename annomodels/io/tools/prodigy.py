@@ -42,13 +42,6 @@ def _records(found: Records) -> Iterator[tuple[int, dict[str, Any], str]]:
         )
 
 
-def _item(record: dict[str, Any], options: Options) -> Any:
-    if options.item is None:
-        return record.get("_input_hash")
-    value = at(record, options.item)
-    return at(record.get("meta"), options.item) if value is None else value
-
-
 def read_prodigy(found: Records) -> None:
     """Answers and accepted marks; what was ignored is a skip, what was rejected is left out."""
     source, options = found.source, found.options
@@ -58,7 +51,9 @@ def read_prodigy(found: Records) -> None:
         found.require(keys, options.item, "item")
     views: dict[str, None] = {}
     for row, record, coder in _records(found):
-        item, answer = _item(record, options), record.get("answer")
+        item, answer = at(record, options.item or "_input_hash"), record.get("answer")
+        if item is None and options.item is not None:
+            item = at(record.get("meta"), options.item)
         text = record.get(options.text or "text")
         views[str(record.get("_view_id") or "unnamed")] = None
         found.text(item, text)

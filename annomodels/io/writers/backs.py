@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -108,14 +108,9 @@ def with_soft(gold: Any) -> pd.DataFrame:
 NAME = "annomodels"
 
 
-def label_studio_predictions(gold: GoldList) -> str:
+def label_studio(items: Iterable[GoldItem], question: str) -> str:
     """Tasks of Label Studio with the gold label as a prediction."""
-    return as_json([_task(item, gold.question) for item in gold.items])
-
-
-def label_studio_review(gold: GoldList) -> str:
-    """Tasks of Label Studio for an expert to decide, the most doubtful first."""
-    return as_json([_task(item, gold.question) for item in gold.doubtful])
+    return as_json([_task(item, question) for item in items])
 
 
 def _task(item: GoldItem, question: str) -> dict[str, Any]:

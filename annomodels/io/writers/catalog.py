@@ -46,11 +46,15 @@ LAYOUTS: Mapping[str, Writer] = _by_name(
     Writer("argilla", "Argilla, records with responses", layouts.argilla),
 )
 BACKS: Mapping[str, Writer] = _by_name(
-    Writer("label-studio", "Label Studio, predictions", backs.label_studio_predictions),
+    Writer(
+        "label-studio",
+        "Label Studio, predictions",
+        lambda gold: backs.label_studio(gold.items, gold.question),
+    ),
     Writer(
         "label-studio-review",
         "Label Studio, tasks to decide, most doubtful first",
-        backs.label_studio_review,
+        lambda gold: backs.label_studio(gold.doubtful, gold.question),
     ),
     Writer("prodigy", "Prodigy, examples to review", backs.prodigy_review),
     Writer("argilla", "Argilla, suggestions", backs.argilla_suggestions),

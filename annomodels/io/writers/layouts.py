@@ -30,7 +30,7 @@ def long(data: Annotations) -> pd.DataFrame:
     if data.group is not None:
         frame["group"] = [data.groups[data.group[i]] for i in data.item]
     if data.gold is not None:
-        frame["gold"] = [_gold_of(data, i) for i in data.item.tolist()]
+        frame["gold"] = [_text(data.labels[k]) if k >= 0 else "" for k in data.gold[data.item]]
     return frame
 
 
@@ -182,11 +182,6 @@ def _text(name: Hashable) -> str:
 
 def _text_of(data: Annotations, i: int) -> str:
     return (data.texts[i] if data.texts is not None else "") or _text(data.items[i])
-
-
-def _gold_of(data: Annotations, i: int) -> str:
-    truth = -1 if data.gold is None else int(data.gold[i])
-    return _text(data.labels[truth]) if truth >= 0 else ""
 
 
 def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
