@@ -44,14 +44,14 @@ class Codebook:
     """Scales and labels by question; later entries count more."""
 
     def __init__(self, scale: Any, codebook: Any = None) -> None:
-        book = {} if codebook is None else _entries(codebook)
+        self._book = {} if codebook is None else _entries(codebook)
         self._said = _entries(scale) if isinstance(scale, Mapping) else {}
         if not isinstance(scale, Mapping) and scale not in SCALES:
             remedy = f"Use one of {', '.join(SCALES)}."
             raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
-        self._book = book
         general = self._said.get("*", Entry(None if isinstance(scale, Mapping) else scale))
-        self._all = [("*", general), *book.items(), *(p for p in self._said.items() if p[0] != "*")]
+        own = [pair for pair in self._said.items() if pair[0] != "*"]
+        self._all = [("*", general), *self._book.items(), *own]
 
     def of(self, question: str) -> Entry:
         """Put together all that is said of a question."""

@@ -20,7 +20,7 @@ from annomodels.io.tables.guard import SAID, NotAsItSeems
 from annomodels.io.tables.guard import proposal as key_of_rows
 from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
-from annomodels.io.tables.plain import BOXES, GOLD_WORDS, is_derived, no_header
+from annomodels.io.tables.plain import BOXES, GOLD_WORDS, is_asked, is_derived, no_header
 from annomodels.io.tables.questions import OF_PEOPLE, are_times, unsuitable
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.workbooks import EVERY_SHEET
@@ -38,6 +38,7 @@ _SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table i
 _FEWEST = 5  # rows from which it is said that nobody is named
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 _KAPPA = 0.15  # agreement from which columns may be coders, whatever they are called
+_SURE = 0.35  # agreement of each two columns of numbers from which they may be coders
 _PHRASE = 2  # words that tell the names of columns of coders apart, at most
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -62,6 +63,10 @@ _CODER = {
     *("annot", "anno", "ann", "assigned", "assignee", "contributor", "volunteer", "juror"),
     *("physician", "doctor", "clinician", "nurse", "radiologist", "pathologist", "teacher"),
     *("listener", "viewer", "prolific", "pid", "mturk"),
+    *("anotador", "anotadora", "evaluador", "avaliador", "codificador", "juez", "juiz", "experto"),
+    *("annotateur", "codeur", "juge", "annotatore", "valutatore", "bewerter", "gutachter"),
+    *("аннотатор", "эксперт", "разметчик", "标注员", "标注者", "注释者", "评审", "专家", "評価者"),
+    *("アノテーター", "작업자", "평가자", "주석자"),
 }
 # whose answers they are, where nobody else is named: the subject of an experiment
 _ASKED_PEOPLE = {"subject", "subj", "subjects", "student", "author", "respondents", "session"}
@@ -280,10 +285,7 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     if source.inside is not None or source.kind == "xml":
         return
     table = source.table
-    size = min(len(table), _ROWS)
-    if size < 2:
-        return
-    if table.problems:
+    if len(table) < 2 or table.problems:
         return
     if "columns" not in given and no_header(table):
         yield from _without_header(table)
@@ -348,10 +350,9 @@ def _are_coders(columns: Sequence[_Column]) -> bool:
     """Return True if each column holds labels of one set, so that none names the items."""
     sets = [{str(cell) for cell in one.filled} for one in columns]
     union = set().union(*sets)
-    is_repeated = all(one.distinct < len(one.cells) for one in columns)
     return (
         1 < len(columns) <= len(columns[0].cells)
-        and is_repeated
+        and all(one.distinct < len(one.cells) for one in columns)
         and all(3 * len(one) >= len(union) for one in sets)
         and _agree([[*map(str, one.cells)] for one in columns])
     )
@@ -404,11 +405,10 @@ def _whose(maybe: Sequence[_Column], columns: Sequence[_Column]) -> list[_Column
 def _tells(one: _Column, other: _Column) -> bool:
     """Whether each value of a column goes with one value of another, which has fewer."""
     value: dict[str, str] = {}
-    same = all(
+    return other.distinct < one.distinct and all(
         value.setdefault(str(a), str(b)) == str(b)
         for a, b in zip(one.cells, other.cells, strict=True)
     )
-    return same and (other.distinct < one.distinct)
 
 
 def _with_coder(
@@ -552,12 +552,12 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         rest = [one for one in rest if not are_times(one.filled)]
         unique = [one for one in rest if one.distinct == len(one.cells)]
         known = [one for one in rest if one.has(_ITEM) or one.is_id]
-        both = [one for one in unique if one in known]
+        both = (one for one in unique if one in known)
+        order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
         for a, b in combinations([] if unique else known[:_KEYED], 2):
             pair = _Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
             unique += [pair] if pair.distinct == len(pair.cells) else []
         nearly = sorted(known, key=lambda one: -one.distinct)[:1]
-        order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
         for one in list(dict.fromkeys([*order, *unique, *nearly]))[:3]:
             yield {**said, "item": one.name}
 
@@ -603,15 +603,13 @@ def _share(group: Sequence[_Column]) -> bool:
 
 
 def _alike(columns: Sequence[_Column]) -> list[list[str]]:
-    """Columns of words from one small set, which cannot be boxes that are ticked."""
+    """Columns of labels from one small set."""
     found: list[list[_Column]] = []
+    parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
     for one in columns:
         labels = {str(cell) for cell in one.filled}
-        is_set = 2 <= len(labels) <= 20 and not all_numbers(labels)
-        if not is_set or {label.casefold() for label in labels} <= _NOT_NAMES:
-            continue
-        within = _NUMBER_WITHIN.fullmatch(one.name.strip())
-        if within is not None and len(within[1]) > 1 and not _Column(within[1], ()).has(_CODER):
+        within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
+        if not 2 <= len(labels) <= 20 or (len(within.split()[0]) > 1 and parts[within] > 1):
             continue  # what is said of the first and the second of several things
         for group in found:
             other = {str(cell) for cell in group[0].filled}
@@ -625,19 +623,24 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
 
 def _are_people(group: Sequence[_Column]) -> bool:
     """Return True if columns that share labels may be coders: no questions, and they agree."""
-    names = [{*one.words} for one in group]
+    labels = {str(cell).casefold() for one in group for cell in one.filled}
+    # boxes, and ratings of several things, look alike: their names must say who, and no more
+    plain = all_numbers(labels) or labels <= _NOT_NAMES
+    names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]
     common = set.intersection(*names)
     asked = [
         one
         for one, words in zip(group, names, strict=True)
-        if _OF_SURVEY.fullmatch(one.name.strip()) or len(words - common) > _PHRASE
-    ]
-    if len(group) < 2 or 2 * len(asked) > len(group):
+        if _OF_SURVEY.fullmatch(one.name.strip()) or is_asked(one.name)
+        or len(words - common) > (1 if plain else _PHRASE)
+    ]  # fmt: skip
+    if len(group) < 2 or len(asked) > (0 if plain else len(group) / 2):
         return False
-    return _agree([[*map(str, one.cells)] for one in group[:_LOOKED_AT]])
+    cells = [[*map(str, one.cells)] for one in group[:_LOOKED_AT]]
+    return all(_agree(pair, _SURE) for pair in combinations(cells, 2)) if plain else _agree(cells)
 
 
-def _agree(columns: Sequence[Sequence[str]]) -> bool:
+def _agree(columns: Sequence[Sequence[str]], least: float = _KAPPA) -> bool:
     """Return True if labels side by side agree beyond chance."""
     same = chance = whole = 0.0
     for one, other in combinations(columns[:_LOOKED_AT], 2):
@@ -652,7 +655,7 @@ def _agree(columns: Sequence[Sequence[str]]) -> bool:
         same += sum(a == b for a, b in pairs)
         chance += sum(n * second.get(label, 0) for label, n in first.items()) / max(len(pairs), 1)
         whole += len(pairs)
-    return same - chance >= _KAPPA * (whole - chance)
+    return same - chance >= least * (whole - chance)
 
 
 def _without_header(table: Table) -> Iterator[dict[str, object]]:

@@ -221,6 +221,37 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
         {"item": "url", "coder": "subject", "label": "rating"},
         (30, 9, 90),
     ),
+    "people in columns": (
+        lambda d: (
+            ["id", "text", "year", "Anna", "Ben", "Clara", "comment"],
+            [
+                [n, f"some text {n}", 1990 + d.randint(0, 30),
+                 *(n % 2 if d.random() < 0.9 else 1 - n % 2 for _ in "abc"), "hm" * (n % 9 == 0)]
+                for n in range(60)
+            ],
+        ),
+        {"item": "id", "coder_columns": ("Anna", "Ben", "Clara")},
+        (60, 3, 180),
+    ),
+    "judges called after models": (
+        lambda d: (
+            ["id", "response_a", "response_b", "gpt4_pref", "claude_pref", "human_pref"],
+            [[n, f"so {n} a", f"so {n} b", *(vote(d, n) for _ in "abc")] for n in range(30)],
+        ),
+        {"item": "id", "coder_columns": ("gpt4_pref", "claude_pref", "human_pref")},
+        (30, 3, 90),
+    ),
+    **{
+        f"{stem}1": (
+            lambda d, stem=stem: (
+                ["№", "文本", f"{stem}1", f"{stem}2"],
+                [[f"x{n}", f"a text {n}", vote(d, n), vote(d, n)] for n in range(30)],
+            ),
+            {"item": "№", "coder_columns": (f"{stem}1", f"{stem}2")},
+            (30, 2, 60),
+        )
+        for stem in ("Anotador ", "Эксперт ", "标注员")
+    },
     "outputs of several systems": (
         lambda d: (
             ["model", "pairID", "worker_id", "rating_label"],
@@ -549,6 +580,23 @@ def test_counts_and_the_answers_of_one_form_are_no_coders(write: Any) -> None:
     rows = [[n // 4, *(("yes", "no")[(n + (n % 9 == k)) % 2] for k in (1, 2))] for n in range(40)]
     header = ["Input.id", "Answer.is_new", "Answer.is_true"]
     assert refusal(write(header, rows)).proposal is None
+
+
+def test_boxes_and_ratings_that_agree_are_no_coders_if_their_names_say_what_was_asked(
+    write: Any,
+) -> None:
+    dice = random.Random(1)
+    for names in (["accepted_top1", "model_was_right"], ["solvability", "mac"]):
+        rows = [[n, f"t {n}", k := n % 2, k ^ (dice.random() < 0.1), n] for n in range(60)]
+        assert refusal(write(["id", "text", *names, "time"], rows)).proposal is None
+
+
+def test_ratings_of_criteria_by_numbered_coders_are_questions(write: Any) -> None:
+    header = ["id", *(f"{name}_{k}" for name in ("fluency", "coherence") for k in (1, 2))]
+    rows = [[f"d{n}", *(1 + (n + k) % 5 for k in range(4))] for n in range(30)]
+    error = refusal(write(header, rows))
+    assert error.problems[0].choices == ("coherence", "fluency")
+    assert am.read(write(header, rows), question="fluency").n_coders == 2
 
 
 def test_numbers_of_rows_and_texts_that_repeat_name_no_items(tmp_path: Path) -> None:

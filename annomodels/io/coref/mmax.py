@@ -123,7 +123,12 @@ class _Reading:
             raise AnnotationError(self.problems)
         clusters = self._clusters()
         judgments = self._judgments(mentions)
-        near = self._near()
+        pairs = (
+            frozenset([self.marks.kept(one), target])
+            for one, value in self._values("near")
+            for target in self._targets(one, value)
+        )
+        near = {pair for pair in pairs if len(pair) == 2}
         dominating = self._dominating(clusters)
         if self.problems:
             raise AnnotationError(self.problems)
@@ -213,14 +218,6 @@ class _Reading:
                     sets = tuple(frozenset([target]) for target in readings)
                     out[one] = Judgment(one, category.get(one), sets)
         return out
-
-    def _near(self) -> set[frozenset[str]]:
-        pairs = {
-            frozenset([self.marks.kept(one), target])
-            for one, value in self._values("near")
-            for target in self._targets(one, value)
-        }
-        return {pair for pair in pairs if len(pair) == 2}
 
     def _dominating(self, clusters: Mapping[str, list[str]]) -> dict[frozenset[str], str]:
         texts = dict(self._values("dominating"))

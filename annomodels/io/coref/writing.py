@@ -97,23 +97,19 @@ def to_text(
 ) -> tuple[str, tuple[str, ...]]:
     """Text of :func:`write`, and notes on what it leaves out."""
     documents = documents_of(corpus)
-    who = coder if coder is not None else _only(documents)
+    coders = sorted({name for document in documents for name in document.layers})
+    if coder is None and len(coders) != 1:
+        what = f"There are {len(coders)} coders; a file holds one."
+        raise AnnotationError(Problem(what, remedy=f"Name one of {', '.join(coders)}."))
+    who = coders[0] if coder is None else coder
     chosen = [document for document in documents if who in document.layers]
     if not chosen:
-        known = ", ".join(sorted({c for document in documents for c in document.layers}))
-        raise AnnotationError(Problem(f"There is no coder {who!r}.", remedy=f"Use one of {known}."))
+        remedy = f"Use one of {', '.join(coders)}."
+        raise AnnotationError(Problem(f"There is no coder {who!r}.", remedy=remedy))
     if format == "conll":
         return _conll(chosen, who, singletons)
     lines = [_json(document, who, singletons, probabilities) for document in chosen]
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), ()
-
-
-def _only(documents: Sequence[Document]) -> str:
-    coders = sorted({coder for document in documents for coder in document.layers})
-    if len(coders) != 1:
-        what = f"There are {len(coders)} coders; a file holds one."
-        raise AnnotationError(Problem(what, remedy=f"Name one of {', '.join(coders)}."))
-    return coders[0]
 
 
 def _clusters(document: Document, coder: str, singletons: bool) -> list[list[Key]]:

@@ -262,9 +262,9 @@ _ASKED = re.compile(
     r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
     r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
     r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous)|natural(ness)?|"
-    r"informative(ness)?|adequa(cy|te)|faithful(ness)?|accura(cy|te)|complete(ness)?|"
+    r"informative|adequa(cy|te)|faithful|accura(cy|te)|complete(ness)?|"
     r"conci(se|sion)(ness)?|engag(ing|ingness|ement)|understandab(le|ility)|overall|"
-    r"simplicity|originality|creativity|novelty|plausib(le|ility))(_?(score|rating))?(_?\(.*\))?",
+    r"simplicity|novelty|\w+(ness|bility|ivity|nality|keit|heit|ität|idad|ité))(_?(score|rating))?(_?\(.*\))?",
     re.IGNORECASE,
 )
 TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
@@ -421,7 +421,7 @@ def _melted(
 
 def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
     """Columns that are called after what was asked, most of them or boxes: they are questions."""
-    asked = [name for name in coders if _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip()))]
+    asked = list(filter(is_asked, coders))
     sure = 2 * len(asked) > len(coders)
     phrases = [name for name in coders if len(re.findall(r"\w+", name)) > _NAME]
     if 2 * len(phrases) > len(coders):
@@ -483,6 +483,11 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         )
         return [Problem(what, where, remedy)]
     return problems
+
+
+def is_asked(name: str) -> bool:
+    """Return True if a column has the name of a question or criterion."""
+    return _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip())) is not None
 
 
 def is_derived(name: str) -> bool:
@@ -572,6 +577,7 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
         unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
         few = unions[:_LOOKED_AT]
         apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
+        apart = apart or all(map(is_asked, chosen))
         return Grid(chosen, apart)
     return None
 

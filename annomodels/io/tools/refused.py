@@ -91,9 +91,7 @@ def _project(source: Source, options: Options) -> Refusal:
         return None
     from annomodels.io.tools.projects import export_again, unread
 
-    if not unread(source.inside):
-        return None
-    return export_again(source.name, source.inside)
+    return export_again(source.name, source.inside) if unread(source.inside) else None
 
 
 def _counts(source: Source, options: Options) -> Refusal:
