@@ -148,9 +148,11 @@ def _lacking(source: Source) -> str:
     if source.inside is not None or source.kind == "xml":
         return ""
     columns = _columns(source.table)[0]
+    called = [one for one in columns if one.has(_CODER)]
+    if called and called[0].distinct == len(source.table) >= _FEWEST:
+        return f"Column {called[0].name!r} seems to name another coder in every row."
     if len(source.table) < _FEWEST or any(_wide(columns, {})):
         return ""
-    called = [one for one in columns if one.has(_CODER)]
     if not called and not any(one.names_coders for one in columns):
         return "No column seems to name coders or to hold the labels of one."
     if len(called) == 1 and called[0].distinct == 1:
@@ -534,9 +536,9 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         return
     asked = given.get("coder_columns")
     people = [one.name for one in columns if _PERSON.fullmatch(one.name.strip())]
-    found = [people] if len(people) > 1 else [*_groups(columns), *_alike(columns)]
-    groups = [asked] if asked is not None else found
-    for group in groups:
+    rows = any(one.names_coders and one.distinct == len(one.cells) for one in columns)  # of coders
+    groups = [people] if len(people) > 1 else [*_groups(columns), *_alike([] if rows else columns)]
+    for group in groups if asked is None else [asked]:
         said: dict[str, Any] = {}
         if asked is None:
             derived = [name for name in group if is_derived(name)]

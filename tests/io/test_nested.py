@@ -198,3 +198,11 @@ def test_words_that_differ_between_coders_are_aligned_by_the_text(tmp_path: Path
     assert "d by dan" in said
     assert "1 mark." in said
     assert "a tag stands there without a word: 1 line" in said
+
+
+def test_counts_of_labels_are_no_labels_of_coders(tmp_path: Path) -> None:
+    for field, cell in (("votes", {"positive": 2, "negative": 1}), ("counts", {"a": 1, "b": 0})):
+        path = tmp_path / f"{field}.jsonl"
+        path.write_text("".join(json.dumps({"id": n, field: cell}) + "\n" for n in range(9)))
+        with pytest.raises(AnnotationError, match="not found"):
+            read(path)

@@ -252,6 +252,16 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
         )
         for stem in ("Anotador ", "Эксперт ", "标注员")
     },
+    "participants in the name of an item": (
+        lambda d: (
+            ["participantid", "itemid", "strategy_text", "tag_ann1", "tag_ann2"],
+            [
+                [f"p{n // 3}", n % 3, f"so {n % 28}", vote(d, n), vote(d, n)] for n in range(30)
+            ],
+        ),
+        {"item": "participantid,itemid", "coder_columns": ("tag_ann1", "tag_ann2")},
+        (30, 2, 60),
+    ),
     "outputs of several systems": (
         lambda d: (
             ["model", "pairID", "worker_id", "rating_label"],
@@ -559,6 +569,7 @@ def test_a_key_is_said_to_make_rows_unique_only_if_it_does(write: Any) -> None:
     [
         ("id,reply,quality", lambda n: [n // 2, f"a reply {n}", n % 3], "No column seems to name"),
         ("id,text,annotator,q1", lambda n: [n, f"t {n}", "kim", n % 2], "coder only, 'kim'."),
+        ("rater,item1,item2", lambda n: [f"r{n}", "xy"[n % 2], "yx"[n % 2]], "coder in every row."),
         ("doc_id,rater,tone", lambda n: [f"d{n}", "abc"[n % 3], n % 2], "No items seem to have"),
     ],
 )

@@ -20,6 +20,7 @@ from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.keys import parts_of
+from annomodels.io.tables.plain import BOXES, is_asked
 
 _SAMPLE = 50
 _KEY = "key"  # the field that holds the name of a record, where records stand under names
@@ -236,19 +237,22 @@ def _by_coder(fields: Fields) -> Layout | None:
     found = [
         name
         for name, values in fields.items()
-        if all(isinstance(value, dict) and not _is_share(value) for value in values)
+        if all(isinstance(value, dict) and not _is_share(value, name) for value in values)
         and all(is_label(label) for value in values for label in value.values())
     ]
     return Layout(tuple(found), answers) if found else None
 
 
-def _is_share(value: Record) -> bool:
-    """Whether an object holds shares of labels: numbers that are not whole and add up to one."""
+def _is_share(value: Record, name: str) -> bool:
+    """Whether an object holds shares of labels, which add up to one, or is called after counts."""
     try:
         numbers = [float(share) for share in value.values()]
     except (TypeError, ValueError):
         return False
-    return any(n % 1 for n in numbers) and abs(sum(numbers) - 1) < 0.02
+    if not any(n % 1 for n in numbers):
+        labels = all(is_asked(key) or key.casefold() in BOXES for key in value)
+        return _plain(name) in ("count", "tally") or (labels and max(numbers, default=0) > 1)
+    return abs(sum(numbers) - 1) < 0.02
 
 
 def _beside(fields: Fields, records: Sequence[Record], options: Options) -> Layout | None:

@@ -64,7 +64,9 @@ def unsuitable(
     if _NO_LABELS.fullmatch(name.strip()) and len(distinct) > 1:
         return Unsuitable("by its name it says something of the item, the coder or the session")
     if len(distinct) == 1:
-        return Unsuitable(f"all {counted(len(labels), 'answer')} are {_shown(labels[0])}", False)
+        return Unsuitable(
+            f"all {counted(len(labels), 'answer')} are {some(_plain(labels[:1]))}", False
+        )
     words = sum(len(str(label).split()) for label in _plain(distinct))
     is_prose = len(distinct) > 0.8 * len(labels) and words >= _PROSE * len(distinct)
     many = len(distinct) > max(MANY_LABELS, _MOST * len(labels)) or is_prose
@@ -78,12 +80,8 @@ def unsuitable(
     return None
 
 
-def _shown(label: object) -> str:
-    return some([label[0] if isinstance(label, (list, tuple)) and len(label) == 1 else label])
-
-
 def _plain(labels: Iterable[object]) -> list[object]:
-    return [label[0] if isinstance(label, tuple) and len(label) == 1 else label for label in labels]
+    return [x[0] if isinstance(x, (list, tuple)) and len(x) == 1 else x for x in labels]
 
 
 def _kind(labels: Sequence[object]) -> str:

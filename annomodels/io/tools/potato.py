@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from annomodels.data.validation import all_numbers
@@ -71,18 +71,17 @@ def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
                 by_name.setdefault(str(name), set()).add(str(value))
         several = len({name for by_name in said.values() for name in by_name}) > 1
         named = any(str(value) == str(name) for _, name, value in pairs)
-        if named or (several and all(map(_is_key, said.values()))):
+        # every name has one value, and no other name has it
+        every = [
+            (by_name, [v for own in by_name.values() for v in own]) for by_name in said.values()
+        ]
+        are_keys = all(len(values) == len(names) == len(set(values)) for names, values in every)
+        if named or (several and are_keys):
             kind = "name"
         else:
             kind = "each" if several and any(len(one.pairs) > 1 for one in own) else "value"
         kinds[schema] = kind, rated
     return kinds
-
-
-def _is_key(by_name: Mapping[str, set[str]]) -> bool:
-    """Whether every name has one value, and no other name has it."""
-    every = [value for values in by_name.values() for value in values]
-    return len(every) == len(by_name) == len(set(every))
 
 
 def _tick(name: object, value: object, rated: bool) -> bool | None:
