@@ -135,7 +135,7 @@ def one_question(
     for name in (REPORT, METHODS):
         if name not in names and (folder / name).exists():
             warn(f"{folder / name} is from an earlier run.")
-    verdict = after.check()
+    verdict = Facts(after, known=known).check
     facts: dict[str, Any] = {"fit": output} if job.stream else {}
     if job.methods:
         facts["report"] = None if job.no_report else str(folder / REPORT)

@@ -38,6 +38,18 @@ def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path
     assert am.load(out / "fit.nc").data.gold is None
 
 
+def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Path) -> None:
+    truth, out = tmp_path / "truth.csv", tmp_path / "out"
+    rows = (f"{item},{label}\n" for item, label in am.datasets.crowd_truth().truth.items())
+    truth.write_text("item,truth\n" + "".join(rows))
+    data = ("dataset:crowd", "--model", "hierarchical", "--engine", "em", "--seed", 1)
+    done = call("run", *data, "-o", out, "--known", truth)
+    assert "tested on known truth: amber" in done.out
+    assert "200 items would have a wrong gold label" in done.out
+    done = call("report", out, "-o", tmp_path / "page.html", "--known", truth, "--json")
+    assert "200 items would have a wrong gold label" in done.out
+
+
 def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     truth.write_text("item,truth\nu1,pos\n")

@@ -80,7 +80,7 @@ def command(
             estimate=found, shown=columns, files=files,
         )  # fmt: skip
     if as_json:
-        check = after.check()
+        check = Facts(after, known=truths).check
         facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
         click.echo(to_json(facts), nl=False)
     else:
