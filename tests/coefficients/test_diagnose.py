@@ -88,13 +88,13 @@ def test_97_percent_agreement_and_kappa_near_0_are_explained():
     data = of_pairs({("no", "no"): 97, ("yes", "no"): 1, ("no", "yes"): 2})
     found = am.diagnose(data, "kappa", draws=100)
     (sentence,) = why(found)
-    assert "97.0 % agreement gives Cohen's kappa -.014" in sentence
+    assert "97.0 % agreement gives Cohen's kappa -0.014" in sentence
     assert "98.5 % of the labels are 'no'" in sentence
     assert "would agree on 97.0 % of the pairs. The coders agree less than that." in sentence
     text = " ".join(found.sentences)
     assert "3 of 100 items where anyone gave another label" in text
     assert "another did too in 0 % of the cases" in text
-    assert "S (.940) and AC1 (.969) stay high" in text
+    assert "S (0.940) and AC1 (0.969) stay high" in text
 
 
 def test_the_same_shares_with_agreement_on_the_rare_label_need_no_explanation():

@@ -43,7 +43,7 @@ class Difference(Drawn, Html):
     --------
     >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
     >>> found
-    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = .74
+    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = 0.74
     """
 
     title: str
@@ -64,8 +64,7 @@ class Difference(Drawn, Html):
     def __repr__(self) -> str:
         line = f"{self.title} = {self.value:.4f}"
         if not math.isnan(self.low):
-            p = f"{self.p_above():.2f}".removeprefix("0")
-            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {p}"
+            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {self.p_above():.2f}"
         return "\n".join([line, *self.notes])
 
 
@@ -115,7 +114,7 @@ def compare_agreement(
 
     Examples
     --------
-    The same 45 patients judged by the first two and the last two anaesthetists:
+    The same 45 patients judged by the first two and the last two anesthetists:
 
     >>> import annomodels as am
     >>> data = am.datasets.load("anesthesia")

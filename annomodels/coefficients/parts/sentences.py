@@ -51,8 +51,8 @@ def _span(low: float, high: float) -> str:
 
 def _p(p: float) -> str:
     if p < 0.005:
-        return "< .01"
-    return "> .99" if p > 0.995 else f"= {number(p, 2)}"
+        return "< 0.01"
+    return "> 0.99" if p > 0.995 else f"= {number(p, 2)}"
 
 
 def about_agreement(row: Mapping[Any, Any]) -> list[str]:
@@ -282,6 +282,5 @@ def why_so_low(setup: Setup, value: float, by_chance: float) -> list[str]:
 
 
 def number(x: float, digits: int = 3) -> str:
-    """Format a number without a leading zero, as papers print coefficients."""
-    text = f"{x:.{digits}f}" if round(x, digits) else f"{0:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+    """Format a number without the sign of a rounded zero."""
+    return f"{x if round(x, digits) else 0:.{digits}f}"
