@@ -188,6 +188,13 @@ def test_texts_of_the_code_have_no_avoided_words_and_short_sentences(made: Any) 
     assert sum(n > 30 for n in lengths) <= 0.05 * len(lengths)
 
 
+def test_what_is_told_of_the_bundled_data_has_no_avoided_words() -> None:
+    from annomodels.datasets import all_about
+
+    for told in all_about():
+        assert not WORDS.findall(plain(f"{told.title} {told.note}")), told.name
+
+
 def test_summaries_of_commands_fit_one_line() -> None:
     assert not [text for text in helps().values() if len(text.partition("\n")[0]) > 60]
 
