@@ -54,7 +54,7 @@ def answers_of(
     # 1 and "1" can be the same item
     twice = [i for i, x in found.items() if known.setdefault(items[i], labels[x]) != labels[x]]
     if twice:
-        names = some([fit.data.items[items[item]] for item in twice])
+        names = some([*dict.fromkeys(fit.data.items[items[item]] for item in twice)])
         what = f"{counted(len(twice), 'item')} with more than one truth: {names}."
         raise AnnotationError(Problem(what, _source(given), "Give one answer for each item."))
     codes, truth = (np.array(list(part), dtype=np.int64) for part in (known, known.values()))
@@ -110,8 +110,7 @@ def read_answers(
         problems.append(Problem(what, _source(given), remedy))
     strange = {truth: item for item, truth in found.items() if truth not in labels}
     if strange:
-        is_no = "is no label" if len(strange) == 1 else "are no labels"
-        what = f"{counted(len(strange), 'truth')} that {is_no} of the data: {some(list(strange))}."
+        what = f"Not among the labels of the data: {some(list(strange))}."
         where = f"{_source(given)}, item {label_text(next(iter(strange.values())))}"
         remedy = (
             f"Write one of {some(list(data.labels))}; if another label is right, read the data "

@@ -275,8 +275,9 @@ class Tables:
             if not least <= self.estimator.told(label)[part].mean() <= most:
                 name = "the number of wrong labels"
                 names.append(name if label < 0 else f"the share of {label_text(labels[label])}")
+        of = " and".join(", ".join(names).rsplit(",", 1))
         against = (
-            f"The audit contradicts the fit about {' and '.join(names)}: its estimate is outside "
+            f"The audit contradicts the fit about {of}: the estimate of the fit is outside "
             "the interval of the audit alone, at 5 % over all tests."
         )
         return [

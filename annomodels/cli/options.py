@@ -305,6 +305,7 @@ def sample_options(command: Command) -> Command:
         "seed": {
             "type": SEED,
             "default": 1,
+            "show_default": True,
             "help": "Random seed: the same seed gives the same numbers.",
         },
         "time_limit": {

@@ -47,7 +47,7 @@ def check_folder(
     if len(existing) > 1:
         files = ", ".join(Path(problem.where).name for problem in existing)
         remedy = "Use --force to overwrite them, or choose another folder with -o."
-        one = Problem(f"{len(existing)} outputs exist already: {files}.", str(folder), remedy)
+        one = Problem(f"{len(existing)} outputs already exist: {files}.", str(folder), remedy)
         problems = [one, *(problem for problem in problems if problem not in existing)]
     _raise_all(list(dict.fromkeys(problems)))
 
@@ -66,7 +66,7 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
             return [Problem(what, str(path), _OTHER)]
         if not force:
             remedy = "Use --force to overwrite it, or choose another place with -o."
-            return [Existing("The output exists already.", str(path), remedy)]
+            return [Existing("The output already exists.", str(path), remedy)]
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose another place with -o."
         return [Problem("The folder of the output does not exist.", str(path.parent), remedy)]
@@ -180,7 +180,7 @@ def _taken(beside: Path, folder: Path) -> IO[bytes]:
         beside.mkdir(mode=0o700, exist_ok=True)
         path = beside / LOCK
         if beside.is_symlink() or (any(beside.iterdir()) and not path.is_file()):
-            what = "The folder for unfinished outputs exists already."
+            what = "The folder for unfinished outputs already exists."
             raise CannotWrite([Problem(what, str(beside), "Remove it.")])
         with suppress(FileNotFoundError):  # its process ended and removed it
             lock = path.open("wb")

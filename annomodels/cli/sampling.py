@@ -73,10 +73,10 @@ def fit_data(
             data = data.replace(scale="interval")
         believed.require_fittable(data)
         engine = choose(believed, options["engine"])
+        draws = ", {chains} chains of {draws:,} draws after {warmup:,} of warm-up"
         note(
             f"Fitting {believed.name} to {len(data):,} labels with {engine}, seed "
-            f"{options['seed']}, {options['chains']} chains of {options['draws']:,} draws after "
-            f"{options['warmup']:,} of warm-up."
+            f"{options['seed']}{'' if engine == 'em' else draws.format(**options)}."
         )
         note(f"This takes {expected(data, options, engine, believed, outputs=outputs)}.")
     else:

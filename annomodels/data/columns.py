@@ -338,7 +338,7 @@ _ALL = (
            "agreement expected by chance; disagreement for coefficients with a distance."),
     Column("expected", "Expected part"),
     Column("p_above_667", "P(> 0.667)", "chance", "p above 667, 800: probability that the value is "
-           "above 0.667, the least to draw cautious conclusions from, and above 0.800, which is "
+           "above 0.667, the usual minimum for tentative conclusions, and above 0.800, usually "
            "called reliable."),
     Column("p_above_800", "P(> 0.8)", "chance"),
     Column("model_p_above_667", "model P(> 0.667)", "chance"),

@@ -232,7 +232,7 @@ def _pipe(stream: Any, where: str) -> bytes:
 
 def _closed(where: str, error: Exception) -> Problem:
     if isinstance(error, PermissionError):
-        return Problem("You may not read this file.", where, "Ask for permission, or copy it.")
+        return Problem("No permission to read this file.", where, "Ask for access, or copy it.")
     reason = getattr(error, "strerror", None) or first_line(error)
     return Problem(f"The file cannot be read: {reason}.", where, "Check the path and the disk.")
 
@@ -291,7 +291,7 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
     at = min(getattr(error, "start", 0), len(data) - 1)
     row = data.count(b"\n", 0, at) + 1
     if b"\0" in data and not name.startswith("utf-16") and not name.startswith("utf-32"):
-        what = "This is not text: it holds NUL bytes."
+        what = "This is not text: it contains NUL bytes."
         return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
     remedy = (

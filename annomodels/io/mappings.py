@@ -213,13 +213,10 @@ def truths_from(given: Any, items: Iterable[Any] = ()) -> dict[str, str]:
 def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[str, str]:
     """Truth of each item; two truths of one are a problem."""
     found: dict[str, str] = {}
-    twice: list[str] = []
     pairs = list(pairs)
-    for item, truth in pairs:
-        if not is_blank(truth) and found.setdefault(item, truth) != truth:
-            twice.append(item)
+    twice = {i: x for i, x in pairs if not is_blank(x) and found.setdefault(i, x) != x}
     if twice:
-        what = f"{counted(len(set(twice)), 'item')} with more than one truth: {some(twice)}."
+        what = f"{counted(len(twice), 'item')} with more than one truth: {some([*twice])}."
         raise AnnotationError(Problem(what, source, "Keep one row for each item."))
     if not found:
         what, remedy = "The file contains no truths.", _REMEDY

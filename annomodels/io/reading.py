@@ -443,7 +443,7 @@ def read_questions(path: Paths, question: str | Sequence[str] = (), **reading: o
     >>> list(found), found["tone"].scale, found["frame"].scale
     (['tone', 'frame'], 'ordinal', 'nominal')
     >>> print(found.left_out["lead_time"])
-    by its name it says something of the item, the coder or the session
+    its name says that it describes the item, the coder or the session
     """
     names = [question] if isinstance(question, str) else list(question)
     default = read.__kwdefaults__ or {}

@@ -30,8 +30,8 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 _SENTENCES = {
     errno.ENOSPC: ("The disk is full.", "Free some space, or write elsewhere."),
     errno.EDQUOT: ("Your share of the disk is used up.", "Free some space, or write elsewhere."),
-    errno.EACCES: ("You may not write here.", "Choose another folder, or ask for permission."),
-    errno.EPERM: ("You may not write here.", "Choose another folder, or ask for permission."),
+    errno.EACCES: ("No permission to write here.", "Choose another folder, or ask for access."),
+    errno.EPERM: ("No permission to write here.", "Choose another folder, or ask for access."),
     errno.EROFS: ("This disk is read-only.", "Choose another folder."),
     errno.ENOENT: ("There is no such folder.", "Create the folder first, or choose another."),
     errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Choose another path."),

@@ -92,9 +92,9 @@ FIRST = (
         "stack",
         lambda f: f.usual == "stack",
         "No one model is right on all data. The stack weights several models and the votes by the "
-        "labels they predict, sees whether coders err together, and is calibrated on public data "
-        "sets with known truth; here there are {coders:,} coders and {per_item:g} labels of the "
-        "median item.",
+        "labels they predict, tests whether coders err together, and is calibrated on public data "
+        "sets with known truth. These data have {coders:,} coders and a median of {per_item:g} "
+        "labels per item.",
     ),
     Rule(
         "pooled",
@@ -138,8 +138,8 @@ ALSO = (
     Rule(
         "scalar-difficulty",
         lambda f: f.per_item >= ITEM_DIFFICULTY and f.scale in ("nominal", "ordinal"),
-        "With {per_item:g} labels of the median item it can be seen whether some items are harder "
-        "than others, so that coders err together.",
+        "A median of {per_item:g} labels per item can show whether some items are harder than "
+        "others, so that coders err together.",
     ),
     Rule(
         "consensus",
@@ -149,7 +149,7 @@ ALSO = (
     Rule(
         "ambiguous",
         lambda f: f.per_item >= CONTESTED_LABELS and f.labels >= 3 and f.scale == "nominal",
-        "With {per_item:g} labels of the median item, items with two readings can be told from "
+        "A median of {per_item:g} labels per item can separate items with two readings from "
         "careless coders.",
     ),
     Rule(

@@ -361,8 +361,8 @@ def _check(
 ) -> None:
     if items < 1 or coders < 1 or n_labels < 2:
         raise NotApplicable(
-            f"{items} items, {coders} coders and {n_labels} labels were asked for: at least 1, 1 "
-            "and 2 are needed."
+            f"A simulation needs at least 1 item, 1 coder and 2 labels, not {items}, {coders} and "
+            f"{n_labels}."
         )
     if not 0 <= ambiguous <= 1:
         raise NotApplicable(f"ambiguous={ambiguous:g}: give a share between 0 and 1.")

@@ -12,7 +12,7 @@ from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted, rated, some, variants
+from annomodels.data.validation import rated, some, variants
 from annomodels.limits import CODER_THIN
 from annomodels.types import Ints
 
@@ -155,7 +155,7 @@ def findings(data: Annotations) -> list[Counted]:
     ]
     more = f" and {data.n_labels - _SHOWN} more" * (data.n_labels > _SHOWN)
     sizes = ", ".join(map(str, facts.parts[:_SHOWN])) + ", ..." * (facts.n_parts > _SHOWN)
-    alone = f"{counted(facts.single, 'item')} with one label: they say nothing about agreement."
+    alone = "They are no evidence on agreement."
     apart = f"They have {sizes} items and no coder in common."
     return [
         Counted("items", data.n_items),

@@ -283,7 +283,7 @@ def may_write(path: Path, force: bool) -> None:
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
     if path.exists() and not force:
         remedy = f"Give another name, or use {Option('force', True)} to replace it."
-        raise AnnotationError(Problem("The file exists already.", str(path), remedy))
+        raise AnnotationError(Problem("The file already exists.", str(path), remedy))
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."
         raise AnnotationError(Problem("There is no such folder.", str(path.parent), remedy))

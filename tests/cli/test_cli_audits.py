@@ -86,8 +86,15 @@ def test_an_audit_that_cannot_be_written_leaves_no_round(call, own, tmp_path) ->
     before = (own / "audit.json").read_text()
     done = call("audit", own, "--size", 5, "-o", first)
     assert done.code != 0
-    assert "exists already" in done.err
+    assert "already exists" in done.err
     assert (own / "audit.json").read_text() == before
+    (own / "audit.json").unlink()
+    (own / "audit.json").mkdir()  # a design that cannot be kept: nobody gets the table
+    done = call("audit", own, "--size", 5, "-o", tmp_path / "2.csv")
+    assert done.code == 2
+    assert "audit.json" in done.err
+    assert not (tmp_path / "2.csv").exists()
+    (own / "audit.json").rmdir()
 
 
 def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> None:
@@ -183,7 +190,7 @@ def test_everything_wrong_is_told_at_once(call, fitted: Path, tmp_path: Path) ->
     done = call("estimate", fitted, "--audit", path)
     assert done.code == 3
     assert "1 judged item not in the data: 'nowhere'" in done.err
-    assert "1 truth that is no label of the data: 'perhaps'" in done.err
+    assert "Not among the labels of the data: 'perhaps'." in done.err
     assert "--labels" in done.err
     path.write_text("item,label\n" + f"{first},\n")
     done = call("estimate", fitted, "--audit", path)

@@ -123,7 +123,7 @@ def test_advise_names_a_model_with_its_reasons(call):
     done = call("advise", "dataset:crowd")
     assert done.code == 0, done.err
     assert "model: stack" in done.err
-    assert "here there are 24 coders and 8 labels of the median item" in done.err
+    assert "These data have 24 coders and a median of 8 labels per item" in done.err
     assert table(done.out)[0]["model"] == "stack"
     facts = json.loads(call("advise", "dataset:crowd", "--json").out)
     assert facts["call"] == 'am.fit(data, "stack")'

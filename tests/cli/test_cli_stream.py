@@ -156,7 +156,7 @@ def test_other_files_of_the_folder_stay(labels: Path, call, tmp_path: Path) -> N
     (out / "truth" / "mine.txt").rename(out / "mine.txt")
     (out / "report.html").write_text("an old one")
     (out / "truth" / "000009.parquet").write_text("from an earlier run")
-    assert "exists already" in call(*told).err
+    assert "already exists" in call(*told).err
     done = call(*told, "--force")
     assert done.code == 0
     assert "report.html is from an earlier run" in done.err

@@ -86,7 +86,7 @@ def test_the_folder_holds_report_tables_and_silver_chains(folder: Path, tmp_path
     assert coders[1].startswith("cho,")
     capsys.readouterr()
     assert main(["coref", str(folder), "-o", str(out), "-q"]) == 2
-    assert "exist already" in capsys.readouterr().err
+    assert "already exist" in capsys.readouterr().err
     words = ["coref", str(folder), "-o", str(out), "-q", "--force", "--model", "none"]
     assert main([*words, "--draws", "20"]) == 0
 

@@ -158,7 +158,7 @@ def test_the_page_stands_alone_and_escapes_what_users_wrote(tmp_path: Path) -> N
     assert "no model was fitted" in made
     target = report_links(LinkFacts([document("t", clusters)], draws=20), tmp_path / "r.html")
     assert target.read_text("utf-8").startswith("\n<!DOCTYPE html>") or "<!DOCTYPE html>" in made
-    with pytest.raises(am.errors.AnnotationError, match="exists already"):
+    with pytest.raises(am.errors.AnnotationError, match="already exists"):
         report_links(LinkFacts([document("t", clusters)], draws=20), target)
 
 

@@ -64,7 +64,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(border, "_bytes_of", closed)
-    with pytest.raises(AnnotationError, match="may not read"):
+    with pytest.raises(AnnotationError, match="permission to read"):
         read(path)
 
 

@@ -65,7 +65,7 @@ def test_what_is_no_question_is_left_out_with_the_reason(tmp_path: Path) -> None
         "form": "JSON, not labels",
         "marked": "text with markup in it, which is not read",
         "begun": "times",
-        "page_submit": "by its name it says something of the item, the coder or the session",
+        "page_submit": "its name says that it describes the item, the coder or the session",
         "age": "it is the same in all rows of each coder, so it is about coders",
         "source": "it is the same for all coders of each item, so it is about items",
     }

@@ -56,7 +56,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path: Path) -> None:
     ("number", "sentence"),
     [
         (errno.ENOSPC, "disk is full"),
-        (errno.EACCES, "may not write"),
+        (errno.EACCES, "permission to write"),
         (errno.EROFS, "read-only"),
     ],
 )

@@ -44,7 +44,7 @@ def test_facts_are_counted():
 @pytest.mark.parametrize(
     ("changes", "model", "words"),
     [
-        ({}, "stack", "here there are 8 coders and 4 labels of the median item"),
+        ({}, "stack", "These data have 8 coders and a median of 4 labels per item"),
         ({"scale": "ordinal"}, "stack", "No one model is right on all data"),
         ({"usual": "hierarchical"}, "hierarchical", "The stack does not suit these data"),
         ({"usual": "pooled"}, "pooled", "the model treats all coders alike"),

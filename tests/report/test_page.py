@@ -199,7 +199,7 @@ def test_the_same_fit_gives_the_same_bytes(crowd, crowd_page, tmp_path):
 def test_a_file_that_exists_is_not_replaced(crowd, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("precious")
-    with pytest.raises(am.errors.AnnotationError, match="exists already"):
+    with pytest.raises(am.errors.AnnotationError, match="already exists"):
         report(crowd, path)
     assert path.read_text() == "precious"
     report(crowd, path, force=True)

@@ -63,6 +63,7 @@ def audit(
     from annomodels.io.mappings import items_from
 
     found, place = load_fit(fit), design_of(fit)
+    Writing("", str(place), force=True).check()
     earlier = place if place.is_file() and not start_over else None
     chosen = None if among is None else items_from(among, items=found.data.items)
     drawn = draw(found, size, among=chosen, earlier=earlier, seed=seed, **how)
@@ -198,8 +199,7 @@ def _about(
         return {}
     if items is None:
         raise click.UsageError(
-            f"{', '.join(wanted)}: name the table with this column, one row for each item, with "
-            "--items; it may be the file of the labels."
+            f"--items is missing: a table of the items with the column {', '.join(wanted)}."
         )
     return dict(item_columns(items, list(dict.fromkeys(wanted)), item, known))
 
@@ -217,9 +217,8 @@ def _table(found: Estimate, shown: str, label: str | None) -> pd.DataFrame:
     """Return the table that is asked for, with the prevalence of one label only if so wished."""
     table: pd.DataFrame = found.table if shown == "overall" else getattr(found, shown)
     if not len(table):
-        asked = {"slices": "--by", "differences": "--by", "systems": "--pairs"}.get(shown)
-        why = f"say {asked}" if asked else "there is too little for it"
-        raise click.UsageError(f"There is no table of {shown}: {why}.")
+        asked = {"slices": "--by", "differences": "--by", "systems": "--pairs"}
+        raise click.UsageError(f"--table {shown} needs {asked.get(shown, 'more data')}.")
     if label is None or "quantity" not in table or "label" not in table:
         return table
     texts = table["label"].map(label_text)

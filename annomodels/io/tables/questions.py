@@ -62,7 +62,7 @@ def unsuitable(
         return Unsuitable(why)
     distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
     if _NO_LABELS.fullmatch(name.strip()) and len(distinct) > 1:
-        return Unsuitable("by its name it says something of the item, the coder or the session")
+        return Unsuitable("its name says that it describes the item, the coder or the session")
     if len(distinct) == 1:
         return Unsuitable(
             f"all {counted(len(labels), 'answer')} are {some(_plain(labels[:1]))}", False

@@ -93,9 +93,9 @@ def _notes(
     n = int((p.max(axis=1) >= limit).sum())
     ends = f" (95 % interval {w.gold_low:,.0f} to {w.gold_high:,.0f})"
     notes = [
-        f"Of {w.n:,} labels, {w.gold:,.0f} are expected to be wrong{' by the audit' * w.by_audit}"
-        f"{ends if np.isfinite(w.gold_low) else ''}; by majority vote {w.vote:,.0f}."
-        f"{'' if stack else f' {OVERCONFIDENT}'}",
+        f"Of {w.n:,} labels, {w.gold:,.0f} {'is' if round(w.gold) == 1 else 'are'} expected to be "
+        f"wrong{' by the audit' * w.by_audit}{ends if np.isfinite(w.gold_low) else ''}; by "
+        f"majority vote {w.vote:,.0f}.{'' if stack else f' {OVERCONFIDENT}'}",
         f"{n:,} of {data.n_items:,} items {'has' if n == 1 else 'have'} a label with "
         f"probability {limit:g} or more.",
     ]
