@@ -51,7 +51,7 @@ class Source:
     def short(self) -> str:
         """Authors and year as they stand in a sentence."""
         if not self.year:
-            return self.key
+            return self.author.strip("{}")
         names = [author.partition(",")[0] for author in self.author.split(" and ")]
         several = len(names) > 2 or names[-1] == "others"
         who = f"{names[0]} et al." if several else " & ".join(names)
@@ -83,7 +83,8 @@ class Source:
         link = rest.get("url", f"https://doi.org/{self.doi}" if self.doi else "")
         authors = self.author.strip("{}").replace(" and ", "; ").replace("; others", " et al.")
         year = f" ({self.year})" if self.year else ""
-        return " ".join(filter(None, [f"{authors}{year}. {self.title}. {where}.", link]))
+        title = self.title.replace("{", "").replace("}", "")
+        return " ".join(filter(None, [f"{authors}{year}. {title}. {where}.", link]))
 
 
 @cache

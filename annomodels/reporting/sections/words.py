@@ -28,34 +28,31 @@ def section(facts: Facts) -> list[Part]:
 GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Item", "What is labeled: a sentence, an image, a pair of words."),
     ("Coder", "Who labels: a person or a program."),
-    ("Truth", "The label an item really has; it is not seen but inferred from all labels."),
+    ("Truth", "The true label of an item. It is inferred from all labels."),
     ("Gold label", "The most probable truth of an item, with its probability."),
     ("Settled", "The gold label has a probability of at least 0.95."),
-    (
-        "95 % interval",
-        "The range that holds the quantity with probability 95 %, given the data and the model.",
-    ),
+    ("95 % interval", "The range that contains the quantity with 95 % probability."),
     (
         "Prior",
-        "What a model assumes before it sees a label. With many labels it hardly matters.",
+        "The assumptions of a model before it sees a label. With many labels they hardly matter.",
     ),
     (
         "Prior sensitivity",
         "Change of the results when the priors count more or less, in bits for a factor of two; "
         "below 0.05 it counts as none.",
     ),
-    ("Prevalence", "How frequent each label is among the items, the errors of coders taken out."),
+    ("Prevalence", "Share of the items with each true label, corrected for coder errors."),
     ("Accuracy", "Probability that a coder's label is right."),
     ("Sensitivity", "The same for items whose truth is one given label (“Right on …”)."),
     ("Skill", "Accuracy corrected for chance: 1 is perfect, 0 is guessing, below 0 is worse."),
     (
         "Bits",
-        "How much one label of the coder tells about the truth; 1 bit is a perfect answer to a "
+        "Information about the truth in one label of the coder; 1 bit is a perfect answer to a "
         "yes-no question whose answers are equally frequent.",
     ),
     ("Spammer", "A coder whose labels hardly depend on the truth."),
-    ("Adversary", "A coder who swaps labels: informative, but the wrong way round."),
-    ("Biased", "A coder who uses one label too often, yet tells something."),
+    ("Adversary", "A coder who swaps labels: informative, but reversed."),
+    ("Biased", "A coder who uses one label too often, but is still informative."),
     ("Doubt (bits)", "Entropy of the truth of an item: 0 is certain."),
     (
         "Reducible doubt",
@@ -69,16 +66,16 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "Contested",
         "The coders of the item disagree more than their errors explain: it may have more than one "
-        "reading. About three in ten of the items called so are expected to have only one; up to "
-        "half where items also differ in difficulty.",
+        "reading. About three in ten of the listed items are expected to have only one; up to half "
+        "if items also differ in difficulty.",
     ),
     (
         "Agreement coefficient",
         "Observed agreement corrected for the agreement expected by chance: "
         "(observed − expected) / (1 − expected).",
     ),
-    ("R-hat", "Whether the chains of the sampler agree; it should be below 1.01."),
-    ("ESS", "How many independent draws the dependent draws of the sampler are worth."),
+    ("R-hat", "Measure of how well the chains of the sampler agree; it should be below 1.01."),
+    ("ESS", "Effective sample size: the number of independent draws that the draws are worth."),
 )
 _ABOUT = {
     "items": ("Surprise p", "Contested", "Reducible doubt"),
