@@ -21,7 +21,7 @@ def assumption_options(command: Command) -> Command:
         ),
         option(
             "--prevalence",
-            "Share of each true label: .9,.1 [default: equal].",
+            "Share of each true label: 0.9,0.1 [default: equal].",
             metavar="P,P,...",
             **several,
         ),
@@ -87,5 +87,5 @@ def _shares(words: tuple[str, ...]) -> list[float]:
         return [float(word) for word in words]
     except ValueError:
         raise click.UsageError(
-            f"--prevalence {','.join(words)}: write one share for each label, such as .9,.1."
+            f"--prevalence {','.join(words)}: write one share for each label, such as 0.9,0.1."
         ) from None

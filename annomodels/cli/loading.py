@@ -206,7 +206,7 @@ def stem(name: str) -> str:
     """Return a short name for where data came from."""
     if name == "-":
         return "standard input"
-    return name.removeprefix(PREFIX) if name.startswith(PREFIX) else printable(Path(name).name)
+    return printable(Path(name.removeprefix(PREFIX)).name or name)
 
 
 def _bundled(name: str, reading: Reading) -> Annotations:

@@ -32,13 +32,13 @@ ABOUT = {
 
 @as_command(
     "audit out --size 60 -o audit.csv",
-    "audit out --width .1 -o audit.csv",
+    "audit out --width 0.1 -o audit.csv",
     "estimate out --audit audit.csv",
 )
 @option("--size", "Number of items to draw [default: 60].", COUNT)
 @option(
     "--width",
-    "Instead of a size: width of the 95 % interval of the accuracy, .1 for ten percentage points.",
+    "Instead of a size: width of the 95 % interval of accuracy, 0.1 for ten percentage points.",
     click.FloatRange(0, 1, min_open=True, max_open=True),
 )
 @option("--among", "Table of the items to draw from.", metavar="FILE")

@@ -17,14 +17,14 @@ FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
 
 @as_command(
-    "design --target .97 --coders 10,20 --accuracy .85",
+    "design --target 0.97 --coders 10,20 --accuracy 0.85",
     "design pilot.nc --labels-per-item 3,5,8",
-    "design --of alpha --target .1 --items 200,400,800",
+    "design --of alpha --target 0.1 --items 200,400,800",
 )
 @click.argument("fit", required=False)
 @option(
     "--target",
-    "Share of right gold labels to reach [default: .95], or width of alpha's interval [.1].",
+    "Share of right gold labels to reach [default: 0.95], or width of alpha's interval [0.1].",
     click.FloatRange(min=0, min_open=True),
 )
 @option("--of", "What the target is about.", ("gold", "alpha"), "gold")

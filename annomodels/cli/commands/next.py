@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     callback=split_words,
 )
 @option("--per-item", "Maximum number of further labels per item.", COUNT, 5)
-@option("--per-coder", "Maximum number of labels per coder [default: as the busiest].", COUNT)
+@option("--per-coder", "Maximum number of labels per coder [default: the busiest coder's].", COUNT)
 @option("--stop", "Minimum expected reduction per label.", click.FloatRange(min=0), 0.01)
 @option("--whom", "One row per coder instead: whom to ask, whom to train.", bool)
 def command(

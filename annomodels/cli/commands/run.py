@@ -13,7 +13,7 @@ from annomodels.cli.options import Job, option
 
 @as_command(
     "run votes.csv -o out",
-    "run votes.csv -o out --item sentence --coder worker --target .8",
+    "run votes.csv -o out --item sentence --coder worker --target 0.8",
     "run votes.csv -o out --known truth.csv",
     "run votes.csv -o out --force --audit audit.csv",
     "run votes.csv -o out --text sentence --show genre,source",

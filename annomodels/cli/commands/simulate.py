@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @as_command(
     "simulate --items 300 --coders 20 --labels neg,neu,pos -o votes.csv",
-    "simulate --spammers .2 --ambiguous .1 --truth truth.csv -o votes.csv",
+    "simulate --spammers 0.2 --ambiguous 0.1 --truth truth.csv -o votes.csv",
     "simulate | annomodels check -",
 )
 @option(

@@ -15,7 +15,7 @@ TO = (
 
 
 @as_command(
-    "gold fit.nc -o gold.csv --threshold .95",
+    "gold fit.nc -o gold.csv --threshold 0.95",
     "gold fit.nc --soft --format tsv",
     "gold fit.nc --why",
     "gold fit.nc --why --item s17 --json",
@@ -61,7 +61,7 @@ def gold(
         show(summary, writing, gold_table(summary, threshold, soft))
 
 
-@as_command("coders fit.nc --target .8 -o coders.csv")
+@as_command("coders fit.nc --target 0.8 -o coders.csv")
 def coders(fit: str, target: float | None, writing: Writing) -> None:
     """Rate each coder of FIT, with 95 % intervals.
 
