@@ -48,7 +48,7 @@ OTHER = (
 )
 BY_DESIGN = (
     "The items were drawn at random. In repeated audits of public data sets with known truth, the "
-    "95 % intervals of accuracy and prevalence covered the true number in 93 % or more of the "
+    "95 % intervals of accuracy and prevalence covered the true number in at least 95 % of the "
     "audits of each set. Intervals of the audit alone do not depend on the model."
 )
 

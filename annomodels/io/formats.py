@@ -110,7 +110,7 @@ lm-eval | tools.logs | labels | folder json
     records with doc_id and filtered_resps
 langfuse | tools.logs | labels | json table
     Langfuse, exported scores (CSV, JSON or JSON lines)
-    name, value and source of scores, and the trace that they are of
+    name, value and source of scores, and the trace they belong to
 qualtrics | tools.qualtrics | labels | table
     Qualtrics, CSV with three header rows
     the cells of the third row begin with {"ImportId":

@@ -66,7 +66,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     (
         "Contested",
         "The coders of the item disagree more than their errors explain: it may have more than one "
-        "reading. About three in ten of the listed items are expected to have only one; up to half "
+        "reading. About three in ten of the listed items are expected to have only one; about half "
         "if items also differ in difficulty.",
     ),
     (
