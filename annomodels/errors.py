@@ -176,7 +176,7 @@ class AnnotationError(Problems, ValueError):
 
 
 class NotApplicable(AnnomodelsError, ValueError):
-    """A coefficient, model or engine was asked for that does not fit the data or each other."""
+    """A coefficient, model or engine does not suit the data, or two of them each other."""
 
 
 MOST_SEED = 2**63 - 1  # what a file of a fit holds as a number

@@ -471,7 +471,7 @@ FEW_TEXTS = 10
 def alpha_u(
     units: Units, label: Hashable | None = None, *, draws: int = 2000, seed: int = 0
 ) -> Agreement:
-    r"""Krippendorff's alpha for unitizing: how far coders mark the same stretches of a continuum.
+    r"""Krippendorff's alpha for unitizing: agreement on marked stretches of a continuum.
 
     :math:`\alpha_U = 1 - D_o / D_e`; over several labels, observed and expected disagreement are
     summed before they are compared. Beginnings and ends that are a little apart cost little,

@@ -18,7 +18,7 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, repr=False)
 class EasyHard(Html):
-    """Share of hard items, and what it does to the labels.
+    """Share of hard items, and its consequences for the labels.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Agreement(Drawn, Html):
 
     @property
     def definition(self) -> Coefficient:
-        """Entry of the catalogue: aliases, source, DOI."""
+        """Entry of the catalog: aliases, source, DOI."""
         return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
 
     @property

@@ -21,7 +21,7 @@ Mention = Markable | Span | Mapping[str, Any] | Iterable[int]
 
 
 class MentionOverlap(NamedTuple):
-    """Numbers of mentions that two codings share; no chance is taken out.
+    """Numbers of mentions that two codings share; not corrected for chance.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _head(mention: tuple[Span, int | None]) -> int:
 def mention_agreement(
     corpus: Corpus, key: str | None = None, response: str | None = None, *, match: Match = "exact"
 ) -> MentionOverlap:
-    """Count the mentions that two coders share, over all texts; chance cannot be taken out.
+    """Count the mentions that two coders share, over all texts; not corrected for chance.
 
     Parameters
     ----------
@@ -323,7 +323,7 @@ def head_agreement(
 
 @dataclass(frozen=True)
 class SameExpression:
-    """Agreement on dominating expressions; no chance is taken out.
+    """Agreement on dominating expressions; not corrected for chance.
 
     Parameters
     ----------

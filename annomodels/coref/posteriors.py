@@ -294,7 +294,7 @@ class PairPosterior(Summary):
     prob: float = field(kw_only=True)
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the texts, and what they say together."""
+        """Yield the table of texts, and the table over all texts."""
         yield from (("table", self.table), ("overall", self.overall))
 
     def by_genre(self) -> dict[str, PairPosterior]:
@@ -313,7 +313,7 @@ class PairPosterior(Summary):
         }
 
     def text(self, name: str) -> PairPosterior:
-        """Return the same for one text, which does not tell how texts differ."""
+        """Return the same for one text, without the variation between texts."""
         nothing = np.full(self.draws.sizes["draw"], np.nan)
         return self._part((self.table["document"] == name).to_numpy(), nothing, nothing)
 

@@ -164,7 +164,7 @@ def all_about() -> tuple[Dataset, ...]:
 
 
 def crowd_truth() -> CrowdTruth:
-    """Return what was planted in the crowd.
+    """Return the planted truth of the crowd.
 
     Examples
     --------

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def compare(
     fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: object = None
 ) -> Summary:
-    r"""Compare fits of different models to the same data by what they predict of held-out data.
+    r"""Compare fits of different models to the same data by their predictions of held-out data.
 
     The score of a fit is its expected log predictive density
     :math:`\sum_i \log p(y_i \mid y_{-i})`, leaving out one item (or one label) at a time; higher is

@@ -163,7 +163,7 @@ class Fit(Html):
 
     @verb
     def wrong_labels(self, known: Mapping[Any, Any] | None = None) -> Wrong:
-        """Count the wrong labels to be expected, of the gold standard and of a majority vote.
+        """Return the expected number of wrong labels, and that of a majority vote.
 
         Page, tables, notes and files all show this number. After an audit it is that of the
         estimate.
@@ -194,7 +194,7 @@ class Fit(Html):
 
     @verb
     def p_next(self, by: Literal["item", "coder"] | None = None, **some: object) -> Summary:
-        """Return the probability of each label to be the next that an item gets, one row per item.
+        """Return the probability that one more coder gives each label, one row per item.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class Fit(Html):
 
     @verb
     def why(self, items: Hashable | Iterable[Hashable] | None = None) -> Summary:
-        """Take gold labels apart: log-odds that prevalence and each coder contributed.
+        """Return the log-odds that prevalence and each coder contribute to gold labels.
 
         Parameters
         ----------
@@ -458,7 +458,7 @@ class Fit(Html):
         return draws_for(self.model, self.data, self.tree)
 
     def to_arviz(self, *, log_likelihood: bool = True) -> xr.DataTree:
-        """Return the draws as ArviZ knows them, for ``az.summary``, ``az.loo`` and its plots.
+        """Return the draws in the format of ArviZ, for ``az.summary``, ``az.loo`` and its plots.
 
         The group ``posterior`` has all variables and, for classes, the ``accuracy`` of coders that
         :meth:`coders` shows; a row of ``confusion`` lies along ``given``. ``log_likelihood`` has

@@ -30,7 +30,7 @@ def load(
     *,
     model: Classes = (),
 ) -> Fit:
-    """Load what :meth:`annomodels.Fit.save` wrote, whatever it is a fit of.
+    """Load a fit of any kind that :meth:`annomodels.Fit.save` wrote.
 
     Parameters
     ----------

@@ -279,7 +279,7 @@ def read_spans(
     format: str = "auto",
     encoding: str | None = None,
 ) -> Spans:
-    r"""Read marked stretches of text, and chains of them, before anything is said about units.
+    r"""Read marked stretches of text and their chains, without making items of them.
 
     Parameters
     ----------

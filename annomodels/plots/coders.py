@@ -60,7 +60,7 @@ def coder_forest(
     Returns
     -------
     matplotlib.figure.Figure
-        Colours and markers tell the kinds of coders apart; grey means too little evidence.
+        Colors and markers show the kinds of coders; gray means too little evidence.
     """
     summary = summary_of(source, "coders")
     if measure is None:

@@ -194,7 +194,7 @@ def values(source: Any, *, ax: Axes | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Dots are true values, grey marks the mean of the labels. Up to 40 items are named; of more
+        Dots are true values, gray marks the mean of the labels. Up to 40 items are named; of more
         than 300, that many are drawn, evenly spaced from the largest to the smallest.
     """
     table = summary_of(source, "gold").table

@@ -64,7 +64,7 @@ def test_tables_of_all_kinds_say_the_same():
         )
 
 
-def test_numbers_are_standardised_and_texts_compared_with_the_most_frequent():
+def test_numbers_are_standardized_and_texts_compared_with_the_most_frequent():
     terms, units, design = SD(coder_covariates=KNOWN).coder_covariates.terms_of(list(KNOWN))
     assert terms == ("years", "trained: False", "town: Bonn", "town: Essen")
     assert units == (

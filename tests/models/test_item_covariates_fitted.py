@@ -116,7 +116,7 @@ def test_effects_are_found_and_go_through_all_that_is_asked_of_a_fit(tmp_path):
     fit = am.fit(data, SD(item_covariates=table), chains=2, draws=300, warmup=300, seed=1)
     found = fit.effects()
     assert found.table["of"].tolist() == ["item", "item"]
-    assert sum("standardised over the items" in note for note in found.notes) == 1
+    assert sum("standardized over the items" in note for note in found.notes) == 1
     length, genre, true = outcome(fit, (0.8, 1.0))
     assert length["low"] < 0.8 < length["high"]
     assert length["p_positive"] > 0.99

@@ -62,7 +62,7 @@ def breakdown(
     resample: Resample = "auto",
     labels: Sequence[Hashable] | None = None,
 ) -> Breakdown:
-    r"""Agreement taken apart, with an interval for each part and posteriors of their differences.
+    r"""Compute agreement by part, with intervals and posteriors of the differences.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def read(
     attributes: Mapping[str, str] | None = None,
     genre: Callable[[str], str | None] | None = None,
 ) -> list[Document]:
-    r"""Read documents with coreference, and put the layers of all coders together.
+    r"""Read documents with coreference, and combine the layers of all coders.
 
     =============  ===========================================================================
     format         what

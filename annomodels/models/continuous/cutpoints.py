@@ -136,7 +136,7 @@ class CoderScale:
         }
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add to draws [sample, ...] the standardised numbers of the coders."""
+        """Add to draws [sample, ...] the standardized numbers of the coders."""
         typical, scale, lapse_scale, location, shift_scale = (
             values[name][:, None]
             for name in (

@@ -146,7 +146,7 @@ class GradedResponse(Model):
         return model
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardised numbers of the coders."""
+        """Add the standardized numbers of the coders."""
         return self.coders.pymc_values(values)
 
     @property

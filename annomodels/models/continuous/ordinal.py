@@ -105,7 +105,7 @@ class Ordinal(ConfusionModel):
         return log_confusion
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add the standardised numbers of the coders."""
+        """Add the standardized numbers of the coders."""
         return self.coders.pymc_values(values)
 
     @property

@@ -193,7 +193,7 @@ class ScalarDifficulty(HardnessRegressed):
 
     @property
     def quadrature(self) -> tuple[Floats, Floats]:
-        """Nodes and weights of the standardised difficulty."""
+        """Nodes and weights of the standardized difficulty."""
         none = self.difficulty_fixed and self.difficulty == 0
         return normal_nodes(1 if none else self.nodes)
 
@@ -287,7 +287,7 @@ class ScalarDifficulty(HardnessRegressed):
         return {**values, "level": level[:, 0], "contrast": mean - level}
 
     def pymc_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
-        """Add those of the mean abilities, and standardised leanings."""
+        """Add those of the mean abilities, and standardized leanings."""
         found = self.prior_values(values)
         if "leaning" not in values:
             return found

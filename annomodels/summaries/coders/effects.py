@@ -41,7 +41,7 @@ def effects(tree: xr.DataTree, data: Annotations) -> Summary:
         kept[name] = (("sample", f"{name}_term"), each.draws)
         notes.append(
             f"effect of {each.of} terms: what one more of a term adds to the {each.words}; numbers "
-            f"are standardised over the {each.of}s, texts are compared with the most frequent one."
+            f"are standardized over the {each.of}s, texts are compared with the most frequent one."
         )
         goes_with = "coders' ability" if each.of == "coder" else "items' difficulty"
         notes.append(f"A column correlated with the {goes_with} need not be its cause.")

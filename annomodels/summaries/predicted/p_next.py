@@ -39,7 +39,7 @@ def p_next(
     items: Hashable | Iterable[Hashable] | None = None,
     coders: Hashable | Iterable[Hashable] | None = None,
 ) -> Summary:
-    r"""Tabulate the probability of each label to be the next that an item gets.
+    r"""Tabulate the probability that one more coder gives each label.
 
     .. math::
 
