@@ -45,9 +45,9 @@ def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Pa
     data = ("dataset:crowd", "--model", "hierarchical", "--engine", "em", "--seed", 1)
     done = call("run", *data, "-o", out, "--known", truth)
     assert "tested on known truth: amber" in done.out
-    assert "200 items would have a wrong gold label" in done.out
+    assert "of 200 tested gold labels were wrong" in done.out
     done = call("report", out, "-o", tmp_path / "page.html", "--known", truth, "--json")
-    assert "200 items would have a wrong gold label" in done.out
+    assert "of 200 tested gold labels were wrong" in done.out
 
 
 def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def page(root: Path) -> str:
 
 
 def test_the_page_names_every_format_unit_and_writer(page: str) -> None:
-    read, rest = page.split("## What the readers see to")
+    read, rest = page.split("## What the readers take care of")
     cells = re.findall(r"^\| `([a-z-]+)` \|", read, flags=re.MULTILINE)
     assert sorted(cells) == sorted(form.name for form in FORMATS)
     named = set(re.findall(r"`([a-z-]+)`", rest))

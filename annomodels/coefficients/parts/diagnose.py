@@ -89,7 +89,7 @@ def diagnose(
     >>> rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in zip("AB", pair)]
     >>> found = am.diagnose(am.Annotations.from_records(rows), "kappa", draws=200)
     >>> print(found.sentences[1])
-    Why 95.0 % agreement gives Cohen's kappa -.025: 97.5 % of the labels are 'no', so coders ...
+    Why 95.0 % agreement gives Cohen's kappa -0.025: 97.5 % of the labels are 'no', so coders ...
     """
     setup = set_up(data, name, distance, missing, duplicates, resample, labels)
     refuse_unfit(setup)

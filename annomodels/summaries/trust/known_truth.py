@@ -31,7 +31,7 @@ def known_truth_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         if drawn.sum() >= KNOWN_TESTED:
             right = audit["audited_best"].values == data.known[items]
             number = int((~right[drawn]).sum())
-            return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audit")
+            return _finding(number, int(drawn.sum()), audit["expected_wrong"].values, "audited")
         known = np.setdiff1d(known, items)
     if len(known) < KNOWN_TESTED:
         return None
@@ -49,7 +49,7 @@ def held_back_finding(
         return None
     best = tree["truth"].to_dataset()["p_truth"].values[items].argmax(axis=1)
     drawn = to_be_expected(tree, data, items, best)
-    return _finding(int((best != truth[items]).sum()), len(items), drawn, "known")
+    return _finding(int((best != truth[items]).sum()), len(items), drawn, "tested")
 
 
 def told_finding(tree: xr.DataTree) -> Finding | None:
@@ -94,11 +94,11 @@ def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
         f"Without their known labels, {wrong:,} of {n:,} items would have a wrong gold label "
         f"(expected: {said})."
     )
-    if how == "audit":
+    if how != "known":
         verb = "was" if wrong == 1 else "were"
-        text = f"{wrong:,} of {n:,} audited gold labels {verb} wrong (expected: {said})."
+        text = f"{wrong:,} of {n:,} {how} gold labels {verb} wrong (expected: {said})."
     fine = low <= wrong <= high
     if not fine:
         text += " The probabilities are not reliable for these data"
-        text += "; the numbers of the audit remain valid." if how == "audit" else "."
+        text += "; the numbers of the audit remain valid." if how == "audited" else "."
     return Finding(TESTED, wrong / n, high / n, text, FINE if fine else CHECK, TESTED)
