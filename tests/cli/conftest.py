@@ -64,6 +64,7 @@ def _each_fit_is_loaded_once(
     load = loading.load
 
     def loaded(path: Path, *data: Any, **options: Any) -> am.Fit:
+        """Load a fit, once; the package keeps this function if a test here is the first to ask."""
         if data or options or not path.is_file():
             return load(path, *data, **options)
         state = path.stat()
