@@ -43,7 +43,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     ("Prevalence", "Share of the items with each true label, corrected for coder errors."),
     ("Accuracy", "Probability that a coder's label is right."),
-    ("Sensitivity", "The same for items whose truth is one given label (“Right on …”)."),
+    ("Sensitivity", "Accuracy on the items with one given true label (“Right on …”)."),
     ("Skill", "Accuracy corrected for chance: 1 is perfect, 0 is guessing, below 0 is worse."),
     (
         "Bits",
