@@ -338,7 +338,7 @@ class Records:
         )
         known = {row[0] for row in rows}
         for why, number in self._left_out.items():
-            notes.append(f"{counted(number, 'answer')} left out because {why}.")
+            notes.append(f"Left out because {why}: {counted(number, 'answer')}.")
         return Columns(
             items=[row[0] for row in rows],
             coders=[row[1] for row in rows],

@@ -175,7 +175,7 @@ def test_full_reports_of_appen_as_json(tmp_path: Path) -> None:
         read(path)
     data = read(path, question="found", item="ref")
     assert (data.items, data.coders, data.labels) == (("r1", "r2"), ("1", "2"), ("no", "yes"))
-    assert any("2 answers left out because they are tainted" in note for note in data.notes)
+    assert any("Left out because they are tainted: 2 answers" in note for note in data.notes)
 
 
 def test_words_that_differ_between_coders_are_aligned_by_the_text(tmp_path: Path) -> None:

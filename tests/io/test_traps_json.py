@@ -83,7 +83,7 @@ def test_label_studio_what_does_not_count(put: Put) -> None:
     assert data.labels[data.gold[0]] == "y"
     notes = " ".join(data.notes)
     assert "1 row dropped that repeat an annotation id" in notes
-    assert "1 answer left out because they name no coder" in notes
+    assert "Left out because they name no coder: 1 answer" in notes
 
 
 def test_label_studio_exported_again_with_another_label_keeps_the_last(put: Put) -> None:
@@ -346,9 +346,9 @@ def test_argilla_status_decides_where_it_is_known(put: Put) -> None:
     data = read(path, coders={"u1": "ana"})
     assert rows(data) == [("t", "ana", "a")]
     assert data.skips == 1
-    assert sorted(note for note in data.notes if "left out" in note) == [
-        "1 answer left out because they are drafts.",
-        "1 answer left out because they are pending.",
+    assert sorted(note for note in data.notes if "Left out" in note) == [
+        "Left out because they are drafts: 1 answer.",
+        "Left out because they are pending: 1 answer.",
     ]
     assert read(path, models=True).coders == ("model:m", "u1")
 

@@ -64,9 +64,8 @@ def unsuitable(
     if _NO_LABELS.fullmatch(name.strip()) and len(distinct) > 1:
         return Unsuitable("its name says that it describes the item, the coder or the session")
     if len(distinct) == 1:
-        return Unsuitable(
-            f"all {counted(len(labels), 'answer')} are {some(_plain(labels[:1]))}", False
-        )
+        every = f"all {len(labels):,} answers are" if len(labels) > 1 else "its only answer is"
+        return Unsuitable(f"{every} {some(_plain(labels[:1]))}", False)
     words = sum(len(str(label).split()) for label in _plain(distinct))
     is_prose = len(distinct) > 0.8 * len(labels) and words >= _PROSE * len(distinct)
     many = len(distinct) > max(MANY_LABELS, _MOST * len(labels)) or is_prose
