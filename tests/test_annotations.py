@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annomodels import Annotations
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem
 
 ROWS = [("t2", "ben", "no"), ("t10", "ana", "yes"), ("t2", "ana", "yes"), ("t10", "ben", "yes")]
 
@@ -158,8 +158,10 @@ def test_a_selection_keeps_the_label_set_and_what_belongs_to_the_items() -> None
     assert data.gold is not None
     assert data.gold.tolist() == [1]
     assert Annotations.from_records(ROWS).select(coders=["ben"]).coders == ("ben",)
+    with pytest.raises(NotApplicable, match=r"no coder 'bem'.*Did you mean 'ben'"):
+        Annotations.from_records(ROWS).select(coders=["ben", "bem"])
     with pytest.raises(AnnotationError, match="leaves no annotations"):
-        data.select(coders=["zed"])
+        data.select(coders=[])
 
 
 def test_a_frame_comes_back_as_it_went_in() -> None:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from annomodels.data.coded import SCALES, Coded, Ints, Scale
-from annomodels.data.coding import chosen_rows, code, code_gold, subset
-from annomodels.data.names import plain_cells, plain_mapping, plain_names
+from annomodels.data.coding import code, code_gold, subset
+from annomodels.data.names import places_of, plain_cells, plain_mapping, plain_names
 from annomodels.data.setting_aside import SetAside
 from annomodels.data.validation import from_rows, gold_remarks, remarks
 from annomodels.errors import AnnotationError
@@ -307,12 +307,14 @@ class Annotations(Coded):
         ------
         AnnotationError
             When nothing is left.
+        NotApplicable
+            If an item or coder is not in the data.
         """
         keep = np.ones(len(self), dtype=bool)
         if items is not None:
-            keep &= chosen_rows(set(plain_names(items, "item")), self.items, self.item)
+            keep &= np.isin(self.item, places_of(self.items, items, "item"))
         if coders is not None:
-            keep &= chosen_rows(set(plain_names(coders, "coder")), self.coders, self.coder)
+            keep &= np.isin(self.coder, places_of(self.coders, coders, "coder"))
         if not keep.any():
             raise AnnotationError("This selection leaves no annotations.")
         kept, kept_coders, item, coder = subset(keep, self.item, self.coder)

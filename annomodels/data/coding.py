@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -229,8 +229,3 @@ def subset(
     kept_items, new_item = np.unique(item[keep], return_inverse=True)
     kept_coders, new_coder = np.unique(coder[keep], return_inverse=True)
     return kept_items, kept_coders, new_item, new_coder
-
-
-def chosen_rows(wanted: Collection[Hashable], names: Names, codes: Ints) -> NDArray[np.bool_]:
-    """Rows whose name is wanted, shape [annotation]."""
-    return np.array([name in wanted for name in names], dtype=bool)[codes]

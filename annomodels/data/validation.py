@@ -370,7 +370,7 @@ def remarks(item: AnyArray, coder: AnyArray, label: AnyArray) -> list[str]:
     if same.any():
         notes.append(
             f"{counted(int(same.sum()), 'label')} given by a coder who had already labeled "
-            "the item; all are kept."
+            "the item; models use all of them."
         )
     firsts = np.concatenate([[True], ~same])
     shared = int((np.bincount(item[firsts], minlength=n_items) > 1).sum())

@@ -227,7 +227,7 @@ def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str])
     small = 8.5 if len(rows) <= 8 else 7.0
     if max(values.shape) <= _MOST_NUMBERS:
         for (r, c), value in np.ndenumerate(values):
-            text = f"{value:.2f}".replace("0.", ".") if np.isfinite(value) else "–"
+            text = f"{value:.2f}" if np.isfinite(value) else "–"
             ax.text(c, r, text, ha="center", va="center", fontsize=small, color=INK)
     # About sixty small digits fit side by side below the tiles.
     wide = sum(len(short(name, 12)) + 1 for name in columns) > 60

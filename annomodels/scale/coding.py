@@ -122,7 +122,7 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
     if census.repeats:
         notes.append(
             f"{counted(census.repeats, 'label')} given by a coder who had labeled the item "
-            f"before; {census.conflicts:,} of them differ from the label before; all are kept."
+            f"before; {census.conflicts:,} of them differ from it; models use all of them."
         )
     notes += overlap_notes(census.n_coders, census.shared_items, lambda: census.components)
     kinds = "/".join(intake.dont_know.codes)
