@@ -172,7 +172,7 @@ def test_a_frame_comes_back_as_it_went_in() -> None:
 @pytest.mark.parametrize(
     ("rows", "note"),
     [
-        ([("t", "a", "x"), ("u", "a", "y")], "only one coder"),
+        ([("t", "a", "x"), ("u", "a", "y")], "Only one coder"),
         ([("t", "a", "x"), ("u", "b", "y")], "No item was labelled by two"),
         ([("t", "a", "x"), ("t", "b", "y"), ("u", "c", "x"), ("u", "d", "y")], "2 groups"),
         ([("t", "a", "x"), ("t", "b", "x")], "same label"),
@@ -229,4 +229,4 @@ def test_a_notebook_shows_sizes_and_notes_without_running_what_names_say() -> No
     data = Annotations.from_records([("t1", "ana", "pos")], source="<script>.csv")
     assert "&lt;script&gt;.csv" in data._repr_html_()
     assert "<script>" not in data._repr_html_()
-    assert "<li>There is only one coder" in data._repr_html_()
+    assert "<li>Only one coder" in data._repr_html_()

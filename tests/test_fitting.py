@@ -92,7 +92,7 @@ def test_files_that_are_no_fits_are_refused(content, tmp_path):
     path.write_bytes(content)
     with pytest.raises(am.errors.AnnotationError, match="not a fit"):
         am.load(path)
-    with pytest.raises(am.errors.AnnotationError, match="no such file"):
+    with pytest.raises(am.errors.AnnotationError, match="does not exist"):
         am.load(tmp_path / "missing.nc")
 
 

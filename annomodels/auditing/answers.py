@@ -97,7 +97,7 @@ def read_answers(
         found = truths_from(given, data.items)
     found = {item: truth for item, truth in found.items() if not is_blank(truth)}
     if not found:
-        what = "There are no answers: no item has a label."
+        what = "No answers: no item has a label."
         raise AnnotationError(
             Problem(what, _source(given), "Fill in the column label for each item.")
         )

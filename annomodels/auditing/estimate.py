@@ -133,7 +133,7 @@ class Estimate(Summary):
         """
         at = (self.table["quantity"] == quantity) & (self.table["label"] == label)
         if not at.any():
-            raise KeyError(f"There is no {quantity} {label!s} in the table.")
+            raise KeyError(f"The table has no {quantity} {label!s}.")
         found = self.table[at].iloc[0]
         return {str(name): found[name] for name in found.index}
 

@@ -231,9 +231,9 @@ def audit(
 def sized(fit: Fit, size: int | None, width: float | None) -> None:
     """Refuse fits that have nothing to audit, and sizes out of range."""
     if fit.model.truth != "class":
-        raise NotApplicable("There is nothing to audit here: the truth of an item is no class.")
+        raise NotApplicable("Nothing to audit here: the truth of an item is no class.")
     if reason := fit.unsupported("gold"):
-        raise NotApplicable(f"There is nothing to audit here: {reason}.")
+        raise NotApplicable(f"Nothing to audit here: {reason}.")
     if size is not None and width is not None:
         raise NotApplicable("Give a size or a width, not both.")
     if size is not None and size < 1:

@@ -178,7 +178,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             close = difflib.get_close_matches(name, COMMANDS, n=2)
             hint = f"Did you mean {' or '.join(close)}?" if close else f"Use {_any(COMMANDS)}."
-            raise click.UsageError(f"There is no command {name!r}. {hint}", ctx)
+            raise click.UsageError(f"Unknown command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -229,7 +229,7 @@ def spreading(sampling: Sampling) -> Iterator[Any]:
         client = Client(**how, set_as_default=False)
     except OSError as error:
         raise EngineError(
-            f"There is no Dask scheduler at {address}. Start one with `dask scheduler`, or give "
+            f"No Dask scheduler answers at {address}. Start one with `dask scheduler`, or give "
             "its address."
         ) from error
     with client:

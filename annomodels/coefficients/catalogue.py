@@ -81,7 +81,7 @@ def find(name: str) -> Coefficient:
     near = difflib.get_close_matches(plain, _BY_ALIAS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise NotApplicable(
-        f"There is no coefficient called {name!r}.{hint} Use one of {', '.join(COEFFICIENTS)}."
+        f"Unknown coefficient {name!r}.{hint} Use one of {', '.join(COEFFICIENTS)}."
     )
 
 

@@ -157,7 +157,7 @@ class Units:
         if missing:
             there = f"columns {', '.join(table.columns)}"
             remedy = "Name the columns: text=..., coder=..., start=..., end=..., label=..."
-            wrong = [f"There is no column {name!r}." for name in missing]
+            wrong = [f"Column {name!r} is missing." for name in missing]
             raise AnnotationError([Problem(one, there, remedy) for one in wrong])
         blank = ["all"] * len(table)
         columns = [table[name].to_list() if name else blank for name in wanted.values()]
@@ -279,7 +279,7 @@ def _checked(
     """Read units, or raise every problem at once."""
     found = []
     if not rows and not isinstance(lengths, Mapping):
-        found.append(Problem("There is no unit.", "", "Give at least one unit."))
+        found.append(Problem("No unit was given.", "", "Give at least one unit."))
     read = [(number, _read(row, f"{what} {number}")) for number, row in enumerate(rows, 1)]
     found += [each for _, each in read if isinstance(each, Problem)]
     units = [(number, each) for number, each in read if isinstance(each, Unit)]
@@ -523,7 +523,7 @@ def alpha_u(
         )
     if label is not None and label not in units.labels:
         known = ", ".join(map(repr, units.labels)) or "no label at all"
-        raise NotApplicable(f"Nobody used the label {label!r}. There is {known}.")
+        raise NotApplicable(f"Nobody used the label {label!r}. Used: {known}.")
     codes = range(len(units.labels)) if label is None else [units.labels.index(label)]
     layers = [layer(units, code) for code in codes]
     used = units.active.sum(1) >= 2
@@ -532,7 +532,7 @@ def alpha_u(
     value = d_o = d_e = math.nan
     if units.n_coders < 2:
         few = "only one coder" if units.n_coders else "no coder"
-        reason, note = "one_coder", f"There is {few}. Name all of them with coders=."
+        reason, note = "one_coder", f"The units have {few}. Name all of them with coders=."
     elif not n_texts:
         reason, note = "no_overlap", "No text was worked on by two coders."
     elif not any(len(one.unit_length) for one in layers):

@@ -221,7 +221,7 @@ def make_distance(
     distance = OTHER_NAMES.get(plain, plain)
     if distance not in DISTANCES:
         raise NotApplicable(
-            f"There is no distance called {distance!r}. Use one of {', '.join(DISTANCES)}, "
+            f"Unknown distance {distance!r}. Use one of {', '.join(DISTANCES)}, "
             "a table [label, label] or a function of two labels."
         )
     if distance == "nominal":

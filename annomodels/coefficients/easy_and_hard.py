@@ -57,7 +57,7 @@ class EasyHard(Html):
         """The reading as text."""
         if math.isnan(self.hard):
             return (
-                "There is no reading in terms of easy and hard items: agreement is not defined, or "
+                "Easy and hard items cannot explain this: agreement is not defined, or "
                 "lower than guesses would give."
             )
         low, high = self.interval()

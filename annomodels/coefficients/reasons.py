@@ -48,7 +48,7 @@ REASONS: dict[str, str] = {
     ),
     "no_overlap": "No item has labels by two coders.",
     "no_complete_items": "No item was labeled by every coder, which listwise asks for.",
-    "one_coder": "There is only one coder.",
+    "one_coder": "Only one coder labeled items.",
     "two_coders_only": "It is defined for two coders, and there are {coders}. Use {instead}.",
     "two_labels_only": "It is defined for two labels, and the label set has {labels}.",
     "needs_numbers": "It needs labels that are numbers. Use {instead}.",

@@ -53,7 +53,7 @@ def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
         key, empty = "passonneau", "disjoint"
     if key not in SIZE_DISTANCES:
         raise NotApplicable(
-            f"There is no distance of sets called {name!r}. Use one of {', '.join(SIZE_DISTANCES)}."
+            f"Unknown distance of sets {name!r}. Use one of {', '.join(SIZE_DISTANCES)}."
         )
     quotient = SIZE_DISTANCES[key]
 

@@ -114,7 +114,7 @@ def condition_named(name: str) -> Condition:
     short = {"nochain": "none", "partialchain": "partial", "full": "incl-"}.get(short, short)
     if short not in CONDITIONS:
         raise NotApplicable(
-            f"There is no chain condition called {name!r}. Use one of {', '.join(CONDITIONS)}."
+            f"Unknown chain condition {name!r}. Use one of {', '.join(CONDITIONS)}."
         )
     return CONDITIONS[short]
 

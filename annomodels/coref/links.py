@@ -111,7 +111,7 @@ def _rows(data: Any) -> list[tuple[str, str, str]]:
             remedy = "Fill it in, or drop the row."
             problems.append(Problem(f"The column {name} is empty.", where, remedy))
     if not columns[0]:
-        problems.append(Problem("There are no judgments.", "", "Give one row per judgment."))
+        problems.append(Problem("No judgments were given.", "", "Give one row per judgment."))
     if problems:
         raise AnnotationError(problems)
     return sorted({(str(i), str(j), str(k)) for i, j, k in zip(*columns, strict=True)})

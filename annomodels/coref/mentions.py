@@ -214,9 +214,9 @@ def _of_two(
         both = [document for document in documents if set(chosen) <= set(document.layers)]
         return both, (chosen[0], chosen[1])
     what = (
-        f"There is no coder {strange[0]!r}."
+        f"Unknown coder {strange[0]!r}."
         if strange
-        else f"There are {len(coders)} coders, and two have to be compared."
+        else f"The documents have {len(coders)} coders, and two have to be compared."
     )
     remedy = f"Name two of {', '.join(coders[:12])}."
     raise AnnotationError(Problem(what, remedy=remedy))
@@ -284,7 +284,7 @@ def s_item(lengths: Iterable[int], same: Iterable[bool]) -> HeadAgreement:
     sizes, equal = list(lengths), list(same)
     problems = []
     if len(sizes) != len(equal):
-        what = f"There are {len(sizes)} lengths, but {len(equal)} answers."
+        what = f"{len(sizes)} lengths were given, but {len(equal)} answers."
         problems.append(Problem(what, remedy="Give one of each for every mention."))
     if any(size < 1 for size in sizes):
         remedy = "Give the number of words, 1 or more."

@@ -138,7 +138,7 @@ def _mentions(documents: Sequence[Document]) -> dict[str, object]:
             marked += len(own[first]) + len(own[second])
     items = sum(len(document.keys) for document in documents)
     name = {"coefficient": "mention_f1", "measure": "mentions, F1 over pairs of coders"}
-    note = "" if marked else "There is no pair of coders, or no mention."
+    note = "" if marked else "No pair of coders, or no mention."
     value = 2 * shared / marked if marked else math.nan
     return name | {"value": value, "items": items, "note": note}
 

@@ -165,7 +165,7 @@ def documents_of(corpus: Corpus) -> Sequence[Document]:
         remedy = "Use am.coref.read for files and am.coref.document for clusters in memory."
         problems.append(Problem(what, remedy=remedy))
     if not found:
-        problems.append(Problem("There are no documents.", remedy="Give at least one."))
+        problems.append(Problem("No documents were given.", remedy="Give at least one."))
     twice = sorted(name for name, times in Counter(names).items() if times > 1)
     if twice:
         what = f"Documents have the same name: {some(twice)}."

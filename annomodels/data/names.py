@@ -203,5 +203,5 @@ def places_of(
         if name not in place:
             near = difflib.get_close_matches(label_text(name), list(map(label_text, names)), n=1)
             hint = f"Did you mean {near[0]!r}?" if near else f"data.{word}s lists them."
-            raise NotApplicable(f"There is no {word} {quoted(name)} in these data. {hint}")
+            raise NotApplicable(f"These data have no {word} {quoted(name)}. {hint}")
     return np.array(list(dict.fromkeys(place[name] for name in asked)), dtype=np.int64)

@@ -251,7 +251,7 @@ def check_labels(
     if scale in ("interval", "ratio") or distinct <= MANY_LABELS or distinct <= FREE * len(values):
         return []
     numeric = all_numbers(set(values))
-    what = f"There are {distinct:,} different labels on {counted(len(values), 'annotation')}."
+    what = f"{distinct:,} different labels on {counted(len(values), 'annotation')}."
     looks = "measurements" if numeric else "free text"
     remedy = (
         f"This looks like {looks}: "
@@ -350,7 +350,7 @@ def same_numbers(counts: Mapping[str, int], word: str) -> list[str]:
 def overlap_notes(n_coders: int, shared_items: int, components: Callable[[], int]) -> list[str]:
     """List obstacles to comparing coders; parts of the crowd are computed last."""
     if n_coders == 1:
-        return ["There is only one coder, so agreement cannot be measured."]
+        return ["Only one coder labeled items, so agreement cannot be measured."]
     if not shared_items:
         # British, because checks outside this repository search for this sentence
         return ["No item was labelled by two coders, so agreement cannot be measured."]

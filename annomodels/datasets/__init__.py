@@ -208,5 +208,5 @@ def _found(name: str) -> dict[str, Any]:
         near = difflib.get_close_matches(str(name), names(), n=1)
         remedy = f"Did you mean {near[0]!r}? " if near else ""
         remedy += f"Use one of {', '.join(names())}."
-        raise AnnotationError(Problem(f"There is no data set {name!r}.", remedy=remedy))
+        raise AnnotationError(Problem(f"No data set is called {name!r}.", remedy=remedy))
     return _catalog()[name]

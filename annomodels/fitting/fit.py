@@ -127,8 +127,7 @@ class Fit(Html):
         """Raise NotApplicable, with the reason, if this fit has no such table or plot."""
         if reason := self.unsupported(verb):
             raise NotApplicable(
-                f"There is no {verb.replace('_', ' ')} of this fit of the {self.model.title} "
-                f"model: {reason}."
+                f"A fit of the {self.model.title} model has no {verb.replace('_', ' ')}: {reason}."
             )
 
     @verb

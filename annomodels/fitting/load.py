@@ -68,7 +68,7 @@ def load(
         return _of_scan(path, data, model)
     if not path.is_file():
         raise AnnotationError(
-            Problem("There is no such file.", str(path), "Give a file that `fit.save` wrote.")
+            Problem("The file does not exist.", str(path), "Give a file that `fit.save` wrote.")
         )
     if data is not None:
         raise NotApplicable(f"{path} holds its data: leave out data=.")

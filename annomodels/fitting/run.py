@@ -253,7 +253,7 @@ def choose(model: Model, engine: str = "auto") -> str:
     if engine == "auto":
         return model.engines[0]
     if engine not in ENGINES:
-        raise NotApplicable(f"There is no engine {engine!r}. Use auto, {', '.join(ENGINES)}.")
+        raise NotApplicable(f"Unknown engine {engine!r}. Use auto, {', '.join(ENGINES)}.")
     if engine not in model.engines:
         raise NotApplicable(
             f"The engine {engine!r} does not support the {model.title} model. "

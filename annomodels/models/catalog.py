@@ -108,7 +108,7 @@ def resolve(model: str | Model) -> Model:
             )
         model.require_usable()
         return model
-    raise NotApplicable(f"There is no model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
+    raise NotApplicable(f"Unknown model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
 
 
 @lru_cache
@@ -176,7 +176,7 @@ def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> d
         )
     if idle := sorted(named.keys() - {part["name"] for part in own}):
         raise NotApplicable(
-            f"There is a fit of {described['name']!r} here, without a part that is called "
+            f"This is a fit of {described['name']!r}, without a part that is called "
             f"{' or '.join(map(repr, idle))}: leave out the class."
         )
     return described

@@ -200,7 +200,7 @@ def require_learnable(labels: Sequence[Hashable], n_coders: int, shared: bool, s
     if n_coders < 2:
         problems.append(
             Problem(
-                "There is one coder: agreement and coder quality cannot be estimated.",
+                "Only one coder: agreement and coder quality cannot be estimated.",
                 source,
                 "Add a second coder; see that the coder column is the right one "
                 f"({Option('coder')}).",

@@ -151,7 +151,7 @@ def numeric_labels(
         what = f"Every label is {y[0]:g}, so there is nothing to learn."
         problems.append(Problem(what, data.source, "Add items with other labels."))
     if data.n_coders < 2:
-        what = "There is one coder: bias and noise cannot be separated from the truth."
+        what = "Only one coder: bias and noise cannot be separated from the truth."
         problems.append(Problem(what, data.source, "Add a second coder."))
     elif not data.is_shared:
         what = "No item was labeled by two coders, so noise cannot be separated from the truth."

@@ -304,7 +304,7 @@ def _numbers(given: int | Iterable[int], name: str) -> list[int]:
 
 def _check(target: float, of: Of, replications: int, some: bool) -> None:
     if not some:
-        raise NotApplicable("There are fewer coders than labels per item in every design.")
+        raise NotApplicable("Every design has fewer coders than labels per item.")
     if replications < 2:
         raise NotApplicable("A design needs 2 replications or more.")
     if not (0 < target <= 1 if of == "gold" else target > 0):

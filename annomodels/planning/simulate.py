@@ -111,7 +111,7 @@ def honest(n_coders: int, n_labels: int, accuracy: Accuracy, rng: np.random.Gene
         right = np.array(accuracy, dtype=np.float64)
         if right.ndim and right.shape != (n_coders,):
             raise NotApplicable(
-                f"There are {right.size} accuracies for {n_coders} coders: give one for each."
+                f"{right.size} accuracies are given for {n_coders} coders: give one for each."
             )
         right = np.broadcast_to(right, (n_coders,))
     if not ((right >= 0) & (right <= 1)).all():
@@ -198,7 +198,7 @@ class Simulation(Html):
         """
         right = list(self.answers.values())
         if len(labels) != len(right):
-            raise NotApplicable(f"There are {len(labels)} labels for {len(right)} items.")
+            raise NotApplicable(f"{len(labels)} labels are given for {len(right)} items.")
         return float(np.mean([a == b for a, b in zip(labels, right, strict=True)]))
 
     def to_frame(self) -> pd.DataFrame:

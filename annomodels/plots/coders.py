@@ -122,7 +122,7 @@ def confusion_matrix(fit: Any, coder: Hashable, *, ax: Axes | None = None) -> Fi
     names = [str(name) for name in fit.data.coders]
     if str(coder) not in names:
         raise NotApplicable(
-            f"There is no coder {short(coder)!r} in this fit. "
+            f"Coder {short(coder)!r} is not in this fit. "
             f"The first coders are {', '.join(short(n) for n in names[:5])}."
         )
     draws = fit.tree["posterior"]["confusion"]

@@ -286,7 +286,7 @@ def may_write(path: Path, force: bool) -> None:
         raise AnnotationError(Problem("The file already exists.", str(path), remedy))
     if not path.parent.is_dir():
         remedy = "Create the folder first, or choose one that exists."
-        raise AnnotationError(Problem("There is no such folder.", str(path.parent), remedy))
+        raise AnnotationError(Problem("The folder does not exist.", str(path.parent), remedy))
 
 
 def write(path: Path, text: str) -> None:

@@ -55,7 +55,7 @@ def label_problems(intake: Intake, scale: str, source: str) -> list[Problem]:
     problems += [*check_order(labels, scale), *check_numbers(labels, scale, source)]
     free = scale not in ("interval", "ratio") and len(labels) > max(MANY_LABELS, FREE * given)
     if free and faultless:
-        what = f"There are {len(labels):,} different labels on {counted(given, 'annotation')}."
+        what = f"{len(labels):,} different labels on {counted(given, 'annotation')}."
         remedy = (
             f"This looks like free text or measurements: name the label column, or {declare()}."
         )

@@ -41,7 +41,7 @@ def files_of(paths: Paths) -> list[Path]:
                 remedy = "Save what it gives in a file first."
             else:
                 is_pattern = any(mark in pattern for mark in MAGIC)
-                what = "No file has such a name." if is_pattern else "There is no such file."
+                what = "No file has such a name." if is_pattern else "The file does not exist."
                 remedy = "Check the path, or the pattern."
                 hits = [Path(p) for p in glob.glob(pattern, recursive=True) if Path(p).is_file()]
         if not hits:

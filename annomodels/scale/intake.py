@@ -186,7 +186,7 @@ class Intake:
         long = [n for text, n in self.labels.codes.items() if len(text) > LONGEST_LABEL]
         self.places.report(what, "label", chunk, np.isin(label, long))
         if len(self.labels.codes) > MOST_LABELS:
-            what = f"There are more than {MOST_LABELS:,} different labels."
+            what = f"The data have more than {MOST_LABELS:,} different labels."
             where = f"{chunk.place}, column {self.columns['label']!r}, labels "
             remedy = "This looks like free text or measurements: name the column that holds the "
             problem = Problem(

@@ -323,5 +323,5 @@ def test_fits_without_classes_have_nothing_to_audit():
     data = am.Annotations.from_records(rows, scale="interval")
     fit = am.fit(data, "interval", draws=20, warmup=20, chains=2, seed=1)
     for ask in (lambda: am.audit(fit, 5), lambda: am.estimate(fit, {0: 1.0})):
-        with pytest.raises(NotApplicable, match="nothing to audit"):
+        with pytest.raises(NotApplicable, match="Nothing to audit"):
             ask()

@@ -45,7 +45,7 @@ def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> Non
         (["gold", "--item", "3"], "--item goes with --why"),
         (["gold", "--why", "--soft"], "makes its own table"),
         (["gold", "--why", "--to", "prodigy"], "makes its own table"),
-        (["gold", "--why", "--item", "333"], "There is no item '333'"),
+        (["gold", "--why", "--item", "333"], "These data have no item '333'"),
         (["compare"], "two fits or more"),
     ],
 )

@@ -149,7 +149,7 @@ def test_frames_give_what_records_give(frame, rng):
         am.coefficients.Units.from_records(rows, lengths=40), draws=0
     ).value
     assert am.coefficients.alpha_u(made, draws=0).value == pytest.approx(value)
-    with pytest.raises(AnnotationError, match="There is no column 'coder'"):
+    with pytest.raises(AnnotationError, match="Column 'coder' is missing"):
         am.coefficients.Units.from_frame(frame(table.to_dict("list")), lengths=40)
 
 

@@ -71,8 +71,8 @@ def test_a_pair_can_be_named_either_way_round():
 @pytest.mark.parametrize(
     ("first", "second", "measure", "word"),
     [
-        ("Box", "no such label", None, "There are Box"),
-        ("Bax", None, None, "There are Box"),
+        ("Box", "no such label", None, "Use one of Box"),
+        ("Bax", None, None, "Use one of Box"),
         ("Box", "E-1", "speed", "Use value or specific"),
         ("Box", None, "specific", "Name two parts"),
     ],

@@ -125,7 +125,7 @@ def test_every_reason_is_a_sentence():
     ("name", "options", "message"),
     [
         ("kapa", {}, "Did you mean 'kappa'"),
-        ("alpha", {"distance": "cubic"}, "There is no distance called 'cubic'"),
+        ("alpha", {"distance": "cubic"}, "Unknown distance 'cubic'"),
         (
             "alpha",
             {"distance": "interval"},

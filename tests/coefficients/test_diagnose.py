@@ -221,7 +221,8 @@ def test_real_crowds_are_diagnosed_with_known_spammers(shared):
 
 
 @pytest.mark.parametrize(
-    ("name", "word"), [("light_kappa", "pair"), ("icc_1", "numbers"), ("nothing", "no coefficient")]
+    ("name", "word"),
+    [("light_kappa", "pair"), ("icc_1", "numbers"), ("nothing", "Unknown coeff")],
 )
 def test_what_cannot_be_diagnosed_is_refused(name, word):
     with pytest.raises(am.errors.NotApplicable, match=word):

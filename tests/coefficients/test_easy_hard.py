@@ -49,10 +49,10 @@ def test_draws_are_those_of_the_coefficient():
 def test_less_agreement_than_guesses_has_no_reading():
     found = am.coefficients.easy_hard(0.2, 0.5)
     assert np.isnan([found.hard, found.guessed, found.wrong]).all()
-    assert "no reading" in found.sentence
+    assert "cannot explain this" in found.sentence
     rows = [(i, c, 1) for i in range(5) for c in (0, 1)]
     constant = am.agreement(am.Annotations.from_records(rows), "k")
-    assert "no reading" in am.coefficients.easy_hard(constant).sentence
+    assert "cannot explain this" in am.coefficients.easy_hard(constant).sentence
 
 
 def test_what_does_not_fit():

@@ -110,7 +110,7 @@ def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--chain", "long"], "no chain condition called 'long'"),
+        (["--chain", "long"], "Unknown chain condition 'long'"),
         (["--attribute", "set"], "write WHAT=NAME"),
         (["--genre-of", "("], "is not a valid pattern"),
         (["--genre-of", "news"], "has no group"),

@@ -188,12 +188,12 @@ def test_a_function_as_distance_goes_through_the_coefficients() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: alpha([[{1}], [{1}]], "masy"), "There is no distance of sets called 'masy'"),
+        (lambda: alpha([[{1}], [{1}]], "masy"), "Unknown distance of sets 'masy'"),
         (lambda: set_distance([1], [2], empty="none"), "empty='none' is unknown"),  # type: ignore[arg-type]
         (lambda: alpha([[{1}], [{1}]], coefficient="kappa"), "'alpha' or 'K'"),  # type: ignore[arg-type]
         (lambda: alpha([[{1}], ["a"]], lambda a, b: 0.0), "cannot take the word"),
         (lambda: alpha(["ab", "cd"]), "The labels of a coder were expected"),
-        (lambda: am.coref.agreement([], "full"), "There are no documents"),
+        (lambda: am.coref.agreement([], "full"), "No documents were given"),
         (lambda: am.coref.condition_named("top"), "no attribute"),
     ],
 )

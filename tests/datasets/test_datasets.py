@@ -94,7 +94,7 @@ def test_every_data_set_says_where_it_comes_from() -> None:
 def test_an_unknown_name_is_told_the_nearest() -> None:
     with pytest.raises(AnnotationError, match="Did you mean 'caries'"):
         datasets.load("carries")
-    with pytest.raises(AnnotationError, match="no data set"):
+    with pytest.raises(AnnotationError, match="No data set"):
         datasets.about("")
 
 

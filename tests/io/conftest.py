@@ -455,6 +455,18 @@ def own_exports() -> dict[str, Export]:
     return {name: maker() for name, maker in MAKERS.items()}
 
 
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a text or bytes to a file."""
+
+    def to_file(content: str | bytes, name: str = "votes.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return to_file
+
+
 @pytest.fixture(scope="session")
 def votes() -> list[tuple[str, str, str]]:
     """Give what the exports say."""

@@ -21,16 +21,6 @@ from annomodels.io.tables.table import Table
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def to_file(text: str, name: str = "votes.csv") -> Path:
-        path = tmp_path / name
-        path.write_text(text, "utf-8", newline="")
-        return path
-
-    return to_file
-
-
 PAIRS = "prompt,left,right,ana,ben\n" + "".join(
     f"p{n},{a},{b},{a},{b}\n" for n in (1, 2) for a, b in (("x", "y"), ("x", "z"), ("y", "z"))
 )

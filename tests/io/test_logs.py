@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from annomodels import Annotations, read, read_questions
+from annomodels import read, read_questions
 from annomodels.errors import AnnotationError
 from annomodels.io import formats as registry
+from tests.io.asked import rows
 
 CANON = [
     *[("t1", "ana", "pos"), ("t1", "ben", "pos"), ("t1", "cho", "neu"), ("t2", "ana", "neg")],
@@ -23,10 +24,6 @@ CANON = [
 @pytest.fixture
 def logs(formats: Path) -> Path:
     return formats / "logs"
-
-
-def rows(data: Annotations) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, data.to_frame().to_numpy().tolist()))
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import annomodels as am
-from annomodels.errors import AnnotationError
 from annomodels.io import source as sources
 from annomodels.io.tables import plain as long
+from tests.io.asked import refused
 
 ROWS = 40
 
@@ -49,12 +49,6 @@ def sheet(tmp_path: Path, name: str = "sheet.csv", **columns: Any) -> Path:
     return path
 
 
-def problem(*args: Any, **options: Any) -> str:
-    with pytest.raises(AnnotationError) as caught:
-        am.read_questions(*args, **options)
-    return str(caught.value)
-
-
 def test_what_is_no_question_is_left_out_with_the_reason(tmp_path: Path) -> None:
     found = am.read_questions(sheet(tmp_path))
     assert list(found) == ["stage_1", "stage_2", "tone"]
@@ -79,11 +73,11 @@ def test_names_and_patterns_choose_and_a_full_name_is_always_tried(tmp_path: Pat
     some = am.read_questions(path, ["tone", "source", "c*"])
     assert list(some) == ["tone", "source"]
     assert list(some.left_out) == ["captcha"]
-    told = problem(path, ["stag_1", "x*"])
+    told = refused(path, verb=am.read_questions, question=["stag_1", "x*"])
     assert "No question is called 'stag_1'" in told
     assert "Did you mean 'stage_1'?" in told
     assert "No question fits 'x*'" in told
-    assert "free text" in problem(path, "reply")
+    assert "free text" in refused(path, verb=am.read_questions, question="reply")
     assert am.read(path, question="source").labels == ("paper", "radio")
 
 
@@ -108,17 +102,19 @@ def test_scales_by_question_from_a_mapping_and_from_a_codebook(tmp_path: Path) -
 def test_all_faults_of_a_codebook_are_told_at_once(tmp_path: Path) -> None:
     book = tmp_path / "book.csv"
     book.write_text("variable,scale\nstage_1,ordered\nstage_2,ranks\nstage_1,nominal\n")
-    told = problem(sheet(tmp_path), codebook=book)
+    told = refused(sheet(tmp_path), verb=am.read_questions, codebook=book)
     assert "'ordered' is not a scale" in told
     assert "book.csv, row 2" in told
     assert "'ranks' is not a scale" in told
     assert "'stage_1' stands there twice" in told
     book.write_text("variable,scale\nstage_9,ordinal\ntune,nominal\n")
-    told = problem(sheet(tmp_path), codebook=book)
+    told = refused(sheet(tmp_path), verb=am.read_questions, codebook=book)
     assert "No question is called 'stage_9'" in told
     assert "No question is called 'tune'" in told
     book.write_text("a,b\n1,2\n3,4\n")
-    assert "has the columns question, scale and labels" in problem(sheet(tmp_path), codebook=book)
+    assert "has the columns question, scale and labels" in refused(
+        sheet(tmp_path), verb=am.read_questions, codebook=book
+    )
 
 
 def test_the_rest_is_read_where_a_question_cannot_be(tmp_path: Path) -> None:
@@ -178,12 +174,6 @@ def test_rows_with_a_column_of_questions_and_variables_of_coders(tmp_path: Path)
     found = am.read_questions(wide)
     assert found["tone"].coders == ("ana", "ben")
     assert found["frame"].labels == ("peace", "war")
-
-
-def refused(path: Path, **options: Any) -> str:
-    with pytest.raises(AnnotationError) as caught:
-        am.read(path, **options)
-    return str(caught.value)
 
 
 def test_a_survey_with_a_row_for_each_respondent_is_no_table_of_items(tmp_path: Path) -> None:

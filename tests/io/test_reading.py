@@ -32,16 +32,6 @@ def rows_of(data: Annotations) -> list[tuple[str, ...]]:
     return [tuple(row) for row in data.to_frame().to_numpy().tolist()]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Any:
-    def to_file(content: str | bytes, name: str = "votes.csv") -> Path:
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return to_file
-
-
 # -- the shapes of the one table are in test_shapes.py ---------------------------------------------
 
 

@@ -17,16 +17,6 @@ from annomodels.io.mappings import item_columns, items_from, rows_about, truths_
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    def to_file(text: str, name: str = "votes.csv") -> Path:
-        path = tmp_path / name
-        path.write_text(text, "utf-8")
-        return path
-
-    return to_file
-
-
 def table(labels: list[str], header: str = "item,coder,label") -> str:
     rows = [f"t{n // 2},{'ab'[n % 2]},{label}" for n, label in enumerate(labels)]
     return "\n".join([header, *rows]) + "\n"

@@ -20,13 +20,7 @@ from annomodels.errors import AnnotationError, MissingDependency
 from annomodels.io import objects
 from annomodels.io.archives import open_zip
 from annomodels.io.xmlsafe import check_xml
-
-
-def refused(path: Path) -> str:
-    with pytest.raises(AnnotationError) as caught:
-        read(path)
-    return str(caught.value)
-
+from tests.io.asked import refused
 
 # -- bombs ---------------------------------------------------------------------------------------
 

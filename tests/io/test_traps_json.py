@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from annomodels import Annotations, read
-from annomodels.errors import AnnotationError
+from annomodels import read
+from tests.io.asked import refused, rows
 
 Put = Callable[..., Path]
 
@@ -27,16 +27,6 @@ def put(tmp_path: Path) -> Put:
         return path
 
     return write
-
-
-def rows(data: Annotations) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, data.to_frame().to_numpy().tolist()))
-
-
-def problem(path: Path, **options: Any) -> str:
-    with pytest.raises(AnnotationError) as caught:
-        read(path, **options)
-    return str(caught.value)
 
 
 # -- Label Studio --------------------------------------------------------------------------------
@@ -120,7 +110,7 @@ def test_label_studio_questions_and_their_values(put: Put) -> None:
         {"from_name": "side", "type": "pairwise", "value": {"selected": "left"}},
     ]
     path = put([task(1, {"id": 1, "completed_by": "a", "result": results})])
-    text = problem(path)
+    text = refused(path)
     assert "4 questions: 'side' (1 label), 'size'" in text
     assert "question='side'" in text
     for question, label in (
@@ -130,7 +120,7 @@ def test_label_studio_questions_and_their_values(put: Put) -> None:
         ("side", "left"),
     ):
         assert read(path, question=question).labels == (label,)
-    assert "Did you mean 'stars'" in problem(path, question="star")
+    assert "Did you mean 'stars'" in refused(path, question="star")
 
 
 def test_label_studio_several_choices_are_one_label_or_a_set(put: Put) -> None:
@@ -146,7 +136,7 @@ def test_label_studio_several_choices_are_one_label_or_a_set(put: Put) -> None:
 def test_label_studio_labels_of_regions_are_not_labels_of_items(put: Put) -> None:
     twice = annotation(1, "a", "x")
     twice["result"] *= 2
-    assert "asked of regions" in problem(put([task(1, twice)]))
+    assert "asked of regions" in refused(put([task(1, twice)]))
 
 
 def test_label_studio_marked_text_needs_units(put: Put) -> None:
@@ -162,7 +152,7 @@ def test_label_studio_marked_text_needs_units(put: Put) -> None:
         marked(1, "ana", 5, 10), marked(2, "ben", 6, 11), marked(2, "ben", 6, 11),
         marked(3, "lead", 5, 10, ground_truth=True)]}]  # fmt: skip
     path = put(tasks)
-    assert "units=" in problem(path)
+    assert "units=" in refused(path)
     data = read(path, units="exact")
     assert rows(data) == [("1:5-10", "ana", "LOC"), ("1:5-10", "ben", "LOC")]
     assert data.gold is not None
@@ -175,7 +165,7 @@ def test_regions_of_images_are_said_for_what_they_are(put: Put) -> None:
     drawn = {"id": 1, "completed_by": 1, "result": [box, box]}
     path = put([task(1, drawn)])
     for options in ({}, {"units": "exact"}):
-        text = problem(path, **options)
+        text = refused(path, **options)
         assert "2 bounding boxes (rectanglelabels) drawn on images" in text
         assert "stretches of text" not in text
     drawn["result"] = [*annotation(1, 1, "x")["result"], box]
@@ -203,7 +193,7 @@ def test_regions_of_images_are_said_for_what_they_are(put: Put) -> None:
 def test_files_of_image_programs_are_named(put: Put, name: str, text: str, said: str) -> None:
     path = put([], name)
     path.write_text(text)
-    found = problem(path)
+    found = refused(path)
     assert said in found
     assert "give a table with item (the region), coder, label" in found
 
@@ -219,7 +209,7 @@ def test_projects_without_annotations_say_how_to_export(tmp_path: Path) -> None:
     unread = ("annotation/d.txt/ana.txt", "annotation_ser/d.txt/ana.ser", "source/d.txt")
     for more in ((), ("curation/d.txt/CURATION_USER.tsv",)):
         for options in ({}, {"units": "exact"}):
-            text = problem(export(*unread, *more), **options)
+            text = refused(export(*unread, *more), **options)
             assert "as .ser and .txt only, and plain text (.txt) holds no annotations" in text
             assert "choose WebAnno TSV 3.3 or UIMA CAS" in text
             assert ("curated version alone" in text) == bool(more)
@@ -256,7 +246,7 @@ def test_prodigy_binary_answers_are_the_labels(put: Put) -> None:
 
 def test_prodigy_mixed_kinds_are_refused(put: Put) -> None:
     lines = [example(1, "a", accept=["x"]), example(1, "b", _view_id="ner", spans=[])]
-    assert "2 kinds of questions: 'choice', 'ner'" in problem(put(lines, "x.jsonl"))
+    assert "2 kinds of questions: 'choice', 'ner'" in refused(put(lines, "x.jsonl"))
 
 
 def test_prodigy_without_sessions_the_file_is_the_coder(put: Put, tmp_path: Path) -> None:
@@ -288,7 +278,7 @@ def test_prodigy_spans(put: Put) -> None:
         example(1, "b", _view_id="ner_manual", spans=[], tokens=tokens, text="Jo is"),
     ]
     path = put(lines, "x.jsonl")
-    assert "units=" in problem(path)
+    assert "units=" in refused(path)
     assert rows(read(path, units="token")) == [
         *[("1:0-2", "a", "PER"), ("1:0-2", "b", "(none)")],
         *[("1:3-5", "a", "(none)"), ("1:3-5", "b", "(none)")],
@@ -310,7 +300,7 @@ RECORD = {"id": 1, "text": "t", "label": ["x"], "Comments": []}
 
 def test_doccano_without_coders_is_refused_with_the_way_out(put: Put, tmp_path: Path) -> None:
     for path in (packed(tmp_path / "a.zip", {"all.jsonl": [RECORD]}), put([RECORD], "all.jsonl")):
-        text = problem(path)
+        text = refused(path)
         assert "no names of coders" in text
         assert "Share annotations across all users" in text
 
@@ -322,7 +312,7 @@ def test_doccano_sequences(tmp_path: Path) -> None:
             {"id": 9, "label": "PER", "start_offset": 0, "end_offset": 2}], "relations": []}],
     }  # fmt: skip
     path = packed(tmp_path / "a.zip", files)
-    assert "units=" in problem(path)
+    assert "units=" in refused(path)
     assert rows(read(path, units="exact")) == [("1:0-2", "ana", "PER"), ("1:0-2", "ben", "PER")]
 
 
@@ -371,7 +361,7 @@ def test_names_of_coders_from_a_file(put: Put, tmp_path: Path) -> None:
     assert "1 coder without a name: 'u3'." in data.notes
     assert "3 identifiers belong to 2 coders according to the names given." in data.notes
     (tmp_path / "names.csv").write_text("u1;ana;x\n")
-    assert "not a table of coder names" in problem(path, coders=tmp_path / "names.csv")
+    assert "not a table of coder names" in refused(path, coders=tmp_path / "names.csv")
 
 
 # -- Potato --------------------------------------------------------------------------------------
@@ -416,7 +406,7 @@ def test_potato_ratings_of_several_statements_are_questions(tmp_path: Path) -> N
 
     state(tmp_path, "ana", {"t": said("4", "1"), "u": said("1", "1")})
     path = state(tmp_path, "ben", {"t": said("4", "2"), "u": said("2", "5")})
-    assert "'rate.clear' (4 labels), 'rate.fair' (4 labels)" in problem(path)
+    assert "'rate.clear' (4 labels), 'rate.fair' (4 labels)" in refused(path)
     fair = read(path, question="rate.fair")
     assert [label for _, _, label in rows(fair)] == ["1", "2", "1", "5"]
 
@@ -463,4 +453,4 @@ def test_sagemaker_answers_of_many_elements(put: Put) -> None:
 
 def test_sagemaker_has_no_names_of_items(export: Any) -> None:
     path, _ = export("sagemaker")
-    assert "by their number only" in problem(path, item="doc")
+    assert "by their number only" in refused(path, item="doc")

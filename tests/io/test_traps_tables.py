@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from annomodels import Annotations, read
+from annomodels import read
 from annomodels.errors import AnnotationError
+from tests.io.asked import refused, rows
 
 Put = Callable[..., Path]
 
@@ -24,16 +25,6 @@ def put(tmp_path: Path) -> Put:
     return write
 
 
-def rows(data: Annotations) -> list[tuple[Any, ...]]:
-    return sorted(map(tuple, data.to_frame().to_numpy().tolist()))
-
-
-def problem(path: Path, **options: Any) -> str:
-    with pytest.raises(AnnotationError) as caught:
-        read(path, **options)
-    return str(caught.value)
-
-
 # -- Label Studio tables -------------------------------------------------------------------------
 
 LS = "id,text,mood,tone,annotator,annotation_id,lead_time\n"
@@ -43,10 +34,10 @@ def test_label_studio_tables_find_the_question_that_varies(put: Put) -> None:
     path = put(LS + "1,t,x,k,a,1,1\n1,t,y,k,b,2,1\n2,u,x,k,a,3,1\n")
     assert rows(read(path)) == [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x")]
     both = put(LS + "1,t,x,k,a,1,1\n1,t,y,m,b,2,1\n")
-    assert "2 questions: 'mood'" in problem(both)
+    assert "2 questions: 'mood'" in refused(both)
     assert read(both, question="tone").labels == ("k", "m")
     same = put(LS + "1,t,x,k,a,1,1\n1,t,x,k,b,2,1\n")
-    assert "No column varies" in problem(same)
+    assert "No column varies" in refused(same)
     assert read(same, label="mood").labels == ("x",)
 
 
@@ -54,14 +45,14 @@ def test_label_studio_tables_hold_lists_as_json(put: Put) -> None:
     path = put(LS + '1,t,"[""x"",""y""]",k,a,1,1\n1,t,"{""choices"":[""y""]}",k,b,2,1\n')
     assert read(path).labels == ("x|y", "y")
     spans = put(LS + '1,t,"[{""start"":0,""end"":1}]",k,a,1,1\n1,t,[],k,b,2,1\n')
-    assert "marked stretches" in problem(spans)
+    assert "marked stretches" in refused(spans)
 
 
 # -- Mechanical Turk -----------------------------------------------------------------------------
 
 
 def test_mturk_without_answers_is_the_wrong_file(put: Put) -> None:
-    assert "results of the batch" in problem(put("HITId,WorkerId,Input.x\nh,w,1\n"))
+    assert "results of the batch" in refused(put("HITId,WorkerId,Input.x\nh,w,1\n"))
 
 
 def test_turkle_names_its_users(put: Put) -> None:
@@ -78,7 +69,7 @@ def test_mturk_two_questions_and_one_downloaded_twice(put: Put) -> None:
     head = "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.q1.label,Answer.note\n"
     line = "h,1,a,Approved,x,fine\n"
     path = put(head + line + line + "h,2,b,Submitted,y,\n")
-    assert "2 questions: 'note' (1 label), 'q1' (2 labels)" in problem(path)
+    assert "2 questions: 'note' (1 label), 'q1' (2 labels)" in refused(path)
     data = read(path, question="q1")
     assert rows(data) == [("h", "a", "x"), ("h", "b", "y")]
     assert any("repeat" in note for note in data.notes)
@@ -96,7 +87,7 @@ def test_mturk_boxes_of_two_questions(put: Put) -> None:
 
 
 def test_toloka_aggregated_is_refused(put: Put) -> None:
-    text = problem(put("INPUT:id\tOUTPUT:q\tCONFIDENCE:q\nt\tx\t90%\n", "a.tsv"))
+    text = refused(put("INPUT:id\tOUTPUT:q\tCONFIDENCE:q\nt\tx\t90%\n", "a.tsv"))
     assert "aggregated result" in text
     assert "Download the assignments" in text
 
@@ -116,7 +107,7 @@ def test_toloka_states_and_items_without_a_number(put: Put) -> None:
 
 
 def test_appen_aggregated_is_refused(put: Put) -> None:
-    text = problem(put("_unit_id,_golden,q,q:confidence\n1,false,x,.9\n"))
+    text = refused(put("_unit_id,_golden,q,q:confidence\n1,false,x,.9\n"))
     assert "aggregated report" in text
     assert "'Full'" in text
 
@@ -156,14 +147,14 @@ def test_qualtrics_boxes_of_one_question_are_put_together(put: Put) -> None:
 
 def test_qualtrics_questions_of_another_kind_are_asked_about(put: Put) -> None:
     lines = ["True,r1,x,31", "True,r2,y,47", "True,r3,x,22"]
-    text = problem(put(survey(*lines)))
+    text = refused(put(survey(*lines)))
     assert "share no answer" in text
     assert read(put(survey(*lines)), question="Q1").items == ("Q1",)
 
 
 def test_qualtrics_survey_is_asked_about_and_timing_is_no_answer(put: Put) -> None:
     ages = [f"True,r{n},{'yes' if n % 2 else 'no'},{n % 4}" for n in range(80)]
-    text = problem(put(survey(*ages).replace("True,r0,no,0", "True,r0,no,no")))
+    text = refused(put(survey(*ages).replace("True,r0,no,0", "True,r0,no,no")))
     assert "looks like a survey" in text
     assert "'Q1' has 'no', 'yes', 'Q2' '0', '1', '2', '3', 'no'" in text
     assert "question='Q' " in text
@@ -199,7 +190,7 @@ def test_inception_documents_are_groups(put: Put) -> None:
 
 def test_inception_features_are_questions(put: Put) -> None:
     body = "S,,d,L,f,0-1 [a],USED,x,y\nS,,d,L,g,0-1 [a],USED,k,k\n"
-    assert "2 questions: 'f'" in problem(put(DIFF + body))
+    assert "2 questions: 'f'" in refused(put(DIFF + body))
     assert read(put(DIFF + body), question="g").labels == ("k",)
 
 
@@ -212,15 +203,15 @@ def test_grouped_patterns_are_written_out(put: Put) -> None:
     assert data.votes.tolist() == [[2, 0]] * 3 + [[1, 1]] * 2
     numbered = put("id,r1,n\n7,1,2\n8,2,2\n9,1,1\n")
     assert read(numbered).coders == ("n", "r1")
-    assert "more than 20,000,000" in problem(put("r1,r2,n\n1,1,999999999\n"))
+    assert "more than 20,000,000" in refused(put("r1,r2,n\n1,1,999999999\n"))
 
 
 def test_another_format_is_not_forced_upon_a_file(put: Put) -> None:
     path = put("item,coder,label\nt,a,x\nt,b,y\n")
-    assert "recognised by: columns that begin with ASSIGNMENT:" in problem(path, format="toloka")
-    assert "no marked stretches" in problem(path, units="exact")
+    assert "recognised by: columns that begin with ASSIGNMENT:" in refused(path, format="toloka")
+    assert "no marked stretches" in refused(path, units="exact")
     aggregated = put("_unit_id,q,q:confidence\n1,x,.9\n", "report.csv")
-    assert "aggregated report" in problem(aggregated, format="appen")
+    assert "aggregated report" in refused(aggregated, format="appen")
 
 
 def test_boxes_called_after_what_was_asked_are_no_coders(put: Put) -> None:
@@ -248,13 +239,13 @@ def test_measurements_and_means_are_not_read_as_coders(put: Put) -> None:
             f"j{n},{5 + n * 0.3:.1f},{8 - n * 0.2:.1f},{7 + n * 0.1:.1f}\n" for n in range(12)
         )
     )
-    assert "numbers with fractions, such as" in problem(means)
-    assert "measurements or means" in problem(means)
+    assert "numbers with fractions, such as" in refused(means)
+    assert "measurements or means" in refused(means)
     assert read(means, format="wide").n_coders == 3
     scales = "".join(f"{n},{n * 5 % 90},{900 + n * 7 % 80},{n % 3}\n" for n in range(30))
     wide = put("item,weight,height,age\n" + scales)
-    assert "on different scales" in problem(wide)
-    assert "on different scales" in problem(put(scales.replace("\n", ".5\n")))
+    assert "on different scales" in refused(wide)
+    assert "on different scales" in refused(put(scales.replace("\n", ".5\n")))
     halves = "".join(f"{n},{n % 25 / 2},{(n + n % 2) % 25 / 2},{n % 23 / 2}\n" for n in range(60))
     assert read(put("item,ana,ben,cem\n" + halves)).n_coders == 3
 
@@ -284,14 +275,14 @@ def test_a_conclusion_is_not_read_as_a_coder(put: Put, name: str) -> None:
 def test_surveys_are_said_for_what_they_are(put: Put) -> None:
     lime = put('id,submitdate,lastpage,startlanguage,"Q1[SQ1]","Q1[SQ2]"\n' + "".join(
         f"{n},1980-01-01,1,fr,{'yes' if n % 2 else 'no'},yes\n" for n in range(9)))  # fmt: skip
-    assert "This is LimeSurvey's export" in problem(lime)
+    assert "This is LimeSurvey's export" in refused(lime)
     redcap = put("record_id,sex,sym___1,sym___2,intake_complete\n" + "".join(
         f"{n},{n % 2},{n % 2},{n // 2 % 2},2\n" for n in range(9)))  # fmt: skip
-    assert "This is REDCap's export" in problem(redcap)
-    assert "try:" not in problem(redcap) + problem(lime)
+    assert "This is REDCap's export" in refused(redcap)
+    assert "try:" not in refused(redcap) + refused(lime)
     times = put("Timestamp,pic1_calm,pic1_safe,pic2_calm,pic2_safe\n" + "".join(
         f"2026/05/2{n} 8:04:53 pm CET,{n % 4},{n % 3},2,1\n" for n in range(9)))  # fmt: skip
-    assert "this looks like a survey" in problem(times)
+    assert "this looks like a survey" in refused(times)
 
 
 def test_blanks_between_quoted_names_are_the_delimiter(put: Put) -> None:
@@ -311,7 +302,7 @@ def test_numbered_answers_are_items_only_if_they_answer_one_question(put: Put) -
 
     assert read(batch("mood", "yn", "yn")).n_items == 12
     for path in (batch("Q", "yn", "yn"), batch("mood", "yn", "ab")):
-        assert "The table holds 2 questions" in problem(path)
-        assert "If each of the numbered inputs is an item, say item='url'" in problem(path)
+        assert "The table holds 2 questions" in refused(path)
+        assert "If each of the numbered inputs is an item, say item='url'" in refused(path)
     assert read(batch("Q", "yn", "yn"), question="Q1").n_items == 6
     assert read(batch("Q", "yn", "yn"), item="url").n_items == 12

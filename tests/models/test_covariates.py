@@ -115,7 +115,7 @@ def test_terms_that_cannot_be_told_apart_are_refused():
         ("years.csv", "no columns about coders"),
         ([{"name": "ana", "years": 1}], "no columns about coders"),
         ({"ana": 3.0}, "no columns about coders"),
-        ({"ana": {}, "ben": {}}, "no column next to the coders"),
+        ({"ana": {}, "ben": {}}, "No column stands next to the coders"),
         (
             [{"coder": "a", "x": 1, "y": "a"}, {"coder": "a", "x": 1, "y": "b"}],
             r"1 coder with more than one row, which differ in 'y'",

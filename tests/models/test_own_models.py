@@ -255,7 +255,7 @@ def test_another_process_loads_a_class_that_it_was_given_or_has(data, wrapped, t
 
 def test_what_is_given_must_be_what_the_file_holds(data, tmp_path) -> None:
     plain = am.fit(data, "dawid-skene", engine="em", seed=1).save(tmp_path / "plain.nc")
-    with pytest.raises(NotApplicable, match=r"'dawid-skene' here, without.*leave out the class"):
+    with pytest.raises(NotApplicable, match=r"'dawid-skene', without.*leave out the class"):
         am.load(plain, model=Neighbours)
     own = am.fit(data, Neighbours(), engine="em", seed=1)
     described = json.loads(own.tree.attrs["model"])

@@ -129,7 +129,7 @@ def test_labels_that_are_numbers_have_a_verb_of_their_own():
 def test_data_from_which_nothing_can_be_learnt_get_reasons_and_no_model():
     found = am.advise(am.Annotations.from_records([(1, "a", "x"), (2, "a", "y")]))
     assert found.model == found.call == ""
-    assert "There is one coder" in found.reasons[0]
+    assert "Only one coder" in found.reasons[0]
     assert len(found.table) == 0
     assert repr(found).startswith("No model can be fitted.")
 

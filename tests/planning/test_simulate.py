@@ -103,7 +103,7 @@ def test_known_gold_is_right_and_answers_are_scored():
     assert made.accuracy(answers) == 1
     wrong = ["yes" if a == "no" else "no" for a in answers[:5]] + answers[5:]
     assert made.accuracy(wrong) == pytest.approx(0.9)
-    with pytest.raises(am.errors.NotApplicable, match="3 labels for 50 items"):
+    with pytest.raises(am.errors.NotApplicable, match="3 labels are given for 50 items"):
         made.accuracy(answers[:3])
 
 

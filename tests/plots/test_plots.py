@@ -160,7 +160,7 @@ def test_items_at_one_place_are_one_bubble():
 
 
 def test_the_matrix_of_a_coder_who_is_not_there_names_some_who_are(anesthesia):
-    with pytest.raises(am.errors.NotApplicable, match=r"no coder 'zoe'.*first coders are 1, 2"):
+    with pytest.raises(am.errors.NotApplicable, match=r"'zoe' is not in .*first coders are 1, 2"):
         plots.confusion_matrix(anesthesia, "zoe")
 
 

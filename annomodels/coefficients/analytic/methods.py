@@ -89,7 +89,7 @@ def linearised(basis: Basis, value: float, prob: float) -> Spread:
     request, rows, t = basis.request, basis.sample.rows, basis.sample.point
     if request.convention == "pairwise":
         raise NotApplicable(
-            "There is no linearized error for the mean over pairs of coders. "
+            "The mean over pairs of coders has no linearized error. "
             'Use the draws (interval()), or missing="gwet".'
         )
     if request.coefficient.expectation == "between" and rows.n_coders * rows.n_labels > MOST_CELLS:

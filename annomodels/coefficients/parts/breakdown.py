@@ -345,9 +345,7 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     low, high = interval(change, value=difference)
     draws_of_all = found.get("whole", np.empty(0))
     if without is None and rows.n_coders < 3:
-        notes.append(
-            "There are only two coders: without one of them there is no agreement to show."
-        )
+        notes.append("Only two coders: without one of them, no agreement is left.")
     elif without is None:
         notes.append(
             f"{setup.request.title} without each coder would take too long for "

@@ -122,10 +122,10 @@ class Breakdown(_Shown):
         known = [str(name) for name in self.draws.data_vars if name != "whole"]
         if measure not in known:
             if not known:
-                raise ValueError("There are no draws, so there is no difference to show.")
-            raise KeyError(f"There are no draws of {measure!r}. Use {' or '.join(known)}.")
+                raise ValueError("The parts have no draws, so no difference can be shown.")
+            raise KeyError(f"No draws of {measure!r} were kept. Use {' or '.join(known)}.")
         if second is None and ("whole" not in self.draws or measure != self.measure):
-            raise KeyError("There is no overall value to compare this with. Name two parts.")
+            raise KeyError("No overall value exists to compare this with. Name two parts.")
         draws, value = self._part(measure, first)
         if second is None:
             whole, name = self.draws["whole"], "all"
@@ -140,7 +140,7 @@ class Breakdown(_Shown):
         if name not in self._rows:
             held = ", ".join(_name(known) for known in list(self._rows)[:6])
             more = ", ..." if len(self._rows) > 6 else ""
-            raise KeyError(f"There is no part {name!r}. There are {held}{more}.")
+            raise KeyError(f"Unknown part {name!r}. Use one of {held}{more}.")
         row, draws = self._rows[name], self.draws[measure].to_numpy()
         if row >= draws.shape[1]:
             raise ValueError("One of these parts has no draws, so there is no difference to show.")
@@ -167,7 +167,7 @@ class Breakdown(_Shown):
         np.float64(0.822)
         """
         if len(self.parts) != 2:
-            raise ValueError(f'There are no pairs in "{self.title}". Take by="pair".')
+            raise ValueError(f'"{self.title}" has no pairs. Use by="pair".')
         names = list(dict.fromkeys([*self.table[self.parts[0]], *self.table[self.parts[1]]]))
         if len(names) > MOST_CODERS:
             raise ValueError(

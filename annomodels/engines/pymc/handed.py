@@ -23,7 +23,7 @@ def with_data(model: Model, data: Annotations) -> PyMCModel:
     # all items again, with a truth drawn from the model; known gold stays
     if model.stacks or model.truth != "class" or not isinstance(data, Annotations):
         raise NotApplicable(
-            f"There is no one PyMC model of labels that is the {model.title} model. Fit a model of "
+            f"No single PyMC model of labels is the {model.title} model. Fit a model of "
             "classes by its name, such as hierarchical, with the labels in memory."
         )
     codes = encode(data, shared=model.shared, collapse=False, kind=model.item_kinds)

@@ -126,7 +126,7 @@ def covariates_of(table: object, key: str = "coder") -> Covariates | None:
             twice[name] = twice.get(name, set()) | differing
     problems = []
     if not columns:
-        problems.append(Problem(f"There is no column next to the {key}s.", remedy="Add one."))
+        problems.append(Problem(f"No column stands next to the {key}s.", remedy="Add one."))
     if twice:
         differing = {each for those in twice.values() for each in those}
         problems.append(

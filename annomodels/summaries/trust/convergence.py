@@ -80,7 +80,7 @@ def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:
     found = [Finding("R-hat", worst, RHAT, text, severity)]
     least, at = float(ess.min()), names[int(ess.argmin())]
     severity = FORBIDS if least < ESS_WORST else CHECK if least < ESS else FINE
-    text = f"There are at least {least:,.0f} effective draws."
+    text = f"The draws are worth at least {least:,.0f} independent ones."
     if severity:
         text = (
             f"The draws are worth only {least:,.0f} independent ones for the {at}; intervals need "
@@ -123,8 +123,8 @@ def _modes(tree: xr.DataTree, em: bool) -> Finding:
     shares = ", ".join(f"{percent(mode['share'], 0)}" for mode in modes[:5])
     gap = modes[0]["lp"] - modes[1]["lp"]
     text = (
-        f"There are {len(modes)} different solutions (found by {shares} of the {parts}; the log "
-        f"density of the second is {gap:,.1f} lower). "
+        f"The {parts} found {len(modes)} different solutions (shares: {shares}; the log density of "
+        f"the second is {gap:,.1f} lower). "
     )
     text += "The best was kept." if em else "They were averaged: fit again with other seeds."
     return Finding("modes", len(modes), 1, text, CHECK)
