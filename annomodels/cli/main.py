@@ -177,7 +177,11 @@ class LazyGroup(click.Group):
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             close = difflib.get_close_matches(name, COMMANDS, n=2)
-            hint = f"Did you mean {' or '.join(close)}?" if close else f"Use {_any(COMMANDS)}."
+            hint = (
+                f"Did you mean {' or '.join(close)}?"
+                if close
+                else f"Use one of {', '.join(COMMANDS)}."
+            )
             raise click.UsageError(f"Unknown command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -195,11 +199,6 @@ class LazyGroup(click.Group):
         """Write the table of commands."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
-
-
-def _any(names: Iterable[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} or {last}"
 
 
 def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:

@@ -28,9 +28,17 @@ _NO_FOLDER = "The output must be a file, but this is a folder."
 _NO_FILE = "The output must be a folder, but this is a file."
 
 
-def check_file(path: str | Path, force: bool) -> None:
-    """Make sure that a file can be written."""
-    _raise_all(_problems(Path(path), force))
+TABLE, PAGE, FIT = ".csv .tsv .json .jsonl .parquet .md .tex .bib", ".html .htm", ".nc"
+_KNOWN = f"{TABLE} {PAGE} {FIT} .xlsx .xls .ods .doc .docx .pdf .png .zip".split()
+
+
+def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:
+    """Make sure that a file can be written, and that its name promises no other kind of file."""
+    problems, ending = _problems(Path(path), force), Path(path).suffix.lower()
+    if ending in _KNOWN and ending not in endings.split():
+        what, remedy = f"The output is not written as {ending}.", endings.replace(" ", ", ")
+        problems.append(Problem(what, str(path), f"Use one of {remedy}."))
+    _raise_all(problems)
 
 
 def check_folder(

@@ -64,7 +64,10 @@ def form_of(writing: Writing) -> str:
         return writing.form
     if writing.output in (None, "-"):
         return "table" if sys.stdout.isatty() else "tsv"
-    return _BY_ENDING.get(Path(str(writing.output)).suffix.lower(), "csv")
+    ending = Path(str(writing.output)).suffix.lower()
+    if ending in (".parquet", ".jsonl"):
+        raise click.UsageError(f"This table is not written as {ending}: use .csv, .tsv or .json.")
+    return _BY_ENDING.get(ending, "csv")
 
 
 def form_for(writing: Writing) -> str:

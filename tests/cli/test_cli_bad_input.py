@@ -164,6 +164,20 @@ WRITERS = ("check", "agree", "datasets", "gold", "coders", "items", "report", "f
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "ending", "use"),
+    [("gold {fit}", "xlsx", ".csv"), ("report {fit}", "pdf", ".html"), ("fit {votes}", "md", ".nc"),
+     ("methods {fit}", "docx", ".md"), ("gold {fit}", "parquet", ".csv")],
+)  # fmt: skip
+def test_no_file_is_called_what_it_is_not(words, ending, use, votes, saved, tmp_path, call) -> None:
+    path = tmp_path / f"out.{ending}"
+    done = call(*words.format(fit=saved, votes=votes).split(), "-o", path)
+    assert done.code == 2
+    assert f"not written as .{ending}" in done.err
+    assert use in done.err
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("command", WRITERS)
 def test_outputs_that_exist_stay_without_force(command, votes, saved, tmp_path, call) -> None:
     target = tmp_path / "there.txt"
@@ -196,7 +210,7 @@ def test_a_full_disk_leaves_nothing(
     monkeypatch.setattr(os, "replace", full)
     monkeypatch.setattr(os, "link", full)
     few = ["--draws", 20, "--warmup", 10, "--chains", 2] if command == "fit" else []
-    done = call(*_outputs(command, votes, saved), "-o", tmp_path / "out.csv", *few)
+    done = call(*_outputs(command, votes, saved), "-o", tmp_path / "out", *few)
     assert done.code == 3
     assert "full" in done.err or "space" in done.err.casefold()
     assert [p.name for p in tmp_path.iterdir()] == ["votes.csv"]

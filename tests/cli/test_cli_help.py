@@ -106,7 +106,7 @@ def test_version(call) -> None:
     ("words", "hint"),
     [
         (["agre", "x.csv"], "Did you mean agree?"),
-        (["nonsense"], "Use run, check"),
+        (["nonsense"], "Use one of run, check"),
         (["--json", "agree", "x.csv"], "after the command"),
         (["agree", "x.csv", "--quite"], "--quiet"),
         (["check"], "Missing argument"),

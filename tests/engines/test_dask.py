@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from crowds import assert_same, p_truth, simulate
+from crowds import assert_same, p_truth
 
 import annomodels as am
 
@@ -19,11 +19,6 @@ pytestmark = pytest.mark.slow
 distributed = pytest.importorskip("distributed")
 
 OPTIONS = {"chains": 2, "draws": 60, "warmup": 20, "seed": 4, "extend": False}
-
-
-@pytest.fixture(scope="module")
-def data():
-    return simulate(np.random.default_rng(2))[0]
 
 
 @pytest.fixture(scope="module")

@@ -35,11 +35,6 @@ FAMILY = ["pooled", "one-coin", "class-conditional", "mace", "dawid-skene", "hie
 
 
 @pytest.fixture(scope="module")
-def data():
-    return simulate(np.random.default_rng(2))[0]
-
-
-@pytest.fixture(scope="module")
 def reference(data):
     return am.fit(data, "hierarchical", **OPTIONS)
 

@@ -17,11 +17,6 @@ from annomodels.engines.kept import canonical_order
 from annomodels.models.base import State
 
 
-@pytest.fixture(scope="module")
-def data():
-    return simulate(np.random.default_rng(2))[0]
-
-
 @pytest.mark.slow
 def test_a_drawn_seed_is_kept_and_reproduces_the_run(data):
     options = {"chains": 2, "draws": 60, "warmup": 50, "extend": False}

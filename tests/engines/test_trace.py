@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from crowds import simulate
 
 import annomodels as am
 from annomodels.data.mixing import ess, rhat
@@ -21,11 +20,6 @@ FEW = {"chains": 2, "draws": 350, "warmup": 42, "seed": 4, "extend": False, "mem
 def draws(fit, name):
     """Draws of a variable, chain by chain."""
     return fit.tree["posterior"][name].values
-
-
-@pytest.fixture(scope="module")
-def data():
-    return simulate(np.random.default_rng(2))[0]
 
 
 @pytest.fixture(scope="module")

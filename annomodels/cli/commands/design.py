@@ -35,12 +35,7 @@ FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
     callback=whole_numbers,
 )
 @option("--replications", "Simulated studies per design.", click.IntRange(min=2), 30)
-def command(
-    fit: str | None,
-    assumptions: dict[str, Any],
-    writing: Writing,
-    **asked: Any,
-) -> None:
+def command(fit: str | None, assumptions: dict[str, Any], writing: Writing, **asked: Any) -> None:
     """Find how many coders and labels reach a target.
 
     --items and --coders take several numbers to try: 10,20.
@@ -59,10 +54,5 @@ def command(
         assumptions = {name: assumptions[name] for name in {"seed", *given}}
         pilot = loaded(fit)
     with Stages() as stages:
-        found = design(
-            pilot,
-            progress=stages,
-            **asked,
-            **assumptions,
-        )
+        found = design(pilot, progress=stages, **asked, **assumptions)
     show(found, writing)

@@ -9,7 +9,7 @@ import click
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import load_data, load_fit, say_notes
 from annomodels.cli.options import Job, Reading, Sampling, option
-from annomodels.cli.places import check_file
+from annomodels.cli.places import FIT, check_file
 from annomodels.cli.sampling import exit_code, facts_of, fit_data, verdict_lines
 from annomodels.cli.session import current
 
@@ -53,7 +53,7 @@ def command(
         return done.code
     if cache is not None:
         raise click.UsageError("--cache goes with --stream.")
-    check_file(output, force)
+    check_file(output, force, FIT)
     model = None
     if earlier is not None:
         from annomodels.fitting.earlier import prior_from

@@ -10,7 +10,7 @@ import click
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import drawn_from, estimated, load_fit
 from annomodels.cli.options import option
-from annomodels.cli.places import check_file
+from annomodels.cli.places import PAGE, check_file
 from annomodels.cli.tables import to_json
 from annomodels.cli.terminal import Stages
 
@@ -54,7 +54,7 @@ def command(
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
 
-    check_file(output, force)
+    check_file(output, force, PAGE)
     loaded = load_fit(fit)
     rivals = [load_fit(name) for name in others]
     truths = None if known is None else truths_of(known, loaded.data)
