@@ -188,6 +188,10 @@ def test_texts_of_the_code_have_no_avoided_words_and_short_sentences(made: Any) 
     assert sum(n > 30 for n in lengths) <= 0.05 * len(lengths)
 
 
+def test_messages_say_what_is_wrong_at_once() -> None:
+    assert not [text for _, text in messages() if re.match(r"There (is|are|was|were)\b", text)]
+
+
 def test_what_is_told_of_the_bundled_data_has_no_avoided_words() -> None:
     from annomodels.datasets import all_about
 

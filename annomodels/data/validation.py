@@ -255,7 +255,7 @@ def check_labels(
     looks = "measurements" if numeric else "free text"
     remedy = (
         f"This looks like {looks}: "
-        + (f"say {Option('scale', 'interval')}, " if numeric else "name the label column, ")
+        + (f"use {Option('scale', 'interval')}, " if numeric else "name the label column, ")
         + f"or declare the labels with {Option('labels', [...])}."
     )
     options = (("scale", "interval"),) if numeric else ()

@@ -59,7 +59,7 @@ class Members:
         inside = posixpath.normpath(name.replace("\\", "/"))
         path = name if name in self else inside
         if path not in self:
-            what = f"There is no file {name!r} in {self.name}."
+            what = f"File {name!r} is not in {self.name}."
             raise AnnotationError(Problem(what, remedy="Check that all files are there."))
         if path != self._last[0]:
             where = self.where(path)

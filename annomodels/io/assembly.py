@@ -74,7 +74,7 @@ def _alone(source: Source, options: Options) -> tuple[Source, Format] | None:
     if source.inside is not None and options.format in PLAIN:
         if files_in(source):
             return None
-        what = f"There is no table in it, but {some(source.inside.names) or 'nothing'}."
+        what = f"It holds no table, but {some(source.inside.names) or 'nothing'}."
         remedy = "Give a folder with the files of the coders, such as CSV or Excel."
         raise AnnotationError(Problem(what, source.name, remedy))
     try:
@@ -169,7 +169,7 @@ def _records(form: Format, source: Source, options: Options) -> Records:
 
         spans = form.marks(source, options)
         what = f"This format marks stretches of text, which are not items yet: {spans!r}."
-        remedy = f"Say what the items are with {Option('units')}. " + described()
+        remedy = f"Define the items with {Option('units')}. " + described()
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
         options_ = (("units", "exact"),)
@@ -216,7 +216,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
         raise UnknownFolder(list(dict.fromkeys(damaged)))
     if match is None and source.inside is not None:
         what = f"The archive is not in a known format; it contains {some(source.inside.names)}."
-        remedy = f"Give one of its files, or say what it is with {Option('format')}."
+        remedy = f"Give one of its files, or name its format with {Option('format')}."
         problem = unreadable(Path(source.path)) if source.is_folder else None
         raise UnknownFolder(problem or Problem(what, source.name, remedy))
     if source.kind == "xml" and (match is None or match.name in PLAIN):
@@ -474,7 +474,7 @@ def _twice(columns: Columns) -> list[Problem]:
             f"{_rows(one, [row for _, row, _ in repeats])} and "
             f"{_rows(other, [row for _, _, row in repeats])}",
             "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
-            f"twice, or say {Option('repeats', 'keep')} if items were shown again.",
+            f"twice, or use {Option('repeats', 'keep')} if items were shown again.",
         )
         for (coder, one, other), repeats in found.items()
     ]

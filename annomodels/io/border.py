@@ -54,6 +54,10 @@ MARKS: tuple[tuple[bytes, str], ...] = (
 )
 
 
+class NoLabels(Problem):
+    """A file in which no labels of coders were found; a refusal adds what it lacks."""
+
+
 @contextmanager
 def guarded(where: str, what: str = "file") -> Iterator[None]:
     """Turn whatever is raised while bytes from outside are read into an ``AnnotationError``."""
@@ -141,7 +145,7 @@ def unreadable(path: Path) -> Problem | None:
     except (OSError, ValueError, RuntimeError) as error:  # a NUL, a closed folder, a loop of links
         return _closed(where, error)
     if not path.parent.is_dir():
-        remedy = f"There is no folder {shown(path.parent)!r} either; check the path."
+        remedy = f"The folder {shown(path.parent)!r} does not exist either; check the path."
     else:
         near = difflib.get_close_matches(path.name, there, n=3, cutoff=0.6)
         files = sorted(name for name in there if not name.startswith("."))
@@ -149,7 +153,7 @@ def unreadable(path: Path) -> Problem | None:
         names = f"holds {shown(', '.join(files[:5]))}{more}" if files else "is empty"
         remedy = f"Check the path: its folder {names}."
         remedy = f"Did you mean {shown(' or '.join(near))}?" if near else remedy
-    return Problem("There is no such file.", where, remedy)
+    return Problem("The file does not exist.", where, remedy)
 
 
 def _is_device(about: os.stat_result) -> bool:
@@ -268,7 +272,7 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     try:
         text: object = codecs.decode(data, name)
     except LookupError as error:
-        what = f"There is no encoding {name!r}."
+        what = f"Unknown encoding {name!r}."
         remedy = "Use a name such as 'utf-8', 'utf-16', 'cp1252' or 'shift_jis'."
         raise AnnotationError(Problem(what, source, remedy)) from error
     except (UnicodeDecodeError, UnicodeError) as error:
@@ -279,9 +283,11 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     nul = text.find("\0")
     if nul >= 0:
         row = text.count("\n", 0, nul) + 1
-        what = "There is a NUL byte, so this is either not text, or UTF-16 without its mark."
+        what = (
+            "The text contains a NUL byte, so this is either not text, or UTF-16 without its mark."
+        )
         remedy = (
-            f"Save it as UTF-8, or say {Option('encoding', 'utf-16-le')} if it comes from Windows."
+            f"Save it as UTF-8, or use {Option('encoding', 'utf-16-le')} if it comes from Windows."
         )
         raise AnnotationError(Problem(what, f"{source}, row {row}", remedy))
     return text.removeprefix("\ufeff")
@@ -295,7 +301,7 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
         return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
     remedy = (
-        f"Save the file as UTF-8, or say its encoding, such as {Option('encoding', 'cp1252')} "
+        f"Save the file as UTF-8, or name its encoding, such as {Option('encoding', 'cp1252')} "
         "for Windows."
     )
     known = () if name != "utf-8" else (("encoding", "cp1252"),)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from annomodels.data.validation import at_rows, counted
 from annomodels.errors import AnnotationError, Problem
-from annomodels.io.border import needs
+from annomodels.io.border import NoLabels, needs
 from annomodels.io.tables.keys import Key, key_of
 from annomodels.io.tables.table import Table
 
@@ -51,12 +52,14 @@ def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Tab
     if wrong:
         what = f"Not a JSON object: {counted(len(wrong), 'row')}."
         remedy = 'Write rows such as {"item": "t1", "coder": "ana", "label": "pos"}.'
-        return Table({}, [], source, [Problem(what, at_rows(source, wrong), remedy)])
+        return Table({}, [], source, [NoLabels(what, at_rows(source, wrong), remedy)])
     keys = dict.fromkeys(key for value in values for key in value)
     columns = {key: [cell_text(value.get(key)) for value in values] for key in keys}
     table = Table(dict(columns), rows, source)
     if not values:
-        table.problems.append(Problem("There is no record.", source, "Export the labels again."))
+        table.problems.append(
+            Problem("The file has no record.", source, "Export the labels again.")
+        )
     return table
 
 
@@ -71,6 +74,7 @@ def cell_text(value: object) -> object:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+KEY = "key"  # the field that holds the name of a record, where records stand under names
 LARGE = 200_000_000  # bytes from which a JSON file is read piece by piece
 DEEPEST = 500  # levels of JSON that is read piece by piece
 
@@ -144,6 +148,22 @@ def objects_in(value: object) -> list[dict[str, Any]]:
     """Objects in a list, or under names in an object."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [part for part in parts if isinstance(part, dict)]
+
+
+def named_records(value: object) -> list[dict[str, object]] | None:
+    """Find records that stand under their names in an object: ``{"1": {"text": ...}}``."""
+    if not isinstance(value, dict) or not value:
+        return None
+    records = list(value.values())
+    lists = [part for part in records if is_list_of(part, dict)]
+    if len(lists) == len(records) > 1:
+        return [{KEY: name, "responses": part} for name, part in value.items()]
+    if len(lists) == 1 and any(is_list_of(part, dict) for part in lists[0][0].values()):
+        return list(lists[0])  # records below a word such as data
+    is_each = len(value) > 1 and all(isinstance(record, dict) and record for record in records)
+    if not is_each or 2 * max(Counter(k for one in records for k in one).values()) <= len(records):
+        return None
+    return [{KEY: name, **record} for name, record in value.items()]
 
 
 def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:

@@ -8,22 +8,39 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
-from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
-from annomodels.errors import AnnotationError, Option
+from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank, some
+from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.border import NoLabels
+from annomodels.io.likely import (
+    AGREEMENT,
+    ASKED_PEOPLE,
+    CODER,
+    ITEM,
+    JUDGES,
+    LABEL,
+    NOT_NAMES,
+    PERSON,
+    QUESTION,
+    STATISTICS,
+    SYSTEM,
+    Column,
+)
 from annomodels.io.many import files_in
+from annomodels.io.objects import is_list_of, keys_of
 from annomodels.io.source import Source
-from annomodels.io.tables.columns import ALIASES, matched
+from annomodels.io.tables.columns import matched
 from annomodels.io.tables.guard import SAID, NotAsItSeems
 from annomodels.io.tables.guard import proposal as key_of_rows
 from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
-from annomodels.io.tables.plain import BOXES, GOLD_WORDS, is_asked, is_derived, no_header
+from annomodels.io.tables.nested import places_of
+from annomodels.io.tables.plain import GOLD_WORDS, is_asked, is_derived, no_header
 from annomodels.io.tables.questions import OF_PEOPLE, are_times, unsuitable
 from annomodels.io.tables.table import Table
-from annomodels.io.tables.workbooks import EVERY_SHEET
+from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
 from annomodels.io.tools.refused import Refused
 
 if TYPE_CHECKING:
@@ -35,63 +52,20 @@ _KEYED = 6  # columns of ids of which two may be the item together
 _LOOKED_AT = 20  # columns that are compared, each with each
 _ROWS = 5_000  # rows that are looked at
 _SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table is read
+_OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found in a file
+_ANSWERS = 3  # answers of each, from which people who were asked are coders
 _FEWEST = 5  # rows from which it is said that nobody is named
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 _KAPPA = 0.15  # agreement from which columns may be coders, whatever they are called
 _SURE = 0.35  # agreement of each two columns of numbers from which they may be coders
 _PHRASE = 2  # words that tell the names of columns of coders apart, at most
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_NUMBER = re.compile(r"\d+")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
 _LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 tone, A2 tone
-_ID = ("id", "ids", "key", "nr", "no", "number", "index", "idx")
-_ITEM = {
-    *(*ALIASES["item"], "post", "case", "art", "article", "artikel", "doc", "document", "tweet"),
-    *("text", "sentence", "comment", "message", "msg", "image", "img", "file", "filename", "rev"),
-    *("revision", "review", "utterance", "pair", "prompt", "passage", "paragraph", "segment"),
-    *("assignment", "submission", "essay", "hit", "sample", "record", "snippet", "clip", "video"),
-    *("question", "page", "statement"),
-    *("piece", "song", "track", "excerpt", "stimulus", "trial", "picture", "photo", "url", "link"),
-    *("claim", "dialog", "conversation", "turn", "query", "input", "orig", "story", "patient"),
-    *("sent", "sound", "meme", "vignette", "scenario", "quote", "phrase", "word", "concept"),
-}
-_CODER = {
-    *(*ALIASES["coder"], "evaluator", "labeler", "labeller", "participant", "respondent"),
-    *("expert", "assessor", "crowdworker", "turker", "marker", "grader", "scorer", "observer"),
-    *("kodierer", "codierer", "analyst", "reader", "annotators", "workers", "raters", "coders"),
-    *("annot", "anno", "ann", "assigned", "assignee", "contributor", "volunteer", "juror"),
-    *("physician", "doctor", "clinician", "nurse", "radiologist", "pathologist", "teacher"),
-    *("listener", "viewer", "prolific", "pid", "mturk"),
-    *("anotador", "anotadora", "evaluador", "avaliador", "codificador", "juez", "juiz", "experto"),
-    *("annotateur", "codeur", "juge", "annotatore", "valutatore", "bewerter", "gutachter"),
-    *("аннотатор", "эксперт", "разметчик", "标注员", "标注者", "注释者", "评审", "专家", "評価者"),
-    *("アノテーター", "작업자", "평가자", "주석자"),
-}
-# whose answers they are, where nobody else is named: the subject of an experiment
-_ASKED_PEOPLE = {"subject", "subj", "subjects", "student", "author", "respondents", "session"}
-# names of coders, as the cells of a column without a telling name hold them: Ann. 2, rater_3
-_CODERS = re.compile(
-    r"(ann|anno|annot|annotator|coder|rater|worker|judge|expert|reviewer|participant|turker|user)"
-    r"[ ._-]*(\d+|[a-z])",
-    re.IGNORECASE,
-)
-_LABEL = {
-    *(*ALIASES["label"], "judgement", "class", "score", "response", "choice", "decision", "rate"),
-    *("sentiment", "toxicity", "stance", "relevance", "emotion", "grade", "winner", "labels"),
-    *("preference", "polarity", "annotation", "result", "severity", "hate", "hatespeech"),
-    *("offensive", "toxic", "outcome"),
-}
-# columns called after people: an address, or the number of a worker of Amazon or Prolific
-_PERSON = re.compile(r"[^@\s]+@[^@\s]+\.\w+|A[A-Z0-9]{11,14}|[0-9a-f]{24}")
 # names of columns of a survey, as tools of surveys number them
 _OF_SURVEY = re.compile(r"[Qq]\d+\D*.*|.*\[\w+\]|.*\?|Answer\..*")
-_NOT_NAMES = {*BOXES, "na", "nan", "none", "null", ""}  # answers, not names of coders
-_QUESTION = {
-    *("question", "criterion", "criteria", "aspect", "dimension", "variable", "attribute"),
-    *("metric", "trait", "measure", "facet", "kriterium", "frage", "property", "feature", "scale"),
-}
-_SYSTEM = {"model", "system", "sys", "llm", "method", "architecture", "engine", "condition"}
 
 
 type Data = Annotations | Mapping[str, Annotations]
@@ -126,10 +100,9 @@ def with_proposal(
     is_file = isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
     if is_file and os.path.getsize(path) > LARGEST:
         return error
-    try:
+    found = None
+    with parsed_once(), suppress(AnnotationError, ImportError, OSError):
         found = _search(error, opened, given, tried)
-    except (AnnotationError, ImportError, OSError):
-        found = None
     if found is not None:
         new, data = found
         gives = repr(data).split("\n")[0].split(" · ")
@@ -138,31 +111,77 @@ def with_proposal(
     elif not (_SAID & given.keys() or isinstance(error, (NotAsItSeems, Refused))):
         with suppress(AnnotationError, ImportError, OSError):
             *rest, last = error.problems
-            if last.remedy.startswith("Name ") and (lacking := _lacking(opened({}))):
-                return AnnotationError([*rest, replace(last, what=f"{lacking} {last.what}")])
+            if {name for name, _ in last.options} == {"sheet"}:
+                return AnnotationError(_of_sheets(last, opened))
+            said = {name: value for name, value in last.options if name == "encoding"}
+            if not (said or isinstance(last, NoLabels)) or not (lacking := _lacking(opened(said))):
+                return error
+            what = f"{last.what} {lacking}" if said else f"{lacking} {last.what}"
+            return AnnotationError([*rest, replace(last, what=what)])
     return error
 
 
+def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source]) -> Problem:
+    """Problem of a workbook none of whose sheets can be proposed."""
+    why: dict[str, str] = {}
+    headers: dict[tuple[str, ...], list[str]] = {}
+    for name in [name for _, name in problem.options if name != EVERY_SHEET]:
+        sheet = opened({"sheet": name})
+        headers.setdefault(sheet.header, []).append(name)
+        why.setdefault(_lacking(sheet), name)
+    own = [f"Sheet {name!r}: {sentence}" for sentence, name in why.items() if sentence]
+    what = " ".join([problem.what, "None reads as labels of several coders.", *own[:3]])
+    alike = max(headers.values(), key=len)
+    remedy = "Give a sheet with a row for each label: item, coder, label."
+    if len(alike) > 1:
+        every = problem.options[0][1] == EVERY_SHEET
+        remedy = problem.remedy if every else f"{remedy} Save those of coders as files."
+        remedy += f" If {some(alike)} are of one coder each, add a column that names the items."
+    return replace(problem, what=what, remedy=remedy)
+
+
 def _lacking(source: Source) -> str:
-    """Sentence on a table without labels of several coders; "" where there may be some."""
+    """Sentence on a file without labels of several coders; "" where there may be some."""
     if source.inside is not None or source.kind == "xml":
         return ""
-    columns = _columns(source.table)[0]
-    called = [one for one in columns if one.has(_CODER)]
-    if called and called[0].distinct == len(source.table) >= _FEWEST:
+    values = [value for _, value in islice(source.objects, _ROWS)]
+    if values and not any(isinstance(value, dict) for value in values):
+        return "The JSON holds lists or values, not records: they name neither items nor coders."
+    table = source.table
+    columns = _columns(table)[0]
+    called = [one for one in columns if one.has(CODER) and not one.has(LABEL)]
+    every = [Column(name, cells[:_ROWS]) for name, cells in table.columns.items()]
+    summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
+    if len(values) == len(table) == 1:
+        inner = [key for key in keys_of(values, 3) if Column(key.split(".")[-1], ()).has(CODER)]
+        named = f"only {inner[0]!r} is called after coders" if inner else "no key names coders"
+        return f"The JSON is one object, not a list of records, and {named}."
+    if called and called[0].distinct == len(table) >= _FEWEST:
         return f"Column {called[0].name!r} seems to name another coder in every row."
-    if len(source.table) < _FEWEST or any(_wide(columns, {})):
+    sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
+    if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
+        return f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
+    if any(_wide(columns, {})) or (len(table) < _FEWEST and not source.is_json):
         return ""
-    if not called and not any(one.names_coders for one in columns):
+    deep = [one.name for one in every if one.filled and not one.is_plain]
+    deep += [one.name for one in _columns(table)[1] if one.is_plain]
+    if not called and deep:
+        return f"No field names coders, and the lists or objects in {some(deep)} name none."
+    if not called and not any(one.names_coders and not one.has(LABEL) for one in columns):
         return "No column seems to name coders or to hold the labels of one."
     if len(called) == 1 and called[0].distinct == 1:
         return f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
-    for coder in _coders(columns):
+    name = (called or [one for one in columns if one.names_coders])[0].name
+    for coder in [one for one in _coders(columns) if not one.has(LABEL)]:
         for item in _items([one for one in columns if one is not coder], coder, None):
-            known = item.has(_ITEM) or item.is_id
-            if known and _pairs(item, coder) > (1 + _OVERLAP) * item.distinct:
-                return ""
-    return f"No items seem to have labels of several coders in column {called[0].name!r}."
+            known = (item.has(ITEM) or item.is_id) and not item.has(CODER)
+            least = max((1 + _OVERLAP) * item.distinct, 0.2 * len(item.cells))
+            if known and _pairs(item, coder) > least:
+                return (
+                    f"Columns {item.name!r} and {coder.name!r} seem to name items and coders, but "
+                    "no column seems to hold the labels."
+                )
+    return f"No items seem to have labels of several coders in column {name!r}."
 
 
 def _search(
@@ -177,23 +196,36 @@ def _search(
         with suppress(AnnotationError):  # there may be no table before a sheet is chosen
             waiting += list(candidates(opened({}), given))
     seen: list[dict[str, Any]] = []
-    while waiting and len(seen) < TRIES:
+    of_sheets: dict[str, tuple[dict[str, object], Data]] = {}
+    while waiting and len(seen) < (3 * TRIES if "sheet" in waiting[0] else TRIES):
         options = waiting.pop(0)
-        if not options or options in seen:
+        if not options or options in seen or options.get("sheet") in of_sheets:
             continue
         seen.append(options)
         try:
             data = tried({**given, **options})
         except AnnotationError as wrong:
             waiting = [*_named(wrong, options), *waiting]
-            if options.keys() == {"sheet"}:  # now there is a table to look at
-                more = candidates(opened(options), given)
-                waiting += [{**options, **each} for each in more]
+            if options.keys() <= _OPENING:  # now there is a table to look at
+                with suppress(AnnotationError):
+                    more = candidates(opened(options), {**given, **options})
+                    waiting += [{**options, **each} for each in more]
         else:
             sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
-            if _compares(data) and not (sheets and not _agree(_by_coder(data))):
+            compares = any(
+                one.n_coders > 1
+                and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
+                and one.n_labels > 1
+                and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
+                for one in (data.values() if isinstance(data, Mapping) else [data])
+            )
+            if not compares or (sheets and not _agree(_by_coder(data))):
+                continue
+            if "sheet" not in options or sheets:
                 return options, data
-    return None
+            of_sheets[str(options["sheet"])] = options, data
+    size = {name: len(_by_coder(data)[0]) for name, (_, data) in of_sheets.items()}
+    return of_sheets[max(size, key=size.__getitem__)] if size else None
 
 
 def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, object]]:
@@ -201,21 +233,11 @@ def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[s
     out = [
         {**options, "question": name} for problem in error.problems for name in problem.choices[:6]
     ]
-    said = dict(pair for problem in error.problems for pair in problem.options)
-    if said and not out:
-        out.append({**options, **said})
+    said = [pair for problem in error.problems for pair in problem.options]
+    if said and not out:  # one of several sheets, or all options together
+        each = [dict([pair]) for pair in said] if said[0][0] == "sheet" else [dict(said)]
+        out += [{**options, **one} for one in each]
     return out
-
-
-def _compares(data: Data) -> bool:
-    """Whether labels of several coders can be compared, at least in one question."""
-    return any(
-        one.n_coders > 1
-        and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
-        and one.n_labels > 1
-        and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
-        for one in (data.values() if isinstance(data, Mapping) else [data])
-    )
 
 
 def _by_coder(data: Data) -> list[list[str]]:
@@ -230,61 +252,15 @@ def _by_coder(data: Data) -> list[list[str]]:
 # -- what the columns look like --------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class _Column:
-    """A column, as far as it was looked at."""
-
-    name: str
-    cells: Sequence[Any]
-
-    @property
-    def words(self) -> list[str]:
-        words = []
-        for word in map(str.casefold, _WORDS.findall(self.name)):
-            stem = word.removesuffix("id")
-            is_id = stem != word and (stem in _ITEM or stem in _CODER)
-            words += [stem, "id"] if is_id else [word]
-        return words
-
-    @property
-    def filled(self) -> list[object]:
-        return [cell for cell in self.cells if not is_blank(cell)]
-
-    @property
-    def distinct(self) -> int:
-        return len(set(map(str, self.cells)))
-
-    def has(self, words: set[str]) -> bool:
-        return any(word in words or word.removesuffix("s") in words for word in self.words)
-
-    @property
-    def names_coders(self) -> bool:
-        """Return True if it is called after coders, or holds names such as Ann. 2."""
-        values = {str(cell).strip().casefold() for cell in self.filled}
-        if values <= _NOT_NAMES:
-            return False
-        return self.has(_CODER) or all(
-            _CODERS.fullmatch(value) or _PERSON.fullmatch(value.upper()) for value in values
-        )
-
-    @property
-    def is_id(self) -> bool:
-        return bool(self.words) and self.words[-1] in _ID
-
-    @property
-    def length(self) -> float:
-        return sum(len(str(cell)) for cell in self.cells) / max(len(self.cells), 1)
-
-    @property
-    def is_plain(self) -> bool:
-        return not any(isinstance(cell, (list, dict)) for cell in self.cells)
-
-
 def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Options that may read a table, most likely first."""
     if source.inside is not None:
         yield from _files(source, given)
     if source.inside is not None or source.kind == "xml":
+        return
+    is_text = source.kind in ("excel", "delimited") and given.keys() <= {"sheet", "encoding"}
+    if is_text and (lines := _above(source.rows.rows)):
+        yield {"skip_rows": lines}
         return
     table = source.table
     if len(table) < 2 or table.problems:
@@ -305,20 +281,47 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         return
     if not given and _are_coders(columns):
         yield {"format": "matrix", "skip_rows": 1}
-    yield from ({"label": one.name} for one in lists if not given.get("label"))
+    if not given.get("label"):
+        for name, whole in table.columns.items():
+            cells = [cell for cell in whole[:_ROWS] if not is_blank(cell)]
+            own = Column(name, ())
+            keys = [k for c in cells for k in keys_of(c if isinstance(c, list) else [c], 1)]
+            judges = own.has(CODER | JUDGES)
+            if cells and all(is_list_of(cell, dict) for cell in cells):
+                who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
+                who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
+                yield from ({"label": name, "coder": key} for key in who[:1])
+            elif cells and all(isinstance(cell, dict) and cell for cell in cells):
+                shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
+                votes = [[str(cell.get(key, "")) for cell in cells] for key in shown[:_LOOKED_AT]]
+                plain = not any(is_asked(key) for key in shown)
+                if len(shown) > 1 and plain and (judges or _agree(votes, _SURE)):
+                    yield {"label": name}
+            elif len({*map(str, cells)}) > 1 and (places := places_of(cells)) and _agree(places):
+                yield {"label": name}
+        yield from ({"label": one.name} for one in lists)
     # numbered columns of coders tell more than a column of people, whom they may have judged
-    numbered = any(_Column(name, ()).has(_CODER) for name, *_ in _groups(free))
+    numbered = any(Column(name, ()).has(CODER) for name, *_ in _groups(free))
     for road in (_wide, _long) if numbered else (_long, _wide):
         yield from road(free, given)
 
 
-def _columns(table: Table) -> tuple[list[_Column], list[_Column]]:
+def _columns(table: Table) -> tuple[list[Column], list[Column]]:
     """Columns with plain cells, and those of lists that may hold the labels of several coders."""
-    columns = [_Column(n, cells[:_ROWS]) for n, cells in table.columns.items() if n.strip()]
+    columns = [Column(n, cells[:_ROWS]) for n, cells in table.columns.items() if n.strip()]
     columns = [one for one in columns if one.filled]
     lists = [one for one in columns if str(one.filled[0])[:1] == "["]
     plain = [one for one in columns if one.is_plain]
-    return plain[:200], [one for one in lists if one.has(_LABEL) or one.has(_CODER)]
+    return plain[:200], [one for one in lists if one.has(LABEL) or one.has(CODER)]
+
+
+def _above(rows: Sequence[Sequence[str]]) -> int:
+    """Count the lines above a header that stands lower down."""
+    filled = [{cell.strip() for cell in row if cell.strip()} for row in rows[:12]]
+    width = max(map(len, filled), default=0)
+    first = next((n for n, cells in enumerate(filled) if 2 * len(cells) > width), 0)
+    is_header = width > 2 and len(filled[first]) >= 0.8 * width
+    return first if is_header and any(filled[:first]) and not all_numbers(filled[first]) else 0
 
 
 def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -331,24 +334,24 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     lacking = [t for t in tables if not matched(t.header)["label"]]
     if len(lacking) == 1 and not given.get("label"):  # one file calls its labels otherwise
         only = lacking[0].columns
-        free = [_Column(n, cells) for n, cells in only.items() if n not in names]
+        free = [Column(n, cells) for n, cells in only.items() if n not in names]
         free = [one for one in free if one.is_plain and 1 < one.distinct <= _CLASSES]
         yield from ({"label": one.name} for one in free)
     size = _ROWS // len(tables)
     columns = [
-        _Column(name, [cell for table in tables for cell in table.columns[name][:size]])
+        Column(name, [cell for table in tables for cell in table.columns[name][:size]])
         for name in names
         if name != "coder"
     ]
     who = [file.who for file, t in zip(files, tables, strict=True) for _ in t.rows[:size]]
     plain = [one for one in columns if one.is_plain and one.filled]
     shared = {one.name for one in plain if one.distinct <= 0.8 * len(one.cells)}
-    for options in _with_coder(plain, _Column("coder", who), {**given, "coder": "coder"}):
+    for options in _with_coder(plain, Column("coder", who), {**given, "coder": "coder"}):
         if shared.intersection(parts_of(options.get("item"))) or "item" in given:
             yield options
 
 
-def _are_coders(columns: Sequence[_Column]) -> bool:
+def _are_coders(columns: Sequence[Column]) -> bool:
     """Return True if each column holds labels of one set, so that none names the items."""
     sets = [{str(cell) for cell in one.filled} for one in columns]
     union = set().union(*sets)
@@ -360,7 +363,7 @@ def _are_coders(columns: Sequence[_Column]) -> bool:
     )
 
 
-def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _long(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Columns of item, coder and label, by their names and by what they hold."""
     if given.get("coder_columns") is not None:
         return
@@ -370,7 +373,7 @@ def _long(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         yield from _with_coder(columns, coder, given)
 
 
-def _coders(columns: Sequence[_Column]) -> list[_Column]:
+def _coders(columns: Sequence[Column]) -> list[Column]:
     """Columns that may name the coders, most likely first."""
     numbered = {name for group in _groups(columns) for name in group}
     maybe = [
@@ -383,15 +386,17 @@ def _coders(columns: Sequence[_Column]) -> list[_Column]:
     ]
     coders = [one for one in maybe if one.names_coders]
     common = set.intersection(*({*one.words} for one in coders)) if len(coders) > 1 else set()
-    if common & _CODER and _share(coders):
+    if common & CODER and _share(coders):
         return []  # such as ana (judge) and ben (judge), which hold the labels of a coder each
-    coders = coders or _whose(maybe, columns) or [one for one in maybe if one.has(_ASKED_PEOPLE)]
+    # authors of a text or two each wrote it; those who were asked gave several answers
+    asked = [c for c in maybe if c.has(ASKED_PEOPLE) and len(c.cells) >= _ANSWERS * c.distinct]
+    coders = coders or _whose(maybe, columns) or asked
     # what is said of coders repeats with each of them and tells fewer apart
     coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
-    return sorted(coders, key=lambda c: (not (c.is_id or {*c.words[-1:]} & _CODER), -c.distinct))
+    return sorted(coders, key=lambda c: (not (c.is_id or {*c.words[-1:]} & CODER), -c.distinct))
 
 
-def _whose(maybe: Sequence[_Column], columns: Sequence[_Column]) -> list[_Column]:
+def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
     """Column that tells people apart, as their age and gender show."""
     people = [one for one in columns if OF_PEOPLE.fullmatch(one.name.strip())]
     found = [
@@ -404,7 +409,7 @@ def _whose(maybe: Sequence[_Column], columns: Sequence[_Column]) -> list[_Column
     return sorted(found, key=lambda one: one.distinct)[:1]
 
 
-def _tells(one: _Column, other: _Column) -> bool:
+def _tells(one: Column, other: Column) -> bool:
     """Whether each value of a column goes with one value of another, which has fewer."""
     value: dict[str, str] = {}
     return other.distinct < one.distinct and all(
@@ -414,7 +419,7 @@ def _tells(one: _Column, other: _Column) -> bool:
 
 
 def _with_coder(
-    columns: Sequence[_Column], coder: _Column, given: Mapping[str, Any]
+    columns: Sequence[Column], coder: Column, given: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     options: dict[str, Any] = {} if given.get("coder") else {"coder": coder.name}
     rest = [one for one in columns if one is not coder]
@@ -429,7 +434,7 @@ def _with_coder(
         cells = [str(cell) for cell in own.cells]
         for asked, first in _asked([one for one in rest if one is not own], cells, coder):
             options = {"question_column": asked.name, "question": first}
-            labels = [one for one in rest if one not in (own, asked) and one.has(_LABEL)]
+            labels = [one for one in rest if one not in (own, asked) and one.has(LABEL)]
             yield from ({**said, **options, "label": one.name} for one in labels[:1])
         if item is not None and (key := _key(rest, item, coder)) is not None:
             said = {**said, "item": key.name}
@@ -442,54 +447,59 @@ def _with_coder(
         ]
         labels = [one for one in labels if not OF_PEOPLE.fullmatch(one.name.strip())] or labels
         labels = [one for one in labels if not _is_shown(one, cells)] or labels
-        named = [one for one in labels if one.has(_LABEL) and not one.is_id]
+        # Score 1 is no label of Prompt 5
+        if number := _NUMBER.search(str(own.name)):
+            labels = [
+                c for c in labels if (n := _NUMBER.search(c.name)) is None or n[0] == number[0]
+            ]
+        named = [one for one in labels if one.has(LABEL) and not one.is_id]
         for one in named if len(named) == 1 else labels if len(labels) == 1 else []:
             yield {**said, "label": one.name}
         if len(labels) > 1:
             yield {**said, "question": (named or labels)[0].name}
 
 
-def _pairs(one: _Column, other: _Column) -> int:
+def _pairs(one: Column, other: Column) -> int:
     return len(set(zip(map(str, one.cells), map(str, other.cells), strict=True)))
 
 
-def _key(rest: Sequence[_Column], item: _Column, coder: _Column) -> _Column | None:
+def _key(rest: Sequence[Column], item: Column, coder: Column) -> Column | None:
     """Columns that name the items together, where one alone leaves rows that repeat."""
     cells = {one.name: one.cells for one in (*rest, coder)}
     found = key_of_rows(cells, {"item": item.name, "coder": coder.name})
     pairs = _pairs(item, coder)
     names = (item.name, *(found.columns if found and pairs <= 0.9 * len(item.cells) else ()))
     for one in rest if len(names) == 1 else ():  # each system's output for an input is an item
-        whole = _Column(one.name, key_cells([item.cells, one.cells]))
-        if one.has(_SYSTEM) and pairs < _pairs(whole, coder) == len(item.cells):
+        whole = Column(one.name, key_cells([item.cells, one.cells]))
+        if one.has(SYSTEM) and pairs < _pairs(whole, coder) == len(item.cells):
             names = (item.name, one.name)
     if len(names) == 1:
         return None
-    return _Column(Key(names), key_cells([cells[name] for name in names]))
+    return Column(Key(names), key_cells([cells[name] for name in names]))
 
 
 def _asked(
-    columns: Sequence[_Column], item: Sequence[str], coder: _Column
-) -> Iterator[tuple[_Column, str]]:
+    columns: Sequence[Column], item: Sequence[str], coder: Column
+) -> Iterator[tuple[Column, str]]:
     """Columns by whose name and cells a row answers one question of several, with the first."""
     pairs = list(zip(item, map(str, coder.cells), strict=True))
     for one in columns:
-        if one.has(_QUESTION) and 1 < one.distinct <= _CLASSES and len(set(pairs)) < len(pairs):
+        if one.has(QUESTION) and 1 < one.distinct <= _CLASSES and len(set(pairs)) < len(pairs):
             asked = set(zip(pairs, map(str, one.cells), strict=True))
             if len(asked) > 0.99 * len(pairs):
                 yield one, str(one.filled[0])
 
 
-def _is_label(one: _Column, items: Sequence[str], coder: _Column) -> bool:
+def _is_label(one: Column, items: Sequence[str], coder: Column) -> bool:
     kept = [n for n, cell in enumerate(one.cells) if not is_blank(cell)]
     cells = [one.cells[n] for n in kept]
     whose = [str(coder.cells[n]) for n in kept]
     why = unsuitable(one.name, [items[n] for n in kept], whose, cells)
     few = len(set(map(str, cells))) <= max(_CLASSES, len(kept) // 20)
-    return why is None and (few or (one.has(_LABEL) and all_numbers(cells)))
+    return why is None and (few or (one.has(LABEL) and all_numbers(cells)))
 
 
-def _is_shown(one: _Column, items: Sequence[str]) -> bool:
+def _is_shown(one: Column, items: Sequence[str]) -> bool:
     """Return True if a column hardly differs within an item, like what the coders were shown."""
     first: dict[str, str] = {}
     other = sum(
@@ -498,7 +508,7 @@ def _is_shown(one: _Column, items: Sequence[str]) -> bool:
     return other < 0.05 * (len(items) - len(first))
 
 
-def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_Column]:
+def _items(rest: Sequence[Column], coder: Column, label: str | None) -> list[Column]:
     """Columns whose values several coders have, and no coder often twice."""
     found = []
     for one in rest:
@@ -510,7 +520,7 @@ def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_
             continue
         cells = [str(cell) for cell in one.cells]
         known = (
-            one.has(_ITEM)
+            one.has(ITEM)
             or one.is_id
             or any(_asked([c for c in rest if c is not one], cells, coder))
         )
@@ -520,22 +530,22 @@ def _items(rest: Sequence[_Column], coder: _Column, label: str | None) -> list[_
             continue
         repeats = 1 - len(pairs) / len(one.cells)
         kind = (
-            not (one.has(_ITEM) and one.is_id),
-            one.has(_QUESTION),
+            not (one.has(ITEM) and one.is_id),
+            one.has(QUESTION),
             repeats > 0,
-            not (one.is_id or one.has(_ITEM)),
+            not (one.is_id or one.has(ITEM)),
             one.length > LONGEST_LABEL,
         )
         found.append(((repeats > 0.1, *kind, repeats, one.length), one))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
-def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Columns of coders that are numbered, or share a set of labels of their own."""
     if given.get("coder") is not None or given.get("label") is not None:
         return
     asked = given.get("coder_columns")
-    people = [one.name for one in columns if _PERSON.fullmatch(one.name.strip())]
+    people = [one.name for one in columns if PERSON.fullmatch(one.name.strip())]
     rows = any(one.names_coders and one.distinct == len(one.cells) for one in columns)  # of coders
     groups = [people] if len(people) > 1 else [*_groups(columns), *_alike([] if rows else columns)]
     for group in groups if asked is None else [asked]:
@@ -553,33 +563,33 @@ def _wide(columns: Sequence[_Column], given: Mapping[str, Any]) -> Iterator[dict
         rest = [one for one in columns if one.name not in group and one.distinct > 1]
         rest = [one for one in rest if not are_times(one.filled)]
         unique = [one for one in rest if one.distinct == len(one.cells)]
-        known = [one for one in rest if one.has(_ITEM) or one.is_id]
+        known = [one for one in rest if one.has(ITEM) or one.is_id]
         both = (one for one in unique if one in known)
         order = sorted(both, key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
         for a, b in combinations([] if unique else known[:_KEYED], 2):
-            pair = _Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
+            pair = Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
             unique += [pair] if pair.distinct == len(pair.cells) else []
         nearly = sorted(known, key=lambda one: -one.distinct)[:1]
         for one in list(dict.fromkeys([*order, *unique, *nearly]))[:3]:
             yield {**said, "item": one.name}
 
 
-def _groups(columns: Sequence[_Column]) -> list[list[str]]:
+def _groups(columns: Sequence[Column]) -> list[list[str]]:
     """Columns that are called alike but for a number, and share their labels."""
-    by_stem: dict[tuple[str, str], dict[str, _Column]] = {}
+    by_stem: dict[tuple[str, str], dict[str, Column]] = {}
     for one in columns:
         name = one.name.strip()
         within = _NUMBER_WITHIN.fullmatch(name)
         if found := _NUMBERED.fullmatch(name):
             by_stem.setdefault((found[1], ""), {})[found[2]] = one
-        elif within and _Column(stem := _LETTERS.get(within[1], within[1]), ()).has(_CODER):
+        elif within and Column(stem := _LETTERS.get(within[1], within[1]), ()).has(CODER):
             by_stem.setdefault((stem, within[2]), {})[name] = one
     groups = {
         key: group
         for key, group in by_stem.items()
-        if len(group) > 1 and _Column(key[0], ()).has(_CODER | _LABEL)
+        if len(group) > 1 and Column(key[0], ()).has(CODER | LABEL)
     }
-    of_coders = {key: one for key, one in groups.items() if _Column(key[0], ()).has(_CODER)}
+    of_coders = {key: one for key, one in groups.items() if Column(key[0], ()).has(CODER)}
     of_labels = {key: one for key, one in groups.items() if key not in of_coders}
     # columns of names, such as annotator1 beside label1: the labels of that place are theirs
     named = [
@@ -592,7 +602,7 @@ def _groups(columns: Sequence[_Column]) -> list[list[str]]:
     return [[c.name for c in one.values()] for one in chosen if _share([*one.values()])]
 
 
-def _share(group: Sequence[_Column]) -> bool:
+def _share(group: Sequence[Column]) -> bool:
     """Whether columns hold labels of one set, and are not numbers that measure something."""
     sets = [{str(cell) for cell in one.filled} for one in group]
     union = set().union(*sets)
@@ -604,9 +614,9 @@ def _share(group: Sequence[_Column]) -> bool:
     return sum(n > 1 for n in times) >= 0.5 * len(union) and max(map(len, union), default=0) <= 80
 
 
-def _alike(columns: Sequence[_Column]) -> list[list[str]]:
+def _alike(columns: Sequence[Column]) -> list[list[str]]:
     """Columns of labels from one small set."""
-    found: list[list[_Column]] = []
+    found: list[list[Column]] = []
     parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
     for one in columns:
         labels = {str(cell) for cell in one.filled}
@@ -623,11 +633,11 @@ def _alike(columns: Sequence[_Column]) -> list[list[str]]:
     return [[one.name for one in group] for group in found if _are_people(group)]
 
 
-def _are_people(group: Sequence[_Column]) -> bool:
+def _are_people(group: Sequence[Column]) -> bool:
     """Return True if columns that share labels may be coders: no questions, and they agree."""
     labels = {str(cell).casefold() for one in group for cell in one.filled}
     # boxes, and ratings of several things, look alike: their names must say who, and no more
-    plain = all_numbers(labels) or labels <= _NOT_NAMES
+    plain = all_numbers(labels) or labels <= NOT_NAMES
     names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]
     common = set.intersection(*names)
     asked = [
@@ -668,7 +678,7 @@ def _without_header(table: Table) -> Iterator[dict[str, object]]:
     if len(places) != 3 or sizes[places[0]] == sizes[places[1]]:
         return
     label, *rest = places
-    coders = [place for place in rest if _Column(cells[place][0], ()).has(_CODER)]
+    coders = [place for place in rest if Column(cells[place][0], ()).has(CODER)]
     if len(coders) == 1 or sizes[rest[0]] < sizes[rest[1]]:
         coder = coders[0] if len(coders) == 1 else rest[0]
         names = {label: "label", coder: "coder"}

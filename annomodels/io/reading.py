@@ -13,7 +13,7 @@ from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.assembly import read_records, read_spans_of
-from annomodels.io.border import guarded, is_path, name_of
+from annomodels.io.border import NoLabels, guarded, is_path, name_of
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
 from annomodels.io.many import Path_, Paths, gathered
 from annomodels.io.proposals import with_proposal
@@ -504,5 +504,5 @@ def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Ques
         remedy = f"Name a column that holds labels with {Option('question')}."
         if len(problems) == len(left_out) and len(same) == 1:
             remedy = same.pop()
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(NoLabels(what, source, remedy))
     return Questions(annotations, left_out, source)

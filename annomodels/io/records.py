@@ -244,7 +244,7 @@ class Records:
         named = ", ".join(sorted(self.stretches))
         if not self.parts and self.default is None and not self.problems:
             what = f"It holds marked stretches of text ({named}), not labels of items."
-            remedy = f"Say what the items are: {Option('units', 'exact')}, 'token' or 'overlap'."
+            remedy = f"Define the items: {Option('units', 'exact')}, 'token' or 'overlap'."
             marked = Problem(what, self.source.name, remedy)
             self.problems.append(marked if self.stretches else self._nothing())
         if self.stretches:
@@ -360,7 +360,7 @@ class Records:
         if self.skips:
             parts.append(f"{self.skips.total():,} skipped or without a label")
         if parts:
-            what += f" There are {', '.join(parts)}."
+            what += f" The file has {', '.join(parts)}."
         return Problem(what, self.source.name, "Export the labels of all coders.")
 
     def _namer(

@@ -257,6 +257,8 @@ class Source:
         """The table, whichever way its rows are written."""
         if self.is_json:
             pairs = list(self.objects)
+            if len(pairs) == 1 and (named := objects.named_records(pairs[0][1])):
+                pairs = list(enumerate(named, 1))
             return from_objects([v for _, v in pairs], [n for n, _ in pairs], self.name)
         if self.kind in ("parquet", "SPSS", "Stata"):
             from annomodels.io.tables.workbooks import parquet_table, statistics_table

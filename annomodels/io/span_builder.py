@@ -242,7 +242,7 @@ def described() -> str:
 def parts_of_spans(spans: Spans, by: str, sets: bool) -> dict[str, Part]:
     """Items and labels of the spans of each question, by one of the rules in ``UNITS``."""
     if by not in UNITS:
-        raise AnnotationError(Problem(f"There is no unit {by!r}.", spans.source, described()))
+        raise AnnotationError(Problem(f"Unknown unit {by!r}.", spans.source, described()))
     return {name: partial(_columns, spans, name, by, sets) for name in spans.questions}
 
 

@@ -33,9 +33,9 @@ _SENTENCES = {
     errno.EACCES: ("No permission to write here.", "Choose another folder, or ask for access."),
     errno.EPERM: ("No permission to write here.", "Choose another folder, or ask for access."),
     errno.EROFS: ("This disk is read-only.", "Choose another folder."),
-    errno.ENOENT: ("There is no such folder.", "Create the folder first, or choose another."),
+    errno.ENOENT: ("The folder does not exist.", "Create the folder first, or choose another."),
     errno.ENOTDIR: ("A part of the path is a file, not a folder.", "Choose another path."),
-    errno.EISDIR: ("There is a folder of this name.", "Choose another name."),
+    errno.EISDIR: ("A folder of this name exists.", "Choose another name."),
     errno.ENAMETOOLONG: ("The file name is too long.", "Choose a shorter name."),
     errno.EIO: ("The disk reports an error.", "Check the disk, or write elsewhere."),
     errno.EFBIG: ("The file is too large for this disk.", "Write elsewhere."),
@@ -136,8 +136,8 @@ def _refuse(target: Path, force: bool) -> None:
         what, remedy = _SENTENCES[errno.EISDIR]
         raise OutputError(Problem(what, str(target), remedy))
     if os.path.lexists(target) and not force:
-        remedy = f"Choose another name, or say {Option('force', True)} to replace it."
-        raise OutputError(Problem("There is a file of this name.", str(target), remedy))
+        remedy = f"Choose another name, or use {Option('force', True)} to replace it."
+        raise OutputError(Problem("A file of this name exists.", str(target), remedy))
 
 
 _TEXT = {"index": False, "lineterminator": "\n", "encoding": "utf-8"}

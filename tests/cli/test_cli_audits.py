@@ -232,7 +232,7 @@ def test_columns_of_items_must_agree(call, fitted: Path, audited: Path, tmp_path
     done = call(*words, "--by", "system")
     assert done.code == 3
     assert "items.csv, row 4" in done.err
-    assert "There is no column 'systen'" in call(*words, "--by", "systen").err
+    assert "Column 'systen' (given as column) does not exist" in call(*words, "--by", "systen").err
 
 
 @pytest.mark.calibration

@@ -48,7 +48,7 @@ def test_a_key_column_missing_in_some_files_is_named_for_each(call: Call, put: A
         k__cem_dot_csv="document,seg,ton\nd1,1,up\nd1,2,down\n",
     )
     done = call("check", "k", "--item", "doc,seg", "--label", "tone")
-    refused(done, "3 problems", "no column 'seg'", "no column 'doc'", "no column 'tone'")
+    refused(done, "3 problems", "Column 'seg'", "Column 'doc'", "Column 'tone'")
     assert "'doc,seg'" not in done.err
     assert (done.err.count("ben.csv"), done.err.count("cem.csv")) == (1, 2)
 

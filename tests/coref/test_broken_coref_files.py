@@ -126,7 +126,7 @@ def test_mmax_projects_that_are_not_whole(tmp_path: Path, broken: str) -> None:
     folder = tmp_path / "p"
     if broken == "words":
         (folder / "Basedata" / "tiny_words.xml").unlink()
-        assert "There is no file 'tiny_words.xml'" in problems(path)[0][0]
+        assert "File 'tiny_words.xml' is not in" in problems(path)[0][0]
     elif broken == "not xml":
         (folder / "Basedata" / "tiny_words.xml").write_text(
             "<words>\n<word id='w'>a</wrd>\n", "utf-8"
@@ -139,9 +139,7 @@ def test_mmax_projects_that_are_not_whole(tmp_path: Path, broken: str) -> None:
             level.unlink()
         assert problems(path)[0][0] == "No markables were found for 'tiny'."
     else:
-        assert (
-            problems(path, attributes={"sets": "x"})[0][0] == "There is no attribute role 'sets'."
-        )
+        assert problems(path, attributes={"sets": "x"})[0][0] == "Unknown attribute role 'sets'."
 
 
 @pytest.mark.parametrize(
@@ -169,7 +167,7 @@ def test_a_project_file_cannot_name_files_outside(tmp_path: Path) -> None:
     path = write_mmax(tmp_path / "p")
     (tmp_path / "secret.xml").write_text("<words><word id='word_1'>x</word></words>", "utf-8")
     path.write_text(path.read_text("utf-8").replace("tiny_words.xml", "../../secret.xml"), "utf-8")
-    assert "There is no file '../../secret.xml'" in problems(path)[0][0]
+    assert "File '../../secret.xml' is not in" in problems(path)[0][0]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +221,7 @@ def test_brat(tmp_path: Path, name: str) -> None:
 def test_brat_without_its_text(tmp_path: Path) -> None:
     path = write_brat(tmp_path / "b")
     path.with_suffix(".txt").unlink()
-    assert "There is no file 'tiny.txt'" in problems(path)[0][0]
+    assert "File 'tiny.txt' is not in" in problems(path)[0][0]
 
 
 JSON_CASES = {
@@ -300,7 +298,7 @@ def test_one_coder_twice(tmp_path: Path) -> None:
         (CONLL.replace("Ana", "Än").encode("cp1252"), "is not UTF-8"),
         (CONLL.encode("utf-16-le"), "NUL byte"),
         (b"", "The file is empty."),
-        (b"nothing of the kind", "There is a word outside any document."),
+        (b"nothing of the kind", "A word stands outside any document."),
     ],
     ids=["cp1252", "utf-16 without mark", "empty", "unknown"],
 )
@@ -321,17 +319,17 @@ def test_utf16_with_its_mark_and_files_of_no_format(tmp_path: Path) -> None:
     assert problems(other)[0][0] == "The format was not recognised."
     # a file that is named like coreference is not passed over
     (other / "ana.conll").write_text("", "utf-8")
-    assert problems(other)[0][0] == "There are no documents."
+    assert problems(other)[0][0] == "The file has no documents."
 
 
 @pytest.mark.parametrize(
     ("paths", "options", "what"),
     [
-        ("gone.conll", {}, "There is no such file."),
+        ("gone.conll", {}, "The file does not exist."),
         (3, {}, "A file name was expected, but this is 'int'."),
         ([3], {}, "A file name was expected, but this is 'int'."),
-        ([], {}, "There are no files to read."),
-        (".", {"format": "conl"}, "There is no format 'conl'."),
+        ([], {}, "No files were given."),
+        (".", {"format": "conl"}, "Unknown format 'conl'."),
         (".", {"crossing": "yes"}, "crossing='yes' is unknown."),
     ],
 )

@@ -116,7 +116,7 @@ def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
         (["--genre-of", "news"], "has no group"),
         (["--model", "pairs"], "add -o FOLDER"),
         (["--json", "--format", "csv"], "cannot both be used"),
-        (["--input-format", "xml"], "no format 'xml'"),
+        (["--input-format", "xml"], "Unknown format 'xml'"),
     ],
 )
 def test_wrong_words(folder: Path, capsys, words: list[str], message: str) -> None:

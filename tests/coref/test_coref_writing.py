@@ -101,12 +101,12 @@ def test_wrong_requests_are_answered_in_words(tmp_path: Path) -> None:
     two = document("t", {"a": [[1, 2]], "b": [[1], [2]]})
     with pytest.raises(am.errors.AnnotationError, match="2 coders; a file holds one"):
         write(two, tmp_path / "x.jsonl")
-    with pytest.raises(am.errors.AnnotationError, match="no coder 'c'"):
+    with pytest.raises(am.errors.AnnotationError, match="Unknown coder 'c'"):
         write(two, tmp_path / "x.jsonl", "c")
     with pytest.raises(am.errors.NotApplicable, match="'jsonlines' or 'conll'"):
         write(two, tmp_path / "x.xml", "a")
     write(two, tmp_path / "x.jsonl", "a")
-    with pytest.raises(OutputError, match="a file of this name"):
+    with pytest.raises(OutputError, match="A file of this name"):
         write(two, tmp_path / "x.jsonl", "b")
     write(two, tmp_path / "x.jsonl", "b", force=True)
     assert json.loads((tmp_path / "x.jsonl").read_text())["coder"] == "b"

@@ -249,7 +249,7 @@ def test_bad_tables_are_refused_with_all_problems():
     with pytest.raises(am.errors.AnnotationError) as caught:
         fitted(holes)
     assert [problem.where for problem in caught.value.problems] == ["row 2", "row 1"]
-    with pytest.raises(am.errors.AnnotationError, match="no judgments"):
+    with pytest.raises(am.errors.AnnotationError, match="No judgments"):
         fitted(_table().iloc[:0])
 
 

@@ -150,7 +150,7 @@ def test_verbs_take_frames_and_paths(tmp_path: Any) -> None:
     assert am.advise(frame).model == am.advise(path).model
     fit = am.fit(pl.DataFrame(CELLS), "dawid-skene", engine="em")
     assert fit.data.n_items == 2
-    with pytest.raises(AnnotationError, match="no such file"):
+    with pytest.raises(AnnotationError, match="does not exist"):
         am.fit("votes")
 
 

@@ -206,7 +206,7 @@ def test_lm_eval_choices_scores_and_filters(tmp_path: Path) -> None:
     assert rows(data) == [(str(n), "org/model", str(n % 2)) for n in range(4)]
     assert data.gold is not None
     assert read(path, label="acc").labels == ("0.0", "1.0")
-    with pytest.raises(AnnotationError, match="no column 'acx'"):
+    with pytest.raises(AnnotationError, match="Column 'acx'"):
         read(path, label="acx")
     other = [{**line, "filter": "strict", "filtered_resps": ["A"]} for line in lines]
     path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *other]))

@@ -426,16 +426,6 @@ def test_pairs_of_identifiers_are_no_labels(tmp_path: Path) -> None:
     assert am.read(path, format="matrix").n_coders == 2
 
 
-def test_answers_and_parts_of_two_things_are_no_coders(write: Any) -> None:
-    dice = random.Random(1)
-    rows = [[n, dice.choice(("NA", "1", "-1")), f"s {n // 2}", dice.random()] for n in range(30)]
-    assert refusal(write(["SID", "expert", "sentence", "score"], rows)).proposal is None
-    rows = [[n, *(dice.choice(("cmd", "lib", "web")) for _ in "ab"), f"x {n}"] for n in range(30)]
-    header = ["entry_id", "entry_1_type", "entry_2_type", "description", "more"]
-    error = refusal(write(header, [[*row, f"y {row[0]}"] for row in rows]))
-    assert error.proposal is None
-
-
 def test_what_is_known_of_coders_and_the_condition_of_a_trial_are_no_labels(write: Any) -> None:
     dice = random.Random(1)
     rows = [[f"h{n}", dice.choice(("low", "high")), n % 4] for n in range(40)]
@@ -482,23 +472,6 @@ def test_the_question_with_most_answers_is_proposed(write: Any) -> None:
     ]  # fmt: skip
     new: Any = refusal(write(["HITId", "WorkerId", "Answer.comment", "Answer.radio"], rows))
     assert dict(new.proposal.new) == {"question": "radio"}
-
-
-def test_what_was_asked_about_one_thing_is_no_coder(write: Any) -> None:
-    dice = random.Random(1)
-    header = ["image_id", "greenery", "height", "traffic", "caption"]
-    rows = [[n, *(dice.choice(("low", "medium", "high")) for _ in "abc"), f"a road {n}" * 9]
-            for n in range(60)]  # fmt: skip
-    assert refusal(write([*header, "road"], [[*row, "x y"] for row in rows])).proposal is None
-    header = ["diagram", "angle labels match arcs", "lengths match their labels", "edges are seen"]
-    same = [[n, *[dice.choice(("yes", "partly", "no"))] * 3, f"why {n} " * 9] for n in range(60)]
-    assert refusal(write([*header, "reason of all"], same)).proposal is None
-
-
-def test_items_that_hardly_any_two_coders_share_are_not_proposed(write: Any) -> None:
-    dice = random.Random(1)
-    rows = [[f"p{max(n - 1, 0)}", f"w{n % 4}", vote(dice, n)] for n in range(200)]
-    assert refusal(write(["prompt", "assigned_to", "clarity"], rows)).proposal is None
 
 
 def test_columns_called_after_people_are_the_coders(write: Any) -> None:
@@ -584,15 +557,6 @@ def test_a_table_without_labels_of_several_coders_is_said_to_be_one(
     assert said not in refusal(path, coder="x").problems[0].what  # who names a coder knows better
 
 
-def test_counts_and_the_answers_of_one_form_are_no_coders(write: Any) -> None:
-    dice = random.Random(1)
-    rows = [[k := dice.randint(0, 7), min(2, 8 - k), dice.randint(0, 2)] for _ in range(60)]
-    assert refusal(write(["0=poor", "1=fair", "2=good"], rows)).proposal is None
-    rows = [[n // 4, *(("yes", "no")[(n + (n % 9 == k)) % 2] for k in (1, 2))] for n in range(40)]
-    header = ["Input.id", "Answer.is_new", "Answer.is_true"]
-    assert refusal(write(header, rows)).proposal is None
-
-
 def test_boxes_and_ratings_that_agree_are_no_coders_if_their_names_say_what_was_asked(
     write: Any,
 ) -> None:
@@ -620,3 +584,21 @@ def test_numbers_of_rows_and_texts_that_repeat_name_no_items(tmp_path: Path) -> 
     new: Any = refusal(tmp_path).proposal
     data = am.read(tmp_path, **new.reading)
     assert (data.n_items, data.items[0], len(data)) == (30, "c0", 60)
+
+
+# -- what a file is that cannot be read ------------------------------------------------------
+
+CASES = json.loads((Path(__file__).parents[1] / "cases" / "refused_files.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_a_refused_file_has_a_way_out_or_is_told_for_what_it_is(case: Any, tmp_path: Path) -> None:
+    path = tmp_path / ("export.json" if case["text"][0] in "{[" else "export.csv")
+    path.write_bytes(case["text"].encode(case["encoding"]))
+    error: Any = refusal(path)
+    if isinstance(case["found"], str):
+        assert case["found"] in str(error)
+        assert error.proposal is None
+    else:
+        assert json.loads(json.dumps(error.proposal.new)) == case["found"]
+        assert len(am.read(path, **case["found"])) in (60, 90)

@@ -170,9 +170,9 @@ def test_questions_are_never_mixed(write: Any) -> None:
     ):
         read(path)
     assert read(path, question="tone").labels == ("x", "y")
-    with pytest.raises(AnnotationError, match="no question 'tune'"):
+    with pytest.raises(AnnotationError, match="Unknown question 'tune'"):
         read(path, question="tune")
-    with pytest.raises(AnnotationError, match="no column 'question'"):
+    with pytest.raises(AnnotationError, match="No column 'question'"):
         read(write(LONG), question="tone")
 
 

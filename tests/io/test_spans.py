@@ -268,12 +268,12 @@ def test_tokens_and_groups_of_overlapping_spans() -> None:
 
 
 def test_units_are_never_guessed() -> None:
-    with pytest.raises(AnnotationError, match=r"There is no unit 'word'") as caught:
+    with pytest.raises(AnnotationError, match=r"Unknown unit 'word'") as caught:
         SPANS.units("word")
     assert all(name in str(caught.value) for name in UNITS)
     with pytest.raises(AnnotationError, match="belong to no chains"):
         SPANS.units("chain")
-    with pytest.raises(AnnotationError, match="no question 'POS'"):
+    with pytest.raises(AnnotationError, match="Unknown question 'POS'"):
         SPANS.units("exact", question="POS")
     bare = Spans(SPANS.spans, SPANS.seen)
     with pytest.raises(AnnotationError, match="text of the document 'd' is not"):

@@ -303,6 +303,6 @@ def test_numbered_answers_are_items_only_if_they_answer_one_question(put: Put) -
     assert read(batch("mood", "yn", "yn")).n_items == 12
     for path in (batch("Q", "yn", "yn"), batch("mood", "yn", "ab")):
         assert "The table holds 2 questions" in refused(path)
-        assert "If each of the numbered inputs is an item, say item='url'" in refused(path)
+        assert "If each of the numbered inputs is an item, use item='url'" in refused(path)
     assert read(batch("Q", "yn", "yn"), question="Q1").n_items == 6
     assert read(batch("Q", "yn", "yn"), item="url").n_items == 12

@@ -59,7 +59,7 @@ def test_excel_with_several_sheets_asks_which(tmp_path: Path) -> None:
     with pytest.raises(AnnotationError, match="2 sheets of the workbook have cells: 'first'"):
         read(path)
     assert read(path, sheet="second").labels == ("y",)
-    with pytest.raises(AnnotationError, match="no sheet 'third'"):
+    with pytest.raises(AnnotationError, match="No sheet with cells is called 'third'"):
         read(path, sheet="third")
 
 
@@ -112,6 +112,21 @@ def test_sheets_that_need_not_be_of_coders_are_not_proposed_as_such(
         read(book(tmp_path / "votes.xlsx", sheets))
     assert "sheet='*'" in str(caught.value)
     assert caught.value.proposal is None
+
+
+def test_the_sheet_with_labels_of_coders_is_found_beside_others(tmp_path: Path) -> None:
+    rows = [(f"p{n}", f"c{k}", "abc"[(n + n * k) % 3], "") for n in range(20) for k in range(3)]
+    votes = pd.DataFrame(rows, columns=["post_id", "worker", "tone", ""])
+    votes = pd.concat([votes, pd.DataFrame({"tone": ["a"], "share": ["0.7"]})], axis=1)
+    about = pd.DataFrame({"tone": ["a", "b"] * 9, "frame": ["x", "y", "y"] * 6})
+    with pytest.raises(AnnotationError) as caught:
+        read(book(tmp_path / "votes.xlsx", {"about": about, "votes": votes}))
+    data = read(tmp_path / "votes.xlsx", **caught.value.proposal.new)
+    assert (data.n_coders, len(data)) == (3, 60)
+    assert any("right of empty column 4" in note for note in data.notes)
+    with pytest.raises(AnnotationError, match="None reads as labels of several coders") as caught:
+        read(book(tmp_path / "none.xlsx", {"Ana": about, "Ben": about, "x": about[["tone"]]}))
+    assert "If 'Ana', 'Ben' are of one coder each, add a column" in str(caught.value)
 
 
 def test_spss_labels_stand_for_codes(tmp_path: Path) -> None:

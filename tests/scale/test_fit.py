@@ -154,7 +154,7 @@ def test_a_fit_is_saved_and_loaded(scans: dict[str, Scanned], tmp_path: Path) ->
         am.load(folder, scans["gold"])
     with pytest.raises(NotApplicable, match="give the scan too"):
         am.load(folder)
-    with pytest.raises(AnnotationError, match="no such file"):
+    with pytest.raises(AnnotationError, match="does not exist"):
         am.load(tmp_path, scans["open"])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit"]
 

@@ -156,7 +156,7 @@ def test_two_truths_of_an_item_are_a_problem(tmp_path: Path) -> None:
 def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:
     table(100).to_parquet(tmp_path / "1.parquet")
     table(100).rename(columns={"worker": "who"}).to_parquet(tmp_path / "2.parquet")
-    with pytest.raises(AnnotationError, match=r"no column 'worker'(.|\n)*2\.parquet"):
+    with pytest.raises(AnnotationError, match=r"Column 'worker' (.|\n)*2\.parquet"):
         scan(tmp_path)
     with pytest.raises(AnnotationError, match="does not exist"):
         scan(tmp_path / "3.parquet")
@@ -265,7 +265,7 @@ def test_questions_are_never_mixed(two_questions: Path) -> None:
         scan(two_questions, question="tone")
     frame = pd.read_csv(two_questions, dtype=str, keep_default_na=False)
     frame.drop(columns="question").to_csv(two_questions, index=False)
-    with pytest.raises(AnnotationError, match="no column 'question'"):
+    with pytest.raises(AnnotationError, match="No column 'question'"):
         scan(two_questions, question="tone")
 
 

@@ -159,7 +159,7 @@ def compare_agreement(
         if common:
             notes.append(
                 f"{common:,} items have the same name in both data sets. If they are the same "
-                "items, say so: same_items=True."
+                "items, use same_items=True."
             )
     if both[0].data.n_labels != both[1].data.n_labels:
         sizes = " and ".join(str(setup.data.n_labels) for setup in both)

@@ -27,7 +27,7 @@ def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Opt
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
         reading.take(number, line.strip())
     reading.unended("the file ends")
-    return reading.done("There are no documents.", 'Start one with "#begin document".')
+    return reading.done("The file has no documents.", 'Start one with "#begin document".')
 
 
 class _Conll(Reading):
@@ -56,7 +56,7 @@ class _Conll(Reading):
             self._word(number, line.split())
         elif not line.startswith("#") and not self.problems:
             remedy = 'Put "#begin document (name); part 000" before it.'
-            self.problem("There is a word outside any document.", number, remedy)
+            self.problem("A word stands outside any document.", number, remedy)
 
     def unended(self, until: str) -> None:
         """Report the document that is open."""
@@ -100,7 +100,7 @@ class _Conll(Reading):
                 what = f"The bracket ({cluster} is never closed."
                 self.problem(what, line, f"Close it with {cluster}), or remove it.")
         named = [(s, f"({c}", f"{self.source}, line {n}") for _, c, s, n in self._spans]
-        remedy = f"Check the brackets, or say {Option('crossing', 'keep')} if mentions may overlap."
+        remedy = f"Check the brackets, or use {Option('crossing', 'keep')} if mentions may overlap."
         self.problems += crossings(named, self.crossing, remedy)
         if self.problems:
             return
@@ -146,7 +146,7 @@ def read_corefud(
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
         reading.take(number, line)
     reading.end_document()
-    return reading.done("There is no word.", "Export it again.")
+    return reading.done("The file has no word.", "Export it again.")
 
 
 class _CorefUD(Reading):

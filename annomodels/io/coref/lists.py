@@ -38,7 +38,7 @@ def read_jsonlines(
                 for p in error.problems
             ]
     if not values:
-        problems.append(Problem("There are no documents.", source, "Write one in each line."))
+        problems.append(Problem("The file has no documents.", source, "Write one in each line."))
     if problems:
         raise AnnotationError(problems)
     return parts
@@ -115,7 +115,7 @@ def _by_sentence(mention: object, starts: Iterable[int]) -> Span:
     sentence, first, last = map(_number, mention)
     begin = list(starts)
     if not 0 <= sentence < len(begin) - 1:
-        raise _fail(f"There is no sentence {sentence}.", "Count the sentences from 0.")
+        raise _fail(f"Sentence {sentence} does not exist.", "Count the sentences from 0.")
     return Span.between(begin[sentence] + first, begin[sentence] + last)
 
 
@@ -140,7 +140,7 @@ def read_chains(
     missing = [column for column in ("item", what) if column not in columns]
     if missing or table.problems:
         remedy = "Give the columns item, coder and chain, or item, coder and label."
-        problem = Problem(f"There is no column {(missing or ['item'])[0]!r}.", source, remedy)
+        problem = Problem(f"Column {(missing or ['item'])[0]!r} is missing.", source, remedy)
         raise AnnotationError(table.problems or [problem])
     coders = columns.get("coder", [coder] * len(columns["item"]))
     rows: dict[str, Rows] = {}

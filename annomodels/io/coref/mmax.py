@@ -32,7 +32,7 @@ def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Opt
     strange = sorted(set(options.attributes) - set(ATTRIBUTES))
     if strange:
         remedy = f"Use {', '.join(ATTRIBUTES)}."
-        raise AnnotationError(Problem(f"There is no attribute role {strange[0]!r}.", remedy=remedy))
+        raise AnnotationError(Problem(f"Unknown attribute role {strange[0]!r}.", remedy=remedy))
     project = _Project(files, name)
     names = {**ATTRIBUTES, **options.attributes}
     return [_Reading(project, coder, names).part(unnamed)]
@@ -98,7 +98,7 @@ class _Reading:
         self.place = {e.attributes.get("id", ""): n for n, e in enumerate(chosen)}
         if not chosen:
             remedy = "Check the <words> entry of the project file."
-            self.problems.append(Problem("There is no word.", self.source, remedy))
+            self.problems.append(Problem("The file has no word.", self.source, remedy))
         self.marks = Marks()
         self.found: dict[str, tuple[Element, str, str]] = {}
 

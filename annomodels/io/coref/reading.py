@@ -206,7 +206,7 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         with guarded(shown(name)):
             units += _found(name, form)
     if not units:
-        raise AnnotationError(Problem("There are no files to read.", remedy="Give at least one."))
+        raise AnnotationError(Problem("No files were given.", remedy="Give at least one."))
     names = Counter(posixpath.basename(unit.name) for unit in units)
     repeated = max(names.values()) > 1
     for unit in units:
@@ -260,7 +260,7 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
     if not units:
         titles = ", ".join(f"{f.name} ({f.title})" for f in (*FORMATS, PROJECT))
         what = "The format was not recognised."
-        raise AnnotationError(Problem(what, str(path), f"Say {Option('format', ...)}: {titles}."))
+        raise AnnotationError(Problem(what, str(path), f"Use {Option('format', ...)}: {titles}."))
     return units
 
 

@@ -100,7 +100,7 @@ class _Brat(Reading):
         )
         if self.unused:
             listed = ", ".join(f"{kind} ({n:,})" for kind, n in sorted(self.unused.items()))
-            what += f" There are relations of other types: {listed}."
+            what += f" Relations of other types: {listed}."
         kind = min(self.unused, default="Coref")
         remedy = (
             f"If the label of a mention names its chain (the labels are {some(named)}), say "
@@ -216,11 +216,11 @@ def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
     layers = sorted({_layer(mark) for mark in marks})
     wanted = [layer for layer in layers if not options.relations or layer in options.relations]
     if not layers:
-        what = "There are spans in it, but no chains."
+        what = "It has spans, but no chains."
         remedy = f"Give it to {Verb('am.read', 'annomodels run')} with {Option('units')}."
         raise AnnotationError(Problem(what, spans.source, remedy))
     if len(wanted) != 1:
-        what = f"There are chains of {counted(len(layers), 'layer')}: {some(layers)}."
+        what = f"It has chains of {counted(len(layers), 'layer')}: {some(layers)}."
         remedy = f"Name one with {Option('relations')}."
         raise AnnotationError(Problem(what, spans.source, remedy))
     chosen = {
@@ -246,7 +246,7 @@ def _marks(
         span = _words_at((mark.start, mark.end), starts, ends)
         if not span:
             what = f"The mention at {mark.start}-{mark.end} contains no words."
-            raise AnnotationError(Problem(what, where, "span_builder.Span at least one word."))
+            raise AnnotationError(Problem(what, where, "Mark at least one word."))
         marks.add(str(n), Span(tuple(span)))
     return marks
 

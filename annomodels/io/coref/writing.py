@@ -99,13 +99,13 @@ def to_text(
     documents = documents_of(corpus)
     coders = sorted({name for document in documents for name in document.layers})
     if coder is None and len(coders) != 1:
-        what = f"There are {len(coders)} coders; a file holds one."
+        what = f"The documents have {len(coders)} coders; a file holds one."
         raise AnnotationError(Problem(what, remedy=f"Name one of {', '.join(coders)}."))
     who = coders[0] if coder is None else coder
     chosen = [document for document in documents if who in document.layers]
     if not chosen:
         remedy = f"Use one of {', '.join(coders)}."
-        raise AnnotationError(Problem(f"There is no coder {who!r}.", remedy=remedy))
+        raise AnnotationError(Problem(f"Unknown coder {who!r}.", remedy=remedy))
     if format == "conll":
         return _conll(chosen, who, singletons)
     lines = [_json(document, who, singletons, probabilities) for document in chosen]

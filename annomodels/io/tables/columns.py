@@ -24,6 +24,7 @@ from annomodels.data.validation import (
     variants,
 )
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.border import NoLabels
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.options import meant
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
@@ -85,7 +86,7 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
         return [p for part in name.parts for p in named_column(header, part, role, source)]
     same = [other for other in header if other.casefold() == name.casefold()]
     remedy = f"{meant(name, header, *same, most=3)}The columns are {some(header)}."
-    return [Problem(f"There is no column {name!r} (given as {role}).", source, remedy)]
+    return [Problem(f"Column {name!r} (given as {role}) does not exist.", source, remedy)]
 
 
 def find_roles(
@@ -112,7 +113,7 @@ def find_roles(
             chosen[role] = hits[0]
         elif hits:
             what = f"{counted(len(hits), 'column')} could hold the {role}: {some(hits)}."
-            remedy = f"Say which one: {role}={hits[0]!r}."
+            remedy = f"Choose one: {role}={hits[0]!r}."
             problems.append(Problem(what, source, remedy))
         else:
             missing.append(role)
@@ -162,8 +163,8 @@ def _not_found(
     if several:
         wide = f"{Option('coder_columns', [...])} with {Option('label', ...)}"
     if not chosen or set(chosen) == {"item"}:
-        remedy += f" If the table has one column for each coder, say {wide}."
-    return Problem(what[0].upper() + what[1:] + ".", source, remedy)
+        remedy += f" If the table has one column for each coder, use {wide}."
+    return NoLabels(what[0].upper() + what[1:] + ".", source, remedy)
 
 
 def assemble(
@@ -252,7 +253,7 @@ def _without_texts(columns: Columns, source: str) -> None:
     distinct = len(set(columns.labels))
     if max(MANY_LABELS, len(columns.labels) / 2) < distinct and not all_numbers(columns.labels):
         columns.notes.append(
-            f"There are {distinct:,} different labels on "
+            f"{distinct:,} different labels on "
             f"{counted(len(columns.labels), 'annotation')}: where they are free texts, only those "
             "that are the same to the letter agree."
         )

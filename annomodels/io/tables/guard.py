@@ -95,7 +95,7 @@ def repeated_problem(
         "label of the "
         "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
-    keep = f"If repeats are meant, say {Option('repeats', 'keep')}."
+    keep = f"If repeats are meant, use {Option('repeats', 'keep')}."
     remedy = f"No column that is left makes the rows unique. {keep}"
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from annomodels.data.coding import natural_key
 from annomodels.data.validation import all_numbers, at_rows, counted, some
 from annomodels.errors import Option, Problem
+from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import assemble, matched
@@ -51,7 +52,7 @@ def read_matrix(found: Records) -> None:
     records, lines = source.rows.rows, source.rows.lines
     filled = [record for record in records if any(record)]
     if not filled:
-        found.problem("There are no rows.", "Give rows of labels.")
+        found.problem("The table has no rows.", "Give rows of labels.")
         return
     if any(value is not None for value in (*options.roles.values(), *options.extra.values())):
         found.problem(
@@ -96,13 +97,13 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if len(rows[0]) > 2 and rows[0] in (names[1:], names[:-1]):
         what = f"The first row ({', '.join(rows[0][:6])}) could be labels or names of coders."
         remedy = (
-            f"If they are labels, say {Option('format', 'matrix')}; if they are names, "
+            f"If they are labels, use {Option('format', 'matrix')}; if they are names, "
             "put a first column with the items before them."
         )
         return Problem(what, f"{source}, row 1", remedy)
     in_order = (
         f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; or "
-        f"say {Option('format', 'matrix')} if rows are items and columns are coders."
+        f"use {Option('format', 'matrix')} if rows are items and columns are coders."
     )
     pairs = set(zip(columns[0], columns[1], strict=True))
     sizes = [len(set(column)) for column in columns]
@@ -111,7 +112,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
             f"The first row holds only numbers, and a column holds {max(sizes):,} different whole "
             "numbers: they look like identifiers, such as pairs of items, not like labels."
         )
-        return Problem(what, source, in_order)
+        return NoLabels(what, source, in_order)
     if problems := measured(dict(zip(names[1:], columns, strict=True)), source, "matrix"):
         return problems[0]
     filled = not any(cell in ("", *NO_LABEL) for pair in pairs for cell in pair)
@@ -119,7 +120,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if filled and triples and sizes[2] <= sizes[0]:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
-        return Problem(what, source, in_order)
+        return NoLabels(what, source, in_order)
     return None
 
 
@@ -146,7 +147,7 @@ def read_grouped(found: Records) -> None:
     table = found.table
     coders = table.header[:-1]
     if "n" not in table.columns or not len(coders):
-        found.problem("There is no column n after the coders.", "Give one column for each coder.")
+        found.problem("No column n stands after the coders.", "Give one column for each coder.")
         return
     counts = [str(count) for count in table.columns["n"]]
     if any(not count.isdigit() or len(count) > 9 for count in counts):
@@ -225,7 +226,7 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
         return Problem(what, source, remedy)
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
-        f"If they are labels of coders, say {Option('format', form)}. If they are counts, give the "
+        f"If they are labels of coders, use {Option('format', form)}. If they are counts, give the "
         "individual labels as item, coder, label: counts do not say who gave which."
     )
     return Problem(what, source, remedy)
@@ -267,7 +268,7 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
         return []
     what += ": they look like measurements or means, and not like the labels of a coder each."
     remedy = (
-        f"If each column is a coder, say {Option('format', form)}. Else give the individual "
+        f"If each column is a coder, use {Option('format', form)}. Else give the individual "
         "labels as item, coder, label: means do not say who gave which."
     )
     return [Problem(what, source, remedy)]

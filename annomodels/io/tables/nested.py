@@ -15,15 +15,16 @@ from itertools import islice
 from typing import Any
 
 from annomodels.errors import Option
-from annomodels.io.objects import at, is_list_of, parsed
+from annomodels.io.border import NoLabels
+from annomodels.io.objects import KEY, at, is_list_of, named_records, parsed
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import ALIASES
+from annomodels.io.tables.columns import ALIASES, matched
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.plain import BOXES, is_asked
 
 _SAMPLE = 50
-_KEY = "key"  # the field that holds the name of a record, where records stand under names
+_MOST = 50  # most different labels of coders who stand side by side in a cell
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
 _ARRAY = re.compile(r"\[[^,\[\]{}]*\]").fullmatch
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
@@ -55,10 +56,9 @@ def read_nested(found: Records) -> None:
     source, options = found.source, found.options
     layout = _layout(source, options)
     if layout is None:
-        found.problem(
-            "No field holds labels by coder.",
-            f"Name the fields of coders and labels with {Option('coder')} and {Option('label')}.",
-        )
+        what = "No field holds labels by coder."
+        remedy = f"Name the fields of coders and labels: {Option('coder')}, {Option('label')}."
+        found.problems.append(NoLabels(what, source.name, remedy))
         return
     name = _item_field(source, options, layout)
     uneven = 0
@@ -68,7 +68,11 @@ def read_nested(found: Records) -> None:
         found.text(item, text)
         for field in layout.labels:
             if layout.answers is _places_by_coder:
-                _add_marks(found, item, record, field, text)
+                for coder, _, places in _places_by_coder(record, field):
+                    found.document(str(item), coder, text)
+                    for place in places if isinstance(places, list) else ():
+                        *ends, label = _span(place, field) or (field,)
+                        found.mark(str(item), coder, "label", ends, label)
                 continue
             for coder, question, label in layout.answers(record, field):
                 if question:
@@ -84,15 +88,6 @@ def read_nested(found: Records) -> None:
         found.leave_out(f"their {what}", uneven)
 
 
-def _add_marks(found: Records, item: object, record: Record, field: str, text: object) -> None:
-    """Take marks by coder; the label is the field. Who marked nothing has seen the text."""
-    for coder, _, places in _places_by_coder(record, field):
-        found.document(str(item), coder, text)
-        for place in places if isinstance(places, list) else ():
-            *ends, label = _span(place, field) or (field,)
-            found.mark(str(item), coder, "label", ends, label)
-
-
 # -- where the labels are --------------------------------------------------------------------
 
 
@@ -103,7 +98,7 @@ def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
         return
     is_alone = len(list(islice(source.objects, 2))) == 1
     for row, record in source.objects:
-        named = _named_records(record) if is_alone else None
+        named = named_records(record) if is_alone else None
         if named is not None:
             yield from enumerate(named, 1)
         elif isinstance(record, dict):
@@ -112,24 +107,8 @@ def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
             yield row, {"responses": record}
 
 
-def _named_records(value: object) -> list[dict[str, object]] | None:
-    """Give records that stand under their names in an object: ``{"1": {"text": ...}}``."""
-    if not isinstance(value, dict) or not value:
-        return None
-    records = list(value.values())
-    lists = [part for part in records if is_list_of(part, dict)]
-    if len(lists) == len(records) > 1:
-        return [{_KEY: name, "responses": part} for name, part in value.items()]
-    if len(lists) == 1 and any(is_list_of(part, dict) for part in lists[0][0].values()):
-        return list(lists[0])  # records below a word such as data
-    is_each = len(value) > 1 and all(isinstance(record, dict) and record for record in records)
-    if not is_each or not set.intersection(*map(set, records)):
-        return None
-    return [{_KEY: name, **record} for name, record in value.items()]
-
-
 def _layout(source: Source, options: Options) -> Layout | None:
-    if not source.is_json and not _has_brackets(source):
+    if not source.is_json and not _has_brackets(source, options):
         return None
     records = [record for _, record in islice(_records(source), _SAMPLE)]
     fields: dict[str, list[Any]] = {}
@@ -149,11 +128,14 @@ def _layout(source: Source, options: Options) -> Layout | None:
     )
 
 
-def _has_brackets(source: Source) -> bool:
-    """Whether cells of a table begin like a list or an object, or name several coders."""
+def _has_brackets(source: Source, options: Options) -> bool:
+    """Whether cells of a table begin like a list or an object, or hold several coders' labels."""
+    alone = options.coder is None and not matched(source.table.header)["coder"]
     for name, cells in source.table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
         if few and all(isinstance(c, (list, dict)) or str(c)[:1] in ("[", "{") for c in few):
+            return True
+        if alone and name == options.label and places_of(few):
             return True
         several = name.strip().casefold().endswith("s") and _is_word(name, "coder")
         if several and few and all(_listed(cell) is not None for cell in few):
@@ -299,16 +281,34 @@ def _listed(cell: Any) -> list[Any] | None:
     return None if mark is None else [part.strip() for part in cell.split(mark)]
 
 
+def _side_by_side(cell: object) -> Sequence[object]:
+    """Members of a list, or of a text with signs or blanks between them."""
+    return _listed(cell) or (cell.split() if isinstance(cell, str) else [])
+
+
+def places_of(cells: Iterable[object]) -> list[list[str]]:
+    """Labels of each place in cells of as many labels; nothing if places share no labels."""
+    rows = [_side_by_side(_value(cell)) for cell in cells]
+    if len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
+        return []
+    if not all(isinstance(label, _SCALAR) for row in rows for label in row):
+        return []
+    places = [[str(row[n]) for row in rows] for n in range(len(rows[0]))]
+    union = set().union(*places)
+    few = len(union) <= _MOST and not all(any("." in c for c in p) for p in places)
+    return (
+        places if few and all(2 * len(union.intersection(p)) >= len(union) for p in places) else []
+    )
+
+
 def _of_places(fields: Fields, options: Options) -> Layout | None:
     """Find lists of one length that were named as labels: then the place is the coder."""
 
     def answers(record: Record, field: str) -> Iterator[Answer]:
-        cell = _value(record.get(field))
-        for place, label in enumerate(cell if isinstance(cell, list) else (), 1):
+        for place, label in enumerate(_side_by_side(_value(record.get(field))), 1):
             yield str(place), field, label
 
-    values = fields.get(options.label or "", ())
-    if len({len(v) if is_list_of(v, _SCALAR) else 0 for v in values}) != 1 or len(values[0]) < 2:
+    if not places_of(fields.get(options.label or "", ())):
         return None
     note = "The lists name no coders: a place in the list counts as a coder."
     return Layout((str(options.label),), answers, note=note)
@@ -361,6 +361,6 @@ def _item_field(source: Source, options: Options, layout: Layout) -> str | None:
         if name not in taken and (_is_word(name, "item") or name.casefold() in _IDS)
         and all(isinstance(record.get(name), _SCALAR) for record in few)
     ]  # fmt: skip
-    known.sort(key=lambda name: name == _KEY)  # a field of its own before the name it stands under
+    known.sort(key=lambda name: name == KEY)  # a field of its own before the name it stands under
     unique = [name for name in known if len({str(r[name]) for r in few}) == len(few)]
     return next(iter(unique or known), None)

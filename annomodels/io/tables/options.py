@@ -30,7 +30,7 @@ def named[T](name: str, forms: Mapping[str, T]) -> T:
     if name not in forms:
         names = ["auto", *forms]
         remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
-        raise AnnotationError(Problem(f"There is no format {name!r}.", remedy=remedy))
+        raise AnnotationError(Problem(f"Unknown format {name!r}.", remedy=remedy))
     return forms[name]
 
 

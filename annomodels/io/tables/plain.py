@@ -19,6 +19,7 @@ from annomodels.data.validation import (
     some,
 )
 from annomodels.errors import Option, Problem
+from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
@@ -67,12 +68,12 @@ def read_long(found: Records) -> None:
     if table.problems or wrong:
         found.problems += wrong if table.header else []
         if no_header(table):
-            found.problem(
-                "The first row looks like data, not like names of columns.",
+            what = "The first row looks like data, not like names of columns."
+            remedy = (
                 f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])};"
-                " or put such a row above it.",
-                f"{table.source}, row 1",
+                " or put such a row above it."
             )
+            found.problems.append(NoLabels(what, f"{table.source}, row 1", remedy))
         return
 
     def read(own: Table, label: str) -> Columns:
@@ -252,6 +253,7 @@ _DERIVED = re.compile(
 _ENOUGH = 10  # times that a coder would have differed from others who agree
 _COPY = 0.95  # share of equal cells from which a column is a copy of one other
 BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "x"}
+_FEW = 9  # columns that are too many to be listed in a message
 _NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
 # what columns with a box for each question are called after, and no coder is
 _ASKED = re.compile(
@@ -262,6 +264,7 @@ _ASKED = re.compile(
     r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
     r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
     r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous)|natural(ness)?|"
+    r"(left|right|before|after|pre|post|width|height|length|weight|depth)(_\w+)?|"
     r"informative|adequa(cy|te)|faithful|accura(cy|te)|complete(ness)?|"
     r"conci(se|sion)(ness)?|engag(ing|ingness|ement)|understandab(le|ility)|overall|"
     r"simplicity|novelty|\w+(ness|bility|ivity|nality|keit|heit|ität|idad|ité))(_?(score|rating))?(_?\(.*\))?",
@@ -280,6 +283,8 @@ def is_wide(source: Source, options: Options) -> bool:
     hits = matched(table.header)
     if hits["coder"] or hits["label"] or len(table.header) < 3 or not len(table):
         return False
+    if options.item is None and len(table) > 1 == len(source.sample):
+        return False  # records under their names, of whatever
     if any(isinstance(cell, (list, dict)) for cells in table.columns.values() for cell in cells):
         return False
     items = table.columns[options.item if options.item in table.columns else table.header[0]]
@@ -329,12 +334,12 @@ def read_wide(found: Records) -> None:
         if getattr(options, role) is not None and not (role == "question" and grid):
             found.problem(
                 f"A wide table has no {role} column: each further column is a coder.",
-                f"Leave out {Option(role)}, or say {Option('format', 'long')}.",
+                f"Leave out {Option(role)}, or use {Option('format', 'long')}.",
             )
     for name in (name for name in coders if name not in table.columns):
         found.problems += named_column(table.header, name, "coder", table.source)
     if not coders:
-        found.problem("There is no column for a coder.", "Give one column for each coder.")
+        found.problem("No column is left for a coder.", "Give one column for each coder.")
     names = {} if grid is None else _named_beside(table, grid)
     grid = None if beside and not names else grid
     if grid is not None:
@@ -442,36 +447,28 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
     """Columns that are no coder by their name, their texts or because they share no label."""
-    problems = []
     labels = {name: {c for c in table.columns[name] if not _skip(c, options)} for name in coders}
     times = Counter(label for given in labels.values() for label in given)
     filled = sum(bool(given) for given in labels.values())
-    for name in coders:
-        plain = name.strip().casefold()
+    odd: dict[str, str] = {}
+    gold = [name for name in coders if name.casefold() in GOLD_WORDS or is_derived(name)]
+    odd |= {name: f"Is column {name!r} a coder or the known truth?" for name in gold}
+    if coders[-1] not in gold and (why := _conclusion(table, coders, options)):
+        gold, odd = [*gold, coders[-1]], {**odd, coders[-1]: why}
+    for name in (name for name in coders if name not in gold):
         shares = any(times[label] > 1 for label in labels[name])
-        why = role = ""
-        if plain in GOLD_WORDS or is_derived(name):
-            why, role = f"Is column {name!r} a coder or the known truth?", "gold"
-        elif name == coders[-1] and (why := _conclusion(table, coders, options)):
-            role = "gold"
-        elif name.startswith(NAMELESS):
-            why = f"{name.strip('()').capitalize()} has cells but no name; is it a coder?"
-        elif plain in TEXT_WORDS and not shares:
-            why = f"Column {name!r} looks like information about the items, not a coder."
+        if name.startswith(NAMELESS):
+            odd[name] = f"{name.strip('()').capitalize()} has cells but no name; is it a coder?"
+        elif name.strip().casefold() in TEXT_WORDS and not shares:
+            odd[name] = f"Column {name!r} looks like information about the items, not a coder."
         elif not options.forced and _is_text(labels[name], len(table)):
-            why = f"Column {name!r} looks like texts, not a coder's labels."
+            odd[name] = f"Column {name!r} looks like texts, not a coder's labels."
         elif not options.forced and labels[name] and filled > 1 and not shares:
-            why = f"Column {name!r} shares no label with the other columns; is it a coder?"
-        if why:
-            remedy = (
-                f"Say {Option('gold', name)}, {Option('text', name)} or {Option('group', name)} if "
-                f"it is that; else list the coders with {Option('coder_columns', [...])} or say "
-                f"{Option('format', 'wide')}; or name {Option('item')}, {Option('coder')} and "
-                f"{Option('label')} if the table has one row for each label."
-            )
-            where, said = f"{table.source}, column {name!r}", ((role, name),) if role else ()
-            problems.append(Problem(why, where, remedy, options=said))
-    if len(problems) > 2:  # the columns do not look like coders at all
+            odd[name] = f"Column {name!r} shares no label with the other columns; is it a coder?"
+    if not odd:
+        return []
+    what = " ".join(odd.values())
+    if len(odd) > 2:  # the columns do not look like coders at all
         what = (
             "This is neither a table with columns item, coder, label nor one with a column for "
             "each coder."
@@ -479,10 +476,20 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         where = f"{table.source}, columns {some(table.header)}"
         remedy = (
             f"Name the columns with {Option('item', ...)}, {Option('coder', ...)}, "
-            f"{Option('label', ...)}, or say {Option('format', 'wide')}."
+            f"{Option('label', ...)}, or use {Option('format', 'wide')}."
         )
-        return [Problem(what, where, remedy)]
-    return problems
+        return [NoLabels(what, where, remedy)]
+    rest = [name for name in coders if name not in odd]
+    name, listed = next(iter(odd)), rest if 1 < len(rest) < _FEW else [...]
+    remedy = (
+        f"If the others are coders, use {Option('coder_columns', listed)}; with "
+        f"{Option('gold', name)}, {Option('text', name)} or {Option('group', name)}, {name!r} is "
+        f"used as that. If it is a coder too, use {Option('format', 'wide')}. If the table has one "
+        f"row for each label, name {Option('item')}, {Option('coder')} and {Option('label')}."
+    )
+    said = tuple(("gold", name) for name in gold[:1])
+    column = "column" if len(odd) == 1 else "columns"
+    return [NoLabels(what, f"{table.source}, {column} {some(odd)}", remedy, options=said)]
 
 
 def is_asked(name: str) -> bool:

@@ -193,7 +193,7 @@ def question_column(
     name = None if name in taken else name
     if name is not None or asked is None:
         return name, []
-    what = f"There is no column 'question' to look for {asked!r}."
+    what = f"No column 'question' exists in which to look for {asked!r}."
     remedy = f"Leave out {Option('question')}, or name it: {Option('question_column')}."
     return None, [Problem(what, source, remedy)]
 
@@ -218,4 +218,4 @@ def choose_question(
         return asked, []
     known = f"The questions are {some(names)}." if names else "Leave out the question."
     remedy = meant(asked, names) + known
-    return None, [Problem(f"There is no question {asked!r}.", where, remedy)]
+    return None, [Problem(f"Unknown question {asked!r}.", where, remedy)]

@@ -67,7 +67,7 @@ def remarks_on(
     if scale == "nominal" and len(counts) > LONGEST_RATING and all_numbers(counts):
         notes.append(
             f"The labels are {len(counts):,} different numbers, each a class without an order: if "
-            f"their distances count, say {Option('scale', 'interval')}, and if their order does, "
+            f"their distances count, use {Option('scale', 'interval')}, and if their order does, "
             f"{Option('scale', 'ordinal')}."
         )
     return notes + same_numbers(Counter(i for i in items if isinstance(i, str)), "item")

@@ -74,14 +74,14 @@ def from_records(
         return Table({}, [], source, [Problem(what, source, remedy)])
     header, cells, odd, numbers = body.header, body.columns, body.odd, lines()
     if body.is_single and not odd:
-        what = f"There is only one column, {header[0][:60]!r}."
+        what = f"The table has only one column, {header[0][:60]!r}."
         remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
         if len(header[0].split()) > 1:
-            remedy += f" If spaces separate the cells, say {Option('delimiter', ' ')}."
+            remedy += f" If spaces separate the cells, use {Option('delimiter', ' ')}."
         return Table({}, [], source, [Problem(what, source, remedy)])
     table = Table({}, body.rows(numbers), source)
     if not len(table):
-        what = "There is a header but no row below it."
+        what = "The table has a header but no row below it."
         table.problems.append(Problem(what, source, "Export the labels again."))
     wider = sum(len(row) == len(header) + 1 for row in odd.values())
     if names is None and wider == len(table) > 0 and not body.is_cut:
@@ -90,6 +90,10 @@ def from_records(
         cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
     if odd:
         cells = _mended(table, cells, odd, header, delimiter)
+    gap = next((n for n, name in enumerate(header) if n and not name and not any(cells[n])), 0)
+    if gap and not {*header[:gap]}.isdisjoint({*header[gap:]} - {""}):
+        header, cells = header[:gap], cells[:gap]
+        table.notes.append(f"{source}: the cells right of empty column {gap + 1} are not read.")
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     if twice:
         what = f"{counted(len(twice), 'column name')} used more than once: {some(twice)}."

@@ -6,7 +6,9 @@ import datetime
 import io
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 from xml.etree import ElementTree
 
@@ -19,18 +21,36 @@ from annomodels.io.tables.table import Table
 from annomodels.io.xmlsafe import check_xml
 
 EVERY_SHEET = "*"
+_TRIED = 8  # sheets that are looked at for labels of several coders
 Rows = list[list[str]]
+_parsed: ContextVar[dict[bytes, dict[str, Rows]] | None] = ContextVar("_parsed", default=None)
+
+
+@contextmanager
+def parsed_once() -> Iterator[None]:
+    """Parse each workbook once within, however many of its sheets are read."""
+    before = _parsed.set({})
+    try:
+        yield
+    finally:
+        _parsed.reset(before)
 
 
 def sheets_of(data: bytes, source: str) -> dict[str, Rows]:
     """Rows of cells, as texts, of the sheets of a workbook (Excel or OpenDocument) with cells."""
+    kept = _parsed.get()
+    if kept is not None and data in kept:
+        return kept[data]
     parts = open_zip(data, source)
     for name in parts.ending(".xml", ".rels"):
         check_xml(parts.read(name), f"{source}, {name}")
     is_open = "content.xml" in parts.names
     with guarded(source, "workbook"):
         sheets = _open_sheets(parts.read("content.xml")) if is_open else _sheets(data, source)
-    return {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
+    found = {name: rows for name, rows in sheets.items() if any(any(row) for row in rows)}
+    if kept is not None:
+        kept[data] = found
+    return found
 
 
 def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Rows:
@@ -38,13 +58,14 @@ def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Row
     names = list(sheets)
     if wanted is None and len(names) > 1:
         what = f"{counted(len(names), 'sheet')} of the workbook have cells: {some(names)}."
-        remedy, proposed = f"Choose one with {Option('sheet', names[0])}", names[0]
+        remedy, tried = f"Choose one with {Option('sheet', names[0])}", names[:_TRIED]
         if len({tuple(rows[0]) for rows in sheets.values()}) == 1:
-            proposed = EVERY_SHEET
-            remedy += f", or read each as the work of its coder with {Option('sheet', proposed)}"
-        raise AnnotationError(Problem(what, source, f"{remedy}.", options=(("sheet", proposed),)))
+            tried = [EVERY_SHEET, *tried]
+            remedy += f", or read each as the work of its coder with {Option('sheet', EVERY_SHEET)}"
+        options = tuple(("sheet", name) for name in tried)
+        raise AnnotationError(Problem(what, source, f"{remedy}.", options=options))
     if wanted is not None and wanted not in sheets:
-        what = f"There is no sheet {wanted!r} with cells."
+        what = f"No sheet with cells is called {wanted!r}."
         raise AnnotationError(Problem(what, source, f"The sheets are {some(names)}."))
     return next(iter(sheets.values()), []) if wanted is None else sheets[wanted]
 
@@ -147,7 +168,7 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
             raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
     table = Table(dict(columns), range(1, len(frame) + 1), source)
     if not len(frame):
-        table.problems.append(Problem("There is no case.", source, "Export the data again."))
+        table.problems.append(Problem("The file has no case.", source, "Export the data again."))
     return table
 
 
@@ -178,7 +199,7 @@ def parquet_table(data: bytes, source: str) -> Table:
         what = "Column names are used more than once."
         table.problems.append(Problem(what, source, "Give every column its own name."))
     if not frame.num_rows:
-        table.problems.append(Problem("There is no row.", source, "Export the labels again."))
+        table.problems.append(Problem("The file has no row.", source, "Export the labels again."))
     return table
 
 

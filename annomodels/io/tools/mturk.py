@@ -31,7 +31,7 @@ def read_mturk(found: Records) -> None:
     answers = [name for name in header if name.startswith("Answer.")]
     if not answers and not found.problems:
         found.problem(
-            "There is no column that begins with 'Answer.'.",
+            "No column begins with 'Answer.'.",
             "Download the results of the batch, not the list of its tasks.",
         )
     inputs, outputs = (_numbered(header, prefix) for prefix in ("Input.", "Answer."))
@@ -42,7 +42,7 @@ def read_mturk(found: Records) -> None:
         numbers = set()
         stem = next(stem for stem, own in inputs.items() if own == several[0])
         each = Option("item", stem)
-        found.otherwise = f"If each of the numbered inputs is an item, say {each}."
+        found.otherwise = f"If each of the numbered inputs is an item, use {each}."
     item = prefixed(header, options.item, "Input.")
     if numbers and options.item in inputs:
         item = f"Input.{options.item}"

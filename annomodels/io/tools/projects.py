@@ -424,7 +424,7 @@ def read_inception(found: Records) -> None:
     table = found.table
     coders = table.header[len(OWN) :]
     if not coders and not found.problems:
-        found.problem("There is no column for a coder.", "Export the diagnosis of all coders.")
+        found.problem("No column is left for a coder.", "Export the diagnosis of all coders.")
     if found.problems:
         return
     flags: Counter[str] = Counter()

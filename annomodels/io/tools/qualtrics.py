@@ -61,7 +61,7 @@ def read_qualtrics(found: Records) -> None:
     if not items:
         begins = f" that begins with {asked!r}" if asked else ""
         remedy = f"The columns are {', '.join(table.header[:30])}."
-        found.problem(f"There is no column for a question{begins}.", remedy)
+        found.problem(f"No column holds a question{begins}.", remedy)
     given = {item: [c for n in names for c in columns[n] if c] for item, names in items.items()}
     _refuse_kinds(found, given)
     left = sum(_NO_ANSWER.search(number) is not None for number in numbers.values())

@@ -125,8 +125,8 @@ def _marked(source: Source, options: Options) -> Refusal:
     return (
         f"The cells of {listed} hold marked text, with tags inside such as {tag}, and no column "
         "holds labels: marks inside cells are not read.",
-        "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and say what "
-        f"the items are with {Option('units', ...)}; or give a table with a row for each mark: "
+        "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and define "
+        f"the items with {Option('units', ...)}; or give a table with a row for each mark: "
         "item (the text and the place), coder, label.",
     )
 

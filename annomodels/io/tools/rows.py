@@ -179,7 +179,7 @@ def read_rows(form: Rows, found: Records) -> None:
         table = from_objects(both, table.rows, found.source.name)
     header = table.header
     if form.coder not in header:
-        found.problem(f"There is no column {form.coder!r}.", "Download the work of each coder.")
+        found.problem(f"Column {form.coder!r} is missing.", "Download the work of each coder.")
     named = prefixed(header, options.item, form.inputs)
     found.require(header, named, "item")
     found.require(header, prefixed(header, options.text, form.inputs), "text")
@@ -219,7 +219,7 @@ def read_rows(form: Rows, found: Records) -> None:
                 if isinstance(label, list) and any(isinstance(part, dict) for part in label):
                     found.problem(
                         f"Column {column!r} holds marked stretches of text or regions.",
-                        f"Export as JSON, and say what the items are: {Option('units', 'exact')}.",
+                        f"Export as JSON, and define the items: {Option('units', 'exact')}.",
                     )
                     return
                 number = cells.get(form.number, "")
