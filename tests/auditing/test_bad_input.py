@@ -56,7 +56,7 @@ def test_all_problems_are_named_at_once(world, audit, answers):
 
 @pytest.mark.parametrize("blank", ["", None, float("nan")])
 def test_blank_answers_are_none(world, audit, answers, blank):
-    with pytest.raises(AnnotationError, match="no answers"):
+    with pytest.raises(AnnotationError, match="No answers"):
         told(world.fit, dict.fromkeys(answers, blank), audit)
 
 

@@ -207,7 +207,7 @@ def test_a_file_that_exists_is_not_replaced(crowd, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
-@pytest.mark.parametrize(("where", "what"), [("no/such/r.html", "no such folder"), (".", "folder")])
+@pytest.mark.parametrize(("where", "what"), [("no/such/r.html", "not exist"), (".", "folder")])
 def test_a_place_that_cannot_be_written_is_named_before_the_work(where, what, tmp_path):
     with pytest.raises(am.errors.AnnotationError, match=what):
         report(None, tmp_path / where)  # type: ignore[arg-type]

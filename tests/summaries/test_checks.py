@@ -95,7 +95,7 @@ def test_one_chain_is_cut_in_two(good, make):
                 '{"lp": -14.5, "share": 0.25, "prevalence": [0.9, 0.1]}]'
             },
             "modes",
-            "75 %, 25 % of the chains; the log density of the second is 4.5 lower",
+            "75 %, 25 %; the log density of the second is 4.5 lower",
         ),
         ({"stopped": "interrupted"}, "stopped early", "because it was interrupted"),
         ({"stopped": "time limit"}, "stopped early", "because of its time limit"),
