@@ -110,7 +110,7 @@ def read_answers(
         problems.append(Problem(what, _source(given), remedy))
     strange = {truth: item for item, truth in found.items() if truth not in labels}
     if strange:
-        what = f"Not among the labels of the data: {some(list(strange))}."
+        what = f"{counted(len(strange), 'unknown label')}: {some(list(strange))}."
         where = f"{_source(given)}, item {label_text(next(iter(strange.values())))}"
         remedy = (
             f"Write one of {some(list(data.labels))}; if another label is right, read the data "

@@ -98,12 +98,12 @@ class Writing:
     force: bool
     wide: bool = False
 
-    def check(self) -> Writing:
-        """Make sure that the file, if one was named, can be written."""
+    def check(self, *endings: str) -> Writing:
+        """Make sure that the file, if one was named, can be written, and is called what it is."""
         if self.output not in (None, "-"):
-            from annomodels.cli.places import check_file
+            from annomodels.cli.places import TABLE, check_file
 
-            check_file(str(self.output), self.force)
+            check_file(str(self.output), self.force, " ".join(endings) or TABLE)
         return self
 
 

@@ -28,8 +28,8 @@ _NO_FOLDER = "The output must be a file, but this is a folder."
 _NO_FILE = "The output must be a folder, but this is a file."
 
 
-TABLE, PAGE, FIT = ".csv .tsv .json .jsonl .parquet .md .tex .bib", ".html .htm", ".nc"
-_KNOWN = f"{TABLE} {PAGE} {FIT} .xlsx .xls .ods .doc .docx .pdf .png .zip".split()
+TABLE, PAGE, FIT = ".csv .tsv .json .jsonl .parquet .md .tex", ".html .htm", ".nc"
+_KNOWN = f"{TABLE} {PAGE} {FIT} .bib .xlsx .xls .ods .doc .docx .pdf .png .zip".split()
 
 
 def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:

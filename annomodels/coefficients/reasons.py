@@ -197,7 +197,7 @@ def data_notes(
         notes += [f"Missing labels, {name}: {known[name]}." for name in known if name in used]
         single = int((rows.per_item < 2).sum())
         if single:
-            notes.append(f"{counted(single, 'item')} with one label: no evidence on agreement.")
+            notes.append(f"{counted(single, 'item')} with one label: no evidence about agreement.")
     if not data.declared and any(r.coefficient.expectation == "uniform" for r in requests):
         notes.append(
             f"S, AC1 and AC2 take the {counted(data.n_labels, 'label')} found as the label "

@@ -212,14 +212,7 @@ def _search(
                     waiting += [{**options, **each} for each in more]
         else:
             sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
-            compares = any(
-                one.n_coders > 1
-                and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
-                and one.n_labels > 1
-                and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
-                for one in (data.values() if isinstance(data, Mapping) else [data])
-            )
-            if not compares or (sheets and not _agree(_by_coder(data))):
+            if not _compares(data) or (sheets and not _agree(_by_coder(data))):
                 continue
             if "sheet" not in options or sheets:
                 return options, data
@@ -238,6 +231,17 @@ def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[s
         each = [dict([pair]) for pair in said] if said[0][0] == "sheet" else [dict(said)]
         out += [{**options, **one} for one in each]
     return out
+
+
+def _compares(data: Data) -> bool:
+    """Return True if labels of several coders can be compared, at least in one question."""
+    return any(
+        one.n_coders > 1
+        and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
+        and one.n_labels > 1
+        and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
+        for one in (data.values() if isinstance(data, Mapping) else [data])
+    )
 
 
 def _by_coder(data: Data) -> list[list[str]]:
@@ -282,28 +286,32 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     if not given and _are_coders(columns):
         yield {"format": "matrix", "skip_rows": 1}
     if not given.get("label"):
-        for name, whole in table.columns.items():
-            cells = [cell for cell in whole[:_ROWS] if not is_blank(cell)]
-            own = Column(name, ())
-            keys = [k for c in cells for k in keys_of(c if isinstance(c, list) else [c], 1)]
-            judges = own.has(CODER | JUDGES)
-            if cells and all(is_list_of(cell, dict) for cell in cells):
-                who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
-                who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
-                yield from ({"label": name, "coder": key} for key in who[:1])
-            elif cells and all(isinstance(cell, dict) and cell for cell in cells):
-                shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
-                votes = [[str(cell.get(key, "")) for cell in cells] for key in shown[:_LOOKED_AT]]
-                plain = not any(is_asked(key) for key in shown)
-                if len(shown) > 1 and plain and (judges or _agree(votes, _SURE)):
-                    yield {"label": name}
-            elif len({*map(str, cells)}) > 1 and (places := places_of(cells)) and _agree(places):
-                yield {"label": name}
+        yield from _in_cells(table)
         yield from ({"label": one.name} for one in lists)
     # numbered columns of coders tell more than a column of people, whom they may have judged
     numbered = any(Column(name, ()).has(CODER) for name, *_ in _groups(free))
     for road in (_wide, _long) if numbered else (_long, _wide):
         yield from road(free, given)
+
+
+def _in_cells(table: Table) -> Iterator[dict[str, Any]]:
+    """Columns whose cells each hold the labels of several coders."""
+    for name, whole in table.columns.items():
+        cells = [cell for cell in whole[:_ROWS] if not is_blank(cell)]
+        keys = [k for c in cells for k in keys_of(c if isinstance(c, list) else [c], 1)]
+        judges = Column(name, ()).has(CODER | JUDGES)
+        if cells and all(is_list_of(cell, dict) for cell in cells):
+            who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
+            who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
+            yield from ({"label": name, "coder": key} for key in who[:1])
+        elif cells and all(isinstance(cell, dict) and cell for cell in cells):
+            shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
+            votes = [[str(cell.get(key, "")) for cell in cells] for key in shown[:_LOOKED_AT]]
+            plain = not any(is_asked(key) for key in shown)
+            if len(shown) > 1 and plain and (judges or _agree(votes, _SURE)):
+                yield {"label": name}
+        elif len({*map(str, cells)}) > 1 and (places := places_of(cells)) and _agree(places):
+            yield {"label": name}
 
 
 def _columns(table: Table) -> tuple[list[Column], list[Column]]:

@@ -155,7 +155,7 @@ def findings(data: Annotations) -> list[Counted]:
     ]
     more = f" and {data.n_labels - _SHOWN} more" * (data.n_labels > _SHOWN)
     sizes = ", ".join(map(str, facts.parts[:_SHOWN])) + ", ..." * (facts.n_parts > _SHOWN)
-    alone = "They are no evidence on agreement."
+    alone = "They are no evidence about agreement."
     apart = f"They have {sizes} items and no coder in common."
     return [
         Counted("items", data.n_items),

@@ -190,7 +190,7 @@ def test_everything_wrong_is_told_at_once(call, fitted: Path, tmp_path: Path) ->
     done = call("estimate", fitted, "--audit", path)
     assert done.code == 3
     assert "1 judged item not in the data: 'nowhere'" in done.err
-    assert "Not among the labels of the data: 'perhaps'." in done.err
+    assert "1 unknown label: 'perhaps'." in done.err
     assert "--labels" in done.err
     path.write_text("item,label\n" + f"{first},\n")
     done = call("estimate", fitted, "--audit", path)

@@ -167,7 +167,8 @@ WRITERS = ("check", "agree", "datasets", "gold", "coders", "items", "report", "f
 @pytest.mark.parametrize(
     ("words", "ending", "use"),
     [("gold {fit}", "xlsx", ".csv"), ("report {fit}", "pdf", ".html"), ("fit {votes}", "md", ".nc"),
-     ("methods {fit}", "docx", ".md"), ("gold {fit}", "parquet", ".csv")],
+     ("methods {fit}", "docx", ".md"), ("gold {fit}", "parquet", ".csv"),
+     ("coders {fit}", "bib", ".csv")],
 )  # fmt: skip
 def test_no_file_is_called_what_it_is_not(words, ending, use, votes, saved, tmp_path, call) -> None:
     path = tmp_path / f"out.{ending}"

@@ -233,7 +233,7 @@ def test_a_matrix_has_no_names(problems: Any) -> None:
     assert "without the 2 cells" in one(problems("1,2\n2,2,1\n1,1\n", format="matrix")).what
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has does not exists")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_a_broken_link_is_a_missing_file(tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(tmp_path / "nowhere.csv")
     with pytest.raises(AnnotationError, match="does not exist"):

@@ -33,7 +33,7 @@ def command(fit: str, output: str | None, force: bool, form: str | None, as_json
     from annomodels.reporting.methods import bibtex, methods, methods_latex
 
     ending = Path(output or "").suffix.removeprefix(".").lower()
-    writing = writing_of(output, force, form, as_json).check()
+    writing = writing_of(output, force, form, as_json).check(*(f".{one}" for one in FORMS))
     chosen = writing.form or (ending if ending in FORMS else "md")
     found = loaded(fit)
     told = str(found.tree.attrs.get("command", ""))

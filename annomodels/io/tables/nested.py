@@ -129,7 +129,7 @@ def _layout(source: Source, options: Options) -> Layout | None:
 
 
 def _has_brackets(source: Source, options: Options) -> bool:
-    """Whether cells of a table begin like a list or an object, or hold several coders' labels."""
+    """Return True if cells begin like a list or object, or hold the labels of several coders."""
     alone = options.coder is None and not matched(source.table.header)["coder"]
     for name, cells in source.table.columns.items():
         few = [cell for cell in cells[:_SAMPLE] if cell != ""]
@@ -226,7 +226,7 @@ def _by_coder(fields: Fields) -> Layout | None:
 
 
 def _is_share(value: Record, name: str) -> bool:
-    """Whether an object holds shares of labels, which add up to one, or is called after counts."""
+    """Return True for shares of labels, which add up to one, and for counts."""
     try:
         numbers = [float(share) for share in value.values()]
     except (TypeError, ValueError):
