@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,6 +121,19 @@ class Problem:
     def __str__(self) -> str:
         where = f"\n  where: {self.where}" if self.where else ""
         return f"{self.what}{where}" + (f"\n  fix:   {self.remedy}" if self.remedy else "")
+
+
+def meant(
+    name: object,
+    names: Iterable[object],
+    *more: str,
+    most: int = 1,
+    show: Callable[[str], str] = repr,
+) -> str:
+    """Ask whether one of the names most like an unknown one was meant; "" if none is like it."""
+    near = difflib.get_close_matches(str(name), map(str, names), most, 0.6 if most == 1 else 0.5)
+    found = dict.fromkeys([*near, *more])
+    return f"Did you mean {' or '.join(map(show, found))}? " if found else ""
 
 
 def printable(text: str) -> str:

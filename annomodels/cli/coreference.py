@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.loading import named_path
-from annomodels.cli.options import Command, gathered, options_of, pairs
+from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs
 from annomodels.cli.places import filled_folder
 from annomodels.cli.session import current, note, warn
 from annomodels.cli.tables import to_text
@@ -67,8 +67,8 @@ def document_options(command: Command) -> Command:
     options = options_of(
         read,
         format={"flag": "input-format", "help": f"{READ}; else detected."},
-        crossing={"type": click.Choice(("error", "keep"))},
-        chain_from={"type": click.Choice(("relations", "label"))},
+        crossing={"type": OneOf(("error", "keep"))},
+        chain_from={"type": OneOf(("relations", "label"))},
         relations={"flag": "relation", "metavar": "NAME", "callback": None},
         attributes={
             "flag": "attribute",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import operator
 import re
@@ -14,6 +13,7 @@ import click
 
 from annomodels.cli.exits import DONE, GATE
 from annomodels.cli.session import warn
+from annomodels.errors import meant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,9 +50,8 @@ class Gate:
         """Sentences for the rows of a table that fail; undefined ones fail too."""
         known = list(dict.fromkeys(table[word]))
         if self.name not in known:
-            close = difflib.get_close_matches(self.name, known, n=2) or known
-            text = f"--fail-if: there is no {word} {self.name!r}; use {', '.join(close)}."
-            raise click.UsageError(text)
+            hint = f"{meant(self.name, known)}Use one of {', '.join(known)}."
+            raise click.UsageError(f"--fail-if: Unknown {word} {self.name!r}. {hint}")
         if self.column not in table:
             there = ", ".join(name for name in COLUMNS if name in table)
             text = f"--fail-if: here no {word} has {self.column!r}; use {there}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import io
 import os
@@ -22,7 +21,7 @@ from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.session import Session, note, spell, warn
 from annomodels.cli.wrapping import size, wrapped
-from annomodels.errors import printable, spelled_by
+from annomodels.errors import meant, printable, spelled_by
 
 COMMANDS: dict[str, str] = {
     "run": "Build a gold standard: agreement, fit, tables and report.",
@@ -176,13 +175,8 @@ class LazyGroup(click.Group):
         """Find the command that was typed, or name those that look like it."""
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            close = difflib.get_close_matches(name, COMMANDS, n=2)
-            hint = (
-                f"Did you mean {' or '.join(close)}?"
-                if close
-                else f"Use one of {', '.join(COMMANDS)}."
-            )
-            raise click.UsageError(f"Unknown command {name!r}. {hint}", ctx)
+            hint = meant(name, COMMANDS, show=str) or f"Use one of {', '.join(COMMANDS)}."
+            raise click.UsageError(f"Unknown command {name!r}. {hint.rstrip()}", ctx)
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

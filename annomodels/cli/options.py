@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from annomodels.cli.session import Session
-from annomodels.errors import MOST_SEED
+from annomodels.errors import MOST_SEED, meant
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 SEED = click.IntRange(0, MOST_SEED)
@@ -107,6 +107,15 @@ class Writing:
         return self
 
 
+class OneOf(click.Choice[str]):
+    """Choice that names what may have been meant when it is none of the choices."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """Name the choice most like the word, and all choices."""
+        hint = f"{meant(value, self.choices)}Use one of {', '.join(self.choices)}."
+        return f"{value!r} is unknown. {hint}"
+
+
 def option(
     flags: str, help: str, kind: Any = None, default: Any = None, section: str = "", **more: Any
 ) -> Option:
@@ -117,7 +126,7 @@ def option(
     if kind is bool:
         more["is_flag"] = True
     elif kind is not None:
-        more["type"] = click.Choice(list(kind)) if isinstance(kind, (list, tuple)) else kind
+        more["type"] = OneOf(list(kind)) if isinstance(kind, (list, tuple)) else kind
     if default is not None:
         more |= {"default": default, "show_default": True}
     made = click.option(*words, help=help, **more)
@@ -247,14 +256,14 @@ def read_options(command: Command) -> Command:
             "help": "Question to read if there are several; run, agree and check take several, and "
             "patterns such as 'stage_*'.",
         },
-        "units": {"type": click.Choice(UNITS)},
+        "units": {"type": OneOf(UNITS)},
         "dont_know": {"metavar": "LABEL", "callback": None},
         "item": {
             "metavar": "COLUMN,...",
             "help": "Column with the item, or columns that identify it together: a,b,c.",
         },
         "delimiter": {"callback": lambda _, __, text: _MARKS.get(text, text)},
-        "repeats": {"type": click.Choice(REPEATS)},
+        "repeats": {"type": OneOf(REPEATS)},
         "map": {
             "flag": "map",
             "multiple": True,
@@ -300,7 +309,7 @@ def sample_options(command: Command) -> Command:
         option("--allow-unconverged", "Exit with 0 even if the inference is not trusted.", bool),
     ]
     differing: dict[str, dict[str, Any]] = {
-        "engine": {"type": click.Choice(ENGINES)},
+        "engine": {"type": OneOf(ENGINES)},
         "warmup": {"type": click.IntRange(min=0)},
         "seed": {
             "type": SEED,
@@ -315,7 +324,7 @@ def sample_options(command: Command) -> Command:
             "help": "Stop sampling after 90, 90s, 10m or 1h30m and keep what there is.",
         },
         "executor": {
-            "type": click.Choice(EXECUTORS),
+            "type": OneOf(EXECUTORS),
             "help": "Where passes over the labels run; the draws stay the same.",
         },
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from annomodels.coefficients.entries import ENTRIES, Coefficient
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, meant
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -78,11 +77,8 @@ def find(name: str) -> Coefficient:
             raise NotApplicable(_ELSEWHERE[bare])
         if bare in _BY_BARE:
             return _BY_BARE[bare]
-    near = difflib.get_close_matches(plain, _BY_ALIAS, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise NotApplicable(
-        f"Unknown coefficient {name!r}.{hint} Use one of {', '.join(COEFFICIENTS)}."
-    )
+    hint = f"{meant(plain, _BY_ALIAS)}Use one of {', '.join(COEFFICIENTS)}."
+    raise NotApplicable(f"Unknown coefficient {name!r}. {hint}")
 
 
 def panel_names(scale: str) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import math
 import numbers
 import os
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.errors import AnnotationError, NotApplicable, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Problem, meant
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 
@@ -201,7 +200,6 @@ def places_of(
     place |= {name: n for n, name in enumerate(names)}
     for name in asked:
         if name not in place:
-            near = difflib.get_close_matches(label_text(name), list(map(label_text, names)), n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"data.{word}s lists them."
-            raise NotApplicable(f"These data have no {word} {quoted(name)}. {hint}")
+            hint = meant(label_text(name), map(label_text, names)) or f"data.{word}s lists them."
+            raise NotApplicable(f"These data have no {word} {quoted(name)}. {hint.rstrip()}")
     return np.array(list(dict.fromkeys(place[name] for name in asked)), dtype=np.int64)

@@ -10,7 +10,6 @@ Each is a table (``NAME.tsv``: a row per item, or per pattern with its number ``
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from annomodels.data.annotations import Annotations
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Problem, meant
 
 __all__ = ["CrowdTruth", "Dataset", "about", "all_about", "crowd_truth", "load", "names"]
 
@@ -205,8 +204,6 @@ def _rows(name: str) -> dict[str, list[tuple[str, str]]]:
 
 def _found(name: str) -> dict[str, Any]:
     if name not in _catalog():
-        near = difflib.get_close_matches(str(name), names(), n=1)
-        remedy = f"Did you mean {near[0]!r}? " if near else ""
-        remedy += f"Use one of {', '.join(names())}."
+        remedy = f"{meant(name, names())}Use one of {', '.join(names())}."
         raise AnnotationError(Problem(f"No data set is called {name!r}.", remedy=remedy))
     return _catalog()[name]

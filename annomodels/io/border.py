@@ -32,6 +32,8 @@ FREE = 64_000_000  # bytes that anything may unpack to
 RATIO = 100  # beyond that, texts do not shrink so much; a bomb does
 _PIECE = 1 << 20
 _BEGINNING = 1 << 16
+# Encodings of files that Excel for Windows writes, the most frequent first.
+_WINDOWS = ["cp1252", "cp932", "gb18030", "cp949", "big5", "cp1251", "cp1250", "cp1253", "cp1254"]
 # What has nothing to do with the bytes that are read.
 _NOT_THE_FILE = {errno.ENOSPC, errno.EPIPE, errno.EMFILE, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
@@ -300,9 +302,22 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
         what = "This is not text: it contains NUL bytes."
         return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
-    remedy = (
-        f"Save the file as UTF-8, or name its encoding, such as {Option('encoding', 'cp1252')} "
-        "for Windows."
+    remedy = "Save the file as UTF-8, or name its encoding"
+    if name != "utf-8":
+        return Problem(what, f"{source}, row {row}", f"{remedy}.")
+    likely = ("encoding", _likely_encoding(data))
+    return Problem(
+        what, f"{source}, row {row}", f"{remedy}, perhaps {Option(*likely)}.", options=(likely,)
     )
-    known = () if name != "utf-8" else (("encoding", "cp1252"),)
-    return Problem(what, f"{source}, row {row}", remedy, options=known)
+
+
+def _likely_encoding(data: bytes) -> str:
+    """Name the encoding of Windows that gives the most plausible text."""
+    from charset_normalizer import from_bytes  # loaded for files that are not UTF-8
+
+    start = data[: data.rfind(b"\n", 0, _BEGINNING) + 1] or data[:_BEGINNING]
+    found = from_bytes(start, cp_isolation=_WINDOWS)
+    best = min(((match.chaos, -match.coherence) for match in found), default=None)
+    alike = [match for match in found if (match.chaos, -match.coherence) == best]
+    names = {name for match in alike for name in match.could_be_from_charset}
+    return next((name for name in _WINDOWS if name in names), _WINDOWS[0])

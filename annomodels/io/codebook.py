@@ -10,10 +10,9 @@ from typing import Any
 
 from annomodels.data.annotations import SCALES
 from annomodels.data.validation import some
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem, meant
 from annomodels.io.border import guarded
 from annomodels.io.source import Source
-from annomodels.io.tables.options import meant
 
 QUESTION_WORDS = ("question", "variable", "name", "column")
 LABEL_WORDS = ("labels", "values", "categories", "codes")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from annomodels.errors import NotApplicable
+from annomodels.errors import NotApplicable, meant
 from annomodels.priors.written import class_within, is_own, newest, place_of, written_models
 
 if TYPE_CHECKING:
@@ -108,7 +108,9 @@ def resolve(model: str | Model) -> Model:
             )
         model.require_usable()
         return model
-    raise NotApplicable(f"Unknown model {model!r}. Use one of {', '.join([*MODELS, *OTHERS])}.")
+    names = [*MODELS, *OTHERS]
+    hint = f"{meant(model, names)}Use one of {', '.join(names)}."
+    raise NotApplicable(f"Unknown model {model!r}. {hint}")
 
 
 @lru_cache

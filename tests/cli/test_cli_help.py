@@ -106,6 +106,7 @@ def test_version(call) -> None:
     ("words", "hint"),
     [
         (["agre", "x.csv"], "Did you mean agree?"),
+        (["fit", "x.csv", "--model", "dawid-sken"], "Did you mean 'dawid-skene'? Use one of"),
         (["nonsense"], "Use one of run, check"),
         (["--json", "agree", "x.csv"], "after the command"),
         (["agree", "x.csv", "--quite"], "--quiet"),

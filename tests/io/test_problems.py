@@ -108,6 +108,25 @@ def test_another_encoding_is_located_and_can_be_said(problems: Any, tmp_path: Pa
     assert "NUL bytes" in one(problems(b"\x00\xff\x00\xfe" * 9)).what
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("項目,評価者,ラベル\n1,田中,肯定\n1,鈴木,否定\n", "cp932"),
+        ("文章,标注员,标签\n1,王,正面\n1,李,负面\n", "gb18030"),
+        ("문서,평가자,라벨\n1,김,긍정\n1,이,부정\n", "cp949"),
+        ("文章,標註者,標籤\n1,王,正面\n1,李,負面\n", "big5"),
+        ("Текст;Аннотатор;Метка\n1;Иван;да\n1;Анна;нет\n", "cp1251"),
+        ("κείμενο;κριτής;ετικέτα\n1;Μαρία;ναι\n1;Γιώργος;όχι\n", "cp1253"),
+        ("metin;etiketleyen;etiket\n1;Ayşe;değil\n1;Gökçe;olumsuz\n", "cp1254"),
+        ("Artikel;Kodierer;Urteil\n1;Jörg;schön\n1;Käthe;häßlich\n", "cp1252"),
+        ("id;annotateur;étiquette\n1;Hélène;négatif\n1;Zoë;positif\n", "cp1252"),
+        ("é" * 70_000, "cp1252"),
+    ],
+)
+def test_the_likely_encoding_is_proposed(problems: Any, text: str, encoding: str) -> None:
+    assert one(problems(text.encode(encoding))).options == (("encoding", encoding),)
+
+
 # -- tables ----------------------------------------------------------------------------------
 
 

@@ -23,10 +23,9 @@ from annomodels.data.validation import (
     some,
     variants,
 )
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option, Problem, meant
 from annomodels.io.border import NoLabels
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.options import meant
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
 ROLES = ("item", "coder", "label")

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError, Problem, meant
 from annomodels.io.tables.keys import Names, parts_of
-
-
-def meant(
-    name: object,
-    names: Iterable[object],
-    *more: str,
-    most: int = 1,
-    show: Callable[[str], str] = repr,
-) -> str:
-    """Ask whether one of the names most like an unknown one was meant; "" if none is like it."""
-    near = difflib.get_close_matches(str(name), map(str, names), most, 0.6 if most == 1 else 0.5)
-    found = dict.fromkeys([*near, *more])
-    return f"Did you mean {' or '.join(map(show, found))}? " if found else ""
 
 
 def named[T](name: str, forms: Mapping[str, T]) -> T:

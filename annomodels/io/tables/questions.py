@@ -10,9 +10,8 @@ from itertools import islice
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
-from annomodels.errors import Option, Problem
+from annomodels.errors import Option, Problem, meant
 from annomodels.io.tables.columns import named_column
-from annomodels.io.tables.options import meant
 
 # The ends of names of columns that say something about an item, a coder or a session.
 _NO_LABELS = re.compile(

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations
-from annomodels.errors import NotApplicable
-from annomodels.io.tables.options import meant
+from annomodels.errors import NotApplicable, meant
 from annomodels.io.writers import backs, layouts
 from annomodels.io.writers.backs import GoldList, gold_list, with_soft
 from annomodels.io.writing import atomic_path, write_table
