@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("*.py"))
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
 def test_there_are_three_examples() -> None:
@@ -28,3 +31,30 @@ def test_the_example_runs_and_leaves_nothing_behind(script: Path, tmp_path: Path
     assert run.returncode == 0, run.stderr
     assert len(run.stdout.splitlines()) > 10
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("data", "gate", "code", "said"),
+    [
+        ("dataset:boxcar", "", "0", "**Krippendorff's alpha "),
+        ("dataset:boxcar", "alpha>2", "0", "Gate `alpha>2`: passed."),
+        ("dataset:boxcar", "alpha<2", "1", "Gate `alpha<2`: **failed**."),
+        ("none.csv", "alpha<2", "3", "Agreement was not computed."),
+    ],
+)
+def test_the_github_action_comments_the_headline(
+    data: str, gate: str, code: str, said: str, tmp_path: Path
+) -> None:
+    """Run the step that writes the comment, as GitHub does."""
+    text = (ROOT / ".github/actions/agree/action.yml").read_text("utf-8")
+    step = text.split("- id: agree", 1)[1].split("run: |\n", 1)[1].split("      env:", 1)[0]
+    given = {"DATA": data, "FAIL_IF": gate, "OPTIONS": "", "GITHUB_STEP_SUMMARY": "summary.md"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", textwrap.dedent(step)],
+        cwd=tmp_path,
+        env={**os.environ, **given, "GITHUB_OUTPUT": "output.txt", "PATH": path},
+        check=True,
+    )
+    assert (tmp_path / "output.txt").read_text() == f"code={code}\n"
+    assert said in (tmp_path / "comment.md").read_text("utf-8")

@@ -23,7 +23,7 @@ from annomodels.cli.session import note
 from annomodels.cli.tables import emit
 from annomodels.data.validation import counted
 
-_MODULES = {"dkpro-cassis": "cassis"}
+_MODULES = {"charset-normalizer": "charset_normalizer", "dkpro-cassis": "cassis"}
 _ONLY_FOR_WORK_ON_IT = {"docs"}
 
 
