@@ -27,6 +27,7 @@ UNIQUE = "makes rows unique"
 MANY = 0.1  # share of labels that may repeat
 RETEST = 0.4  # kappa of coders with themselves from which repeats look meant
 LOOKED_AT = 20_000  # rows in which columns are tried
+_NEARLY = 0.005  # share of labels that repeat below which columns nearly make rows unique
 _SHORT = 40  # characters of a cell that names something rather than being a text
 _COLUMNS = 24  # columns that are tried together
 # columns of what a coder said or when, which can make rows unique but name no item
@@ -199,9 +200,9 @@ def _best(start: Codes, tried: Mapping[str, Codes]) -> Proposal | None:
         )  # fmt: skip
         if found is None or (best is not None and found[0] >= best[0]):
             break
+        if best is not None and best[0] < _NEARLY and found[0] > 0:
+            break  # one more column is worth it only if no row repeats any longer
         best, chosen = found, found[2]
-        if best[0] < 0.005:
-            break
     return None if best is None else Proposal(best[2], best[0])
 
 
