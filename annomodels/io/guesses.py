@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any
 
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
@@ -37,7 +37,10 @@ from annomodels.io.tables.table import Table
 _KEYED = 6  # columns of ids of which two may be the item together
 _LOOKED_AT = 20  # columns that are compared, each with each
 ROWS = 5_000  # rows that are looked at
+_LABELS = 1.5  # labels of an item, from which a column of any name may name the items
 _ANSWERS = 3  # answers of each, from which people who were asked are coders
+_RATED = 5  # rows of each, from which those whom a column names made what the row holds
+_OTHERS = 3  # times as many columns of numbers as look like coders: so do some of many measures
 _KAPPA = 0.15  # agreement from which columns may be coders, whatever they are called
 _SURE = 0.35  # agreement of each two columns of numbers from which they may be coders
 _PHRASE = 2  # words that tell the names of columns of coders apart, at most
@@ -161,7 +164,9 @@ def _are_coders(columns: Sequence[Column]) -> bool:
         1 < len(columns) <= len(columns[0].cells)
         and all(one.distinct < len(one.cells) for one in columns)
         and all(3 * len(one) >= len(union) for one in sets)
-        and agree([[*map(str, one.cells)] for one in columns])
+        and (
+            all(one.has(CODER) for one in columns) or agree([[*map(str, c.cells)] for c in columns])
+        )
     )
 
 
@@ -185,13 +190,15 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
         and 1 < one.distinct < len(one.cells)
         and one.length <= LONGEST_LABEL
         and not are_times(one.filled)
+        and "agree" not in one.words
     ]
     coders = [one for one in maybe if one.names_coders]
     common = set.intersection(*({*one.words} for one in coders)) if len(coders) > 1 else set()
     if common & CODER and _share(coders):
         return []  # such as ana (judge) and ben (judge), which hold the labels of a coder each
     # authors of a text or two each wrote it; those who were asked gave several answers
-    asked = [c for c in maybe if c.has(ASKED_PEOPLE) and len(c.cells) >= _ANSWERS * c.distinct]
+    asked = [c for c in maybe if c.has(ASKED_PEOPLE) or c.words == ["id"]]
+    asked = [c for c in asked if len(c.cells) >= _ANSWERS * c.distinct]
     coders = coders or _whose(maybe, columns) or asked
     # what is said of coders repeats with each of them and tells fewer apart
     coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
@@ -239,6 +246,8 @@ def _with_coder(
             labels = [one for one in rest if one not in (own, asked) and one.has(LABEL)]
             yield from ({**said, **options, "label": one.name} for one in labels[:1])
         if item is not None and (key := _key(rest, item, coder)) is not None:
+            if pairs_of(key, coder) < _LABELS * key.distinct and not item.is_id:
+                continue  # any columns tell rows apart if there are enough of them
             said = {**said, "item": key.name}
             cells = list(map(str, key.cells))
         labels = [
@@ -327,10 +336,11 @@ def items_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[C
             or one.is_id
             or any(_asked([c for c in rest if c is not one], cells, coder))
         )
-        if len(pairs) < 0.9 * len(one.cells) and not known:
+        few = len(pairs) < max(0.9 * len(one.cells), _LABELS * one.distinct)
+        if (few or one.distinct < 0.02 * len(one.cells)) and not known:
             continue
-        if one.distinct < 0.02 * len(one.cells) and not known:
-            continue
+        if not (one.is_id or coder.has(CODER)) and coder.is_id and one.has(QUESTION):
+            continue  # the id is that of the items, and what is asked about each another column
         repeats = 1 - len(pairs) / len(one.cells)
         kind = (
             not (one.has(ITEM) and one.is_id),
@@ -340,7 +350,20 @@ def items_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[C
             one.length > LONGEST_LABEL,
         )
         found.append(((repeats > 0.1, *kind, repeats, one.length), one))
+    if not found and label is None:
+        return list(islice(_crossed(rest, coder), 1))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _crossed(rest: Sequence[Column], coder: Column) -> Iterator[Column]:
+    """Two columns that name the items together, where each alone repeats for every coder."""
+    few = [
+        one for one in rest if one.distinct > 1 and not one.has(LABEL) and not is_asked(one.name)
+    ]
+    for a, b in combinations(few[:_KEYED], 2):
+        both = Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
+        if pairs_of(both, coder) == len(both.cells) >= _LABELS * both.distinct:
+            yield both
 
 
 def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -349,8 +372,7 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
         return
     asked = given.get("coder_columns")
     people = [one.name for one in columns if PERSON.fullmatch(one.name.strip())]
-    rows = any(one.names_coders and one.distinct == len(one.cells) for one in columns)  # of coders
-    groups = [people] if len(people) > 1 else [*_groups(columns), *_alike([] if rows else columns)]
+    groups = [people] if len(people) > 1 else [*_groups(columns), *_alike(columns)]
     for group in groups if asked is None else [asked]:
         said: dict[str, Any] = {}
         if asked is None:
@@ -363,8 +385,13 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
         if given.get("item") is not None:
             yield said
             continue
-        rest = [one for one in columns if one.name not in group and one.distinct > 1]
-        rest = [one for one in rest if not are_times(one.filled)]
+        labels = [one.cells for one in columns if one.name in group]
+        rows = [n for n, row in enumerate(zip(*labels, strict=True)) if not all(map(is_blank, row))]
+        rest = [
+            Column(one.name, [one.cells[n] for n in rows])
+            for one in columns
+            if one.name not in group and one.distinct > 1 and not are_times(one.filled)
+        ]
         unique = [one for one in rest if one.distinct == len(one.cells)]
         known = [one for one in rest if one.has(ITEM) or one.is_id]
         both = (one for one in unique if one in known)
@@ -387,6 +414,9 @@ def _groups(columns: Sequence[Column]) -> list[list[str]]:
             by_stem.setdefault((found[1], ""), {})[found[2]] = one
         elif within and Column(stem := _LETTERS.get(within[1], within[1]), ()).has(CODER):
             by_stem.setdefault((stem, within[2]), {})[name] = one
+    for one in columns:  # the first of category, category2, category3 has no number
+        if (group := by_stem.get((one.name.strip(), ""))) and "1" not in group:
+            by_stem[one.name.strip(), ""] = {"1": one, **group}
     groups = {
         key: group
         for key, group in by_stem.items()
@@ -433,7 +463,17 @@ def _alike(columns: Sequence[Column]) -> list[list[str]]:
                 break
         else:
             found.append([one])
-    return [[one.name for one in group] for group in found if _are_people(group)]
+    named = [one for one in columns if one.names_coders and one.distinct == len(one.cells)]
+    named += [one for one in coders_in(columns) if len(one.cells) >= _RATED * one.distinct]
+    if any(one.names_coders for one in named):
+        return []  # each row is of the one who is named there
+    numbers = sum(all_numbers(one.filled) for one in columns)
+    return [
+        [one.name for one in group]
+        for group in found
+        if _are_people(group)
+        and not (all_numbers(group[0].filled) and numbers > _OTHERS * len(group))
+    ]
 
 
 def _are_people(group: Sequence[Column]) -> bool:

@@ -39,7 +39,7 @@ CODER = {*ALIASES["coder"], "labeller"} | _words(
     """
 )
 # whose answers they are, where nobody else is named: the subject of an experiment
-ASKED_PEOPLE = _words("subject subj subjects student author respondents session")
+ASKED_PEOPLE = _words("subject subj subjects student author respondents session submission")
 # names of coders, as the cells of a column without a telling name hold them: Ann. 2, rater_3
 _CODERS = re.compile(
     r"(ann|anno|annot|annotator|coder|rater|worker|judge|expert|reviewer|participant|turker|user)"

@@ -53,7 +53,7 @@ def read_long(found: Records) -> None:
     options, table = found.options, found.table
     asked, problems = question_column(
         table.header,
-        (options.item, options.coder, options.label),
+        (options.item, options.coder, options.label, *options.taken),
         options.question,
         table.source,
         options.question_column,
@@ -153,7 +153,7 @@ def _variables(
     known = matched(header)
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
     free = [name for name in header if name not in named and name.strip()]
-    by_row = any(name.strip().casefold() == "question" for name in table.header)
+    by_row = any(name.strip().casefold() == "question" for name in header)
     if roles["label"] is not None or options.question_column or by_row or table.problems:
         return roles, []
     if len(free) < 2 or not all(name in table.header for name in named):
@@ -245,7 +245,7 @@ def _fits(name: str, cells: Collection[str]) -> bool:
 
 # columns that are made of the labels of coders, by a word of their name
 _DERIVED = re.compile(
-    r"(.*[\W_])?(consensus|final|majority|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
+    r"(.*[\W_])?(consensus|final|majority|selected|chosen|reconciled|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
     r"truth|konsens|consenso|definitivo|endg(ü|ue)ltig)([\W_].*)?|mode|"
     r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
     re.IGNORECASE,
@@ -581,6 +581,8 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
         forward = {a: {b: named[a, b] for b in second} for a in first}
         backward = {b: {a: named[a, b] for a in first} for b in second}
         chosen = max((forward, backward), key=lambda rows: _within(rows, columns))
+        if len(coders := [who for who in next(iter(chosen.values())) if not is_derived(who)]) > 1:
+            chosen = {name: {who: row[who] for who in coders} for name, row in chosen.items()}
         unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
         few = unions[:_LOOKED_AT]
         apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
