@@ -136,6 +136,8 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
         return
     names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
+    if sum(Column(name, ()).has(CODER) for name in names) > 1:
+        return  # the columns are of coders, so the files are of something else
     lacking = [t for t in tables if not matched(t.header)["label"]]
     if len(lacking) == 1 and not given.get("label"):  # one file calls its labels otherwise
         only = lacking[0].columns
@@ -376,6 +378,8 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
     for group in groups if asked is None else [asked]:
         said: dict[str, Any] = {}
         if asked is None:
+            if all(one.holds_marks for one in columns if one.name in group):
+                continue
             derived = [name for name in group if is_derived(name)]
             group = [name for name in group if name not in derived]
             said = {"coder_columns": tuple(group)}

@@ -70,6 +70,8 @@ STATISTICS = _words(
     agreement accuracy precision recall f1 correlation pearson spearman percent percentage pct
     """
 )
+SUMS = _words("agreement disagreement majority unanimous crowd votes prob probability confidence")
+_MARKS = {"x", "✓", "✔", "✗", "*", "•"}
 AGREEMENT = _words("kappa alpha icc agreement precision recall f1 correlation")
 
 
@@ -118,6 +120,12 @@ class Column:
     def is_id(self) -> bool:
         """Return True if the name ends like that of an identifier."""
         return bool(self.words) and self.words[-1] in _ID
+
+    @property
+    def holds_marks(self) -> bool:
+        """Return True if some cells hold a mark and the others nothing."""
+        marks = {str(cell).strip().casefold() for cell in self.filled}
+        return bool(marks) and marks <= _MARKS and len(self.filled) < len(self.cells)
 
     @property
     def length(self) -> float:

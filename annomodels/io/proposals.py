@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -28,11 +28,13 @@ from annomodels.io.likely import (
     ITEM,
     LABEL,
     STATISTICS,
+    SUMS,
     Column,
 )
 from annomodels.io.objects import keys_of
 from annomodels.io.source import Source
 from annomodels.io.tables.guard import NotAsItSeems
+from annomodels.io.tables.plain import is_derived
 from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
 from annomodels.io.tools.refused import Refused
 
@@ -93,10 +95,12 @@ def with_proposal(
             if {name for name, _ in last.options} == {"sheet"}:
                 return AnnotationError(_of_sheets(last, opened))
             said = {name: value for name, value in last.options if name == "encoding"}
-            if not (said or isinstance(last, NoLabels)) or not (lacking := _lacking(opened(said))):
-                return error
-            what = f"{last.what} {lacking}" if said else f"{lacking} {last.what}"
-            return AnnotationError([*rest, replace(last, what=what)])
+            if said or isinstance(last, NoLabels):
+                lacking, remedy = _lacking(opened(said))
+                what = f"{last.what} {lacking}" if said else f"{lacking} {last.what}"
+                if lacking:
+                    last = replace(last, what=what, remedy=remedy or last.remedy)
+                    return AnnotationError([*rest, last])
     return error
 
 
@@ -107,7 +111,7 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
     for name in [name for _, name in problem.options if name != EVERY_SHEET]:
         sheet = opened({"sheet": name})
         headers.setdefault(sheet.header, []).append(name)
-        why.setdefault(_lacking(sheet), name)
+        why.setdefault(_lacking(sheet)[0], name)
     own = [f"Sheet {name!r}: {sentence}" for sentence, name in why.items() if sentence]
     what = " ".join([problem.what, "None reads as labels of several coders.", *own[:3]])
     alike = max(headers.values(), key=len)
@@ -119,48 +123,82 @@ def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source
     return replace(problem, what=what, remedy=remedy)
 
 
-def _lacking(source: Source) -> str:
-    """Sentence on a file without labels of several coders; "" where there may be some."""
+def _lacking(source: Source) -> tuple[str, str]:
+    """Sentence on a file without labels of several coders, and the way out; "" if it has some."""
     if source.inside is not None or source.kind == "xml":
-        return ""
+        return "", ""
     values = [value for _, value in islice(source.objects, ROWS)]
     if values and not any(isinstance(value, dict) for value in values):
-        return "The JSON holds lists or values, not records: they name neither items nor coders."
+        what = "The JSON holds lists or values, not records: they name neither items nor coders."
+        return what, _export()
     table = source.table
     columns = columns_in(table)[0]
     called = [one for one in columns if one.has(CODER) and not one.has(LABEL)]
     every = [Column(name, cells[:ROWS]) for name, cells in table.columns.items()]
     summed = [one.name for one in every if one.has(STATISTICS) and all_numbers(one.filled)]
+    marked = [one.name for one in every if one.holds_marks]
     if len(values) == len(table) == 1:
         inner = [key for key in keys_of(values, 3) if Column(key.split(".")[-1], ()).has(CODER)]
         named = f"only {inner[0]!r} is called after coders" if inner else "no key names coders"
-        return f"The JSON is one object, not a list of records, and {named}."
+        return f"The JSON is one object, not a list of records, and {named}.", _export()
+    if len(marked) > 1:
+        what = (
+            f"Columns such as {some(marked[:3])} hold a mark or nothing, and nothing is no label."
+        )
+        return what, "Fill the empty cells with a label, such as no. " + _export()
     if called and called[0].distinct == len(table) >= _FEWEST:
-        return f"Column {called[0].name!r} seems to name another coder in every row."
+        return f"Column {called[0].name!r} seems to name another coder in every row.", _export()
     sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
-        return f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
+        what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
+        return what, _export()
     if any(wide(columns, {})) or (len(table) < _FEWEST and not source.is_json):
-        return ""
+        return "", ""
     deep = [one.name for one in every if one.filled and not one.is_plain]
     deep += [one.name for one in columns_in(table)[1] if one.is_plain]
     if not called and deep:
-        return f"No field names coders, and the lists or objects in {some(deep)} name none."
+        what = f"No field names coders, and the lists or objects in {some(deep)} name none."
+        return what, _export()
     if not called and not any(one.names_coders and not one.has(LABEL) for one in columns):
-        return "No column seems to name coders or to hold the labels of one."
+        what = "No column seems to name coders or to hold the labels of one."
+        return f"{what} {_summary(every)}".strip(), _export()
     if len(called) == 1 and called[0].distinct == 1:
-        return f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
+        what = f"Column {called[0].name!r} names one coder only, {called[0].cells[0]!r}."
+        return what, _export()
     name = (called or [one for one in columns if one.names_coders])[0].name
     for coder in [one for one in coders_in(columns) if not one.has(LABEL)]:
         for item in items_in([one for one in columns if one is not coder], coder, None):
             known = (item.has(ITEM) or item.is_id) and not item.has(CODER)
             least = max((1 + _OVERLAP) * item.distinct, 0.2 * len(item.cells))
             if known and pairs_of(item, coder) > least:
-                return (
+                what = (
                     f"Columns {item.name!r} and {coder.name!r} seem to name items and coders, but "
                     "no column seems to hold the labels."
                 )
-    return f"No items seem to have labels of several coders in column {name!r}."
+                return what, ""
+    return f"No items seem to have labels of several coders in column {name!r}.", ""
+
+
+def _export() -> str:
+    """Return the way out of a file without the labels of each coder."""
+    names = f"{Option('item')}, {Option('coder')}, {Option('label')}"
+    return (
+        f"Name the columns with {names} if some hold these; else export the labels of each coder, "
+        "a row for each."
+    )
+
+
+def _summary(columns: Sequence[Column]) -> str:
+    """Sentence on a column that seems to be made of the labels of several coders."""
+    for one in columns:
+        if one.has(SUMS) or is_derived(one.name):
+            return f"Column {one.name!r} seems to sum up the labels of several."
+    for one in columns:
+        numbers = [float(str(cell)) for cell in one.filled] if all_numbers(one.filled) else []
+        broken = [number for number in numbers if number % 1]
+        if 3 * len(broken) > len(numbers) and not one.is_id:
+            return f"Column {one.name!r} holds numbers such as {broken[0]:.4g}, as means do."
+    return ""
 
 
 def _search(
