@@ -135,6 +135,10 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     tables = [file.source.table for file in files]
     if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
         return
+    if "columns" not in given and all(no_header(t) and len(t.header) == 2 for t in tables):
+        sizes = [Column("", cells).distinct for cells in tables[0].columns.values()]
+        yield {"columns": ("item", "label") if sizes[0] > sizes[1] else ("label", "item")}
+        return
     names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
     if sum(Column(name, ()).has(CODER) for name in names) > 1:
         return  # the columns are of coders, so the files are of something else
@@ -329,8 +333,7 @@ def items_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[C
         pairs = set(zip(map(str, one.cells), map(str, coder.cells), strict=True))
         if one.name == label or not 1 < one.distinct < len(pairs) or are_times(one.filled):
             continue
-        measures = all_numbers(one.filled) and any("." in str(cell) for cell in one.filled)
-        if measures or SAID.fullmatch(one.name.strip()):
+        if one.measures or SAID.fullmatch(one.name.strip()):
             continue
         cells = [str(cell) for cell in one.cells]
         known = (
@@ -359,10 +362,9 @@ def items_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[C
 
 def _crossed(rest: Sequence[Column], coder: Column) -> Iterator[Column]:
     """Two columns that name the items together, where each alone repeats for every coder."""
-    few = [
-        one for one in rest if one.distinct > 1 and not one.has(LABEL) and not is_asked(one.name)
-    ]
-    for a, b in combinations(few[:_KEYED], 2):
+    names = [c for c in rest if c.distinct > 1 and not (c.has(LABEL) or c.measures)]
+    names = [c for c in names if not (is_asked(c.name) or is_derived(c.name) or c.has(CODER))]
+    for a, b in combinations(names[:_KEYED], 2):
         both = Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
         if pairs_of(both, coder) == len(both.cells) >= _LABELS * both.distinct:
             yield both

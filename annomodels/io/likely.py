@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annomodels.data.validation import is_blank
+from annomodels.data.validation import all_numbers, is_blank
 from annomodels.io.tables.columns import ALIASES
 from annomodels.io.tables.plain import BOXES
 
@@ -120,6 +120,11 @@ class Column:
     def is_id(self) -> bool:
         """Return True if the name ends like that of an identifier."""
         return bool(self.words) and self.words[-1] in _ID
+
+    @property
+    def measures(self) -> bool:
+        """Return True if the cells are numbers, some of them with decimals."""
+        return all_numbers(self.filled) and any("." in str(cell) for cell in self.filled)
 
     @property
     def holds_marks(self) -> bool:
