@@ -37,6 +37,7 @@ def read_records(source: Source, options: Options) -> Records:
             found.notes = [f"Read as {form.title}.", *found.notes]
         return found
     files = files_in(source)
+    options = dataclasses.replace(options, several=len(files) > 1)
     if options.units is not None:
         return _of_spans(_marks(files, options), Records(source, options))
     forms = _forms(files, options)

@@ -306,3 +306,29 @@ def test_numbered_answers_are_items_only_if_they_answer_one_question(put: Put) -
         assert "If each of the numbered inputs is an item, use item='url'" in refused(path)
     assert read(batch("Q", "yn", "yn"), question="Q1").n_items == 6
     assert read(batch("Q", "yn", "yn"), item="url").n_items == 12
+
+
+# -- wide tables without a column of items -------------------------------------------------------
+
+VOTES = "yes,yes,no\nno,no,no\nyes,no,no\nno,no,yes\nyes,yes,yes\nno,no,no\nyes,yes,yes\n"
+
+
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [
+        ("ana,ben,cem", {"coder_columns": ["ana", "ben", "cem"]}),
+        ("ana,ben,cem", {"format": "wide"}),
+        ("mood,ben,cem", {"coder_columns": ["ben", "cem"]}),
+    ],
+)
+def test_a_coder_column_is_never_the_item(put: Put, header: str, options: Any) -> None:
+    path = put(f"{header}\n{VOTES}")
+    data = read(path, **options)
+    assert (data.n_items, data.items[0], data.items[-1]) == (7, "1", "7")
+    assert "No column names the items, so each row is one." in data.notes
+    copy = put(f"{header}\n{VOTES}", "more.csv")
+    assert "not matched by number" in refused([path, copy], coder_columns=["ben", "cem"])
+    assert "and as a coder" in refused(path, item="ben", coder_columns=["ben", "cem"])
+    last = "".join(f"{row},t{n}\n" for n, row in enumerate(VOTES.split()))
+    named = read(put(f"{header},key\n{last}"), **{**options, "coder_columns": ["ben", "cem"]})
+    assert (named.items[0], named.n_coders) == ("t0", 2)

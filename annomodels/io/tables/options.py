@@ -65,6 +65,7 @@ class Options:
     format: str = "auto"
     units: str | None = None
     repeats: str = "stop"
+    several: bool = False  # files or sheets that are joined by their items
     names: Names | None = None  # of the item, before it is a column of one file
 
     def __post_init__(self) -> None:

@@ -23,9 +23,11 @@ from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
+from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
     are_times,
+    names_no_labels,
     no_coders,
     question_column,
     unsuitable,
@@ -250,6 +252,7 @@ _DERIVED = re.compile(
     r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
     re.IGNORECASE,
 )
+_ROWS = "(row)"  # column of the numbers of rows that are items
 _ENOUGH = 10  # times that a coder would have differed from others who agree
 _COPY = 0.95  # share of equal cells from which a column is a copy of one other
 BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "x"}
@@ -297,20 +300,26 @@ def read_wide(found: Records) -> None:
     if not table.columns:
         return
     asked = options.question_column
-    item = options.item if options.item is not None else table.header[0]
-    columns = {"item": item, **options.extra} if asked is None else {"question_column": asked}
-    for role, name in columns.items():
+    named = options.extra if options.item is None else {"item": options.item, **options.extra}
+    for role, name in (named if asked is None else {"question_column": asked}).items():
         found.problems += named_column(table.header, name, role, table.source)
     if asked is not None:
         if not found.problems:
             rest = replace(options, question=None, question_column=None, aside=(asked,))
             by_value(found, table, asked, lambda own: _wide_alone(own, rest))
         return
-    if (
-        options.item is None
-        and options.coder_columns is None
-        and are_times(table.columns.get(item, ()))
-    ):
+    item = options.item if options.item is not None else _item_column(table, options)
+    if item is None and options.several:
+        found.problem(
+            "No column names the items, and rows of several files are not matched by number.",
+            f"Name the column of the items with {Option('item', ...)}, or add one to every file.",
+        )
+        return
+    if item is None:
+        found.note("No column names the items, so each row is one.")
+        numbers = list(map(str, range(1, len(table) + 1)))
+        item, table = _ROWS, replace(table, columns={**table.columns, _ROWS: numbers})
+    if options.item is None and options.coder_columns is None and are_times(table.columns[item]):
         found.problem(
             f"Every row begins with a time ({item!r}), so this looks like a survey with a row for "
             "each respondent, and not like a table with a row for each item.",
@@ -337,7 +346,10 @@ def read_wide(found: Records) -> None:
                 f"Leave out {Option(role)}, or use {Option('format', 'long')}.",
             )
     for name in (name for name in coders if name not in table.columns):
-        found.problems += named_column(table.header, name, "coder", table.source)
+        found.problems += named_column(found.source.header, name, "coder", table.source)
+    if both := [name for name in parts_of(options.item) if name in coders]:
+        what = f"Column {both[0]!r} is named for the items and as a coder."
+        found.problem(what, "Name a different column for each.")
     if not coders:
         found.problem("No column is left for a coder.", "Give one column for each coder.")
     names = {} if grid is None else _named_beside(table, grid)
@@ -356,6 +368,28 @@ def read_wide(found: Records) -> None:
         }  # fmt: skip
     if grid is None or not (names or options.question or (grid.apart and not options.forced)):
         found.default = partial(_as_coders, table, item, coders, options, grid)
+
+
+def _item_column(table: Table, options: Options) -> str | None:
+    """Column that names the items of a wide table, which no column of labels does."""
+    coders = options.coder_columns or table.header
+    taken = {*options.aside, *(options.coder_columns or ()), *_naming(table.header, coders)}
+    cells = {name: set(map(repr, column)) for name, column in table.columns.items()}
+    times = Counter(cell for name in coders for cell in cells.get(name, ()))
+
+    def is_labels(name: str) -> bool:
+        elsewhere = [cell for cell in cells[name] if times[cell] > (name in coders)]
+        return 2 * len(elsewhere) > len(cells[name])
+
+    size, first, known = len(table), table.header[0], matched(table.header)["item"]
+    several = options.coder_columns is None or 3 * len(cells[first]) > size
+    is_name = first in known or first.strip().casefold() in TEXT_WORDS or names_no_labels(first)
+    is_name = is_name or len(cells[first]) == size or (several and not is_labels(first))
+    if first not in taken and is_name:
+        return first
+    free = [name for name in (*known, *table.header) if name not in (*taken, *options.taken)]
+    unique = (name for name in free if len(cells[name]) == size and repr("") not in cells[name])
+    return next((name for name in unique if not is_labels(name)), None)
 
 
 def _wide_alone(table: Table, options: Options) -> Columns:

@@ -60,7 +60,7 @@ def unsuitable(
     if why := _kind(labels):
         return Unsuitable(why)
     distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
-    if _NO_LABELS.fullmatch(name.strip()) and len(distinct) > 1:
+    if names_no_labels(name) and len(distinct) > 1:
         return Unsuitable("its name says that it describes the item, the coder or the session")
     if len(distinct) == 1:
         every = f"all {len(labels):,} answers are" if len(labels) > 1 else "its only answer is"
@@ -76,6 +76,11 @@ def unsuitable(
     if _of_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
+
+
+def names_no_labels(name: str) -> bool:
+    """Return True if a column is called after something about an item, a coder or a session."""
+    return _NO_LABELS.fullmatch(name.strip()) is not None
 
 
 def _plain(labels: Iterable[object]) -> list[object]:
