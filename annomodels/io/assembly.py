@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import re
+import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.io.border import guarded, unreadable
 from annomodels.io.formats import FORMATS, PLAIN, Format
-from annomodels.io.many import File, RowOf, files_in
+from annomodels.io.many import File, Pile, RowOf, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
@@ -25,6 +26,8 @@ from annomodels.io.tools.refused import refuse
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
+
+_NAMED = 8  # files or folders in a command
 
 
 def read_records(source: Source, options: Options) -> Records:
@@ -39,7 +42,7 @@ def read_records(source: Source, options: Options) -> Records:
     files = files_in(source)
     options = dataclasses.replace(options, several=len(files) > 1)
     if options.units is not None:
-        return _of_spans(_marks(files, options), Records(source, options))
+        return _of_spans(_marks(source, options), Records(source, options))
     forms = _forms(files, options)
     tools = dict.fromkeys(form.title for form in forms if form.name not in PLAIN)
     if tools or (options.coder_columns is not None and options.label is not None):
@@ -65,7 +68,7 @@ def read_spans_of(source: Source, options: Options) -> Spans:
     """Spans of one file or export, or of several that are joined."""
     one = _alone(source, options)
     if one is None:
-        return _marks(files_in(source), options)
+        return _marks(source, options)
     source, form = one
     return form.marks(source, options)
 
@@ -108,7 +111,7 @@ def _forms(files: Sequence[File], options: Options) -> list[Format]:
                     problems += form.records(file.source, _own(file, options)).problems
             except AnnotationError as error:
                 problems += error.problems
-        raise AnnotationError(list(dict.fromkeys(problems)))
+        raise AnnotationError(merged(problems))
     return forms
 
 
@@ -129,22 +132,92 @@ def _own(file: File, options: Options, form: str = "") -> Options:
     return own
 
 
-def _marks(files: Sequence[File], options: Options) -> Spans:
+def _marks(source: Source, options: Options) -> Spans:
     """Spans of several files together."""
+    files = files_in(source)
     found = Records(Source(counted(len(files), "file"), data=b""), options)
-    for file, form in zip(files, _forms(files, options), strict=True):
-        own = form.marks(file.source, _own(file, options))
+    each = [
+        form.marks(file.source, _own(file, options))
+        for file, form in zip(files, _forms(files, options), strict=True)
+    ]
+    _check_coders(source, files, {coder for own in each for coder in own.coders})
+    names = _documents(files, each, found)
+    for n, (file, own) in enumerate(zip(files, each, strict=True)):
         new = {own.coders[0]: file.who} if file.said and len(own.coders) == 1 else {}
         for document, coders in own.seen.items():
             for coder in coders:
                 text, tokens = own.texts.get(document, ""), own.tokens.get(document, ())
-                found.document(document, new.get(coder, coder), text, tokens)
+                found.document(names[n, document], new.get(coder, coder), text, tokens)
         for span in own.spans:
             coder, place = new.get(span.coder, span.coder), (span.start, span.end)
-            found.mark(span.document, coder, span.question, place, span.label, span.chain)
+            document = names[n, span.document]
+            found.mark(document, coder, span.question, place, span.label, span.chain)
         for note in own.notes:
             found.note(note)
     return found.spans()
+
+
+def _documents(
+    files: Sequence[File], each: Sequence[Spans], found: Records
+) -> dict[tuple[int, str], str]:
+    """Name of the documents of each file; the texts tell which are the same if the names do not."""
+    texts = {
+        (n, name): own.texts.get(name, "").rstrip()
+        for n, own in enumerate(each)
+        for name in own.seen
+    }
+    by_name: dict[str, list[str]] = {}
+    for (_, name), text in texts.items():
+        by_name.setdefault(name, []).append(text)
+    shared = [len({*own}) > 1 for own in by_name.values() if len(own) > 1]
+    if (shared and 2 * sum(shared) <= len(shared)) or "" in texts.values():
+        return {key: key[1] for key in texts}
+    names: dict[tuple[int, str], str] = {}
+    first: dict[tuple[str, int], str] = {}  # name of each text, and of its repeats in a file
+    taken: set[str] = set()
+    times: Counter[tuple[int, str]] = Counter()
+    for (n, name), text in texts.items():
+        called = f"{name} ({files[n].source.name})" if name in taken else name
+        names[n, name] = first.setdefault((text, times[n, text]), called)
+        taken.add(names[n, name])
+        times[n, text] += 1
+    if any(name != called for (_, name), called in names.items()):
+        found.note("Documents are matched by their texts, because the files name them differently.")
+    return names
+
+
+def _check_coders(source: Source, files: Sequence[File], coders: Collection[object]) -> None:
+    """Raise if files that are the work of several coders, by all signs, name one coder only."""
+    if len(files) < 2 or len(coders) != 1 or any(file.said for file in files):
+        return
+    places = [str(file.source.path).removeprefix(f"{source.name}/") for file in files]
+    folders = list(dict.fromkeys(place.rpartition("/")[0] for place in places))
+    kind, names = ("folder", folders) if len(folders) > 1 else ("file", places)
+    way, whole = "ana=a ben=b", "ana=all"
+    if source.is_folder and not isinstance(source, Pile):
+        pairs = [(Path(name).stem, shlex.quote(f"{source.path}/{name}")) for name in names]
+        way = " ".join(f"{name}={path}" for name, path in pairs[:_NAMED])
+        way += " ..." if len(pairs) > _NAMED else ""
+        whole = f"{next(iter(coders))}={shlex.quote(str(source.path))}"
+    what = f"All answers in the {len(files):,} files are of one coder, {next(iter(coders))!r}."
+    remedy = f"If each {kind} is the work of one coder, name the coders: {way}."
+    remedy += f" If all is the work of one, name that coder: {whole}."
+    raise AnnotationError(Problem(what, source.name, remedy))
+
+
+def merged(problems: Iterable[Problem]) -> list[Problem]:
+    """Problems without repeats; one that several files have is told once, with their number."""
+    places: dict[Problem, dict[str, None]] = {}
+    for one in problems:
+        places.setdefault(dataclasses.replace(one, where=""), {})[one.where] = None
+    return [
+        dataclasses.replace(
+            one,
+            where=next(iter(found)) if len(found) == 1
+            else f"{len(found):,} files: {some(found, str)}",
+        )
+        for one, found in places.items()
+    ]  # fmt: skip
 
 
 def _found(source: Source, options: Options) -> tuple[Source, Format]:
@@ -242,7 +315,7 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     unnamed = not any(matched(table.header)["coder"] for table in tables)
     problems += _splits(files) if unnamed and not is_wide and options.coder is None else []
     if problems:
-        raise AnnotationError(list(dict.fromkeys(problems)))
+        raise AnnotationError(merged(problems))
     if unnamed and not is_wide and not any(file.said for file in files) and options.coder is None:
         check_same_items(tables, said_key(options.names, header))
     first = None if is_wide or options.names is not None else _first_key(tables)
@@ -359,8 +432,8 @@ def _first_key(tables: Sequence[Table]) -> str | None:
 def joined(files: Sequence[File], each: Sequence[Records], found: Records) -> Records:
     """Join the rows of all files by question: the one that each file answers, or those named so."""
     for one in each:
-        found.problems += one.problems
         found.notes += [note for note in one.notes if note not in found.notes]
+    found.problems += merged(problem for one in each for problem in one.problems)
     names = dict.fromkeys(name for one in each for name in one.parts)
     is_one = found.options.question is not None or any(one.default for one in each)
     is_one = is_one or all(len(one.parts) == 1 for one in each)
@@ -387,7 +460,9 @@ def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> C
         except AnnotationError as error:
             problems += error.problems
     if problems:
-        return Columns(problems=list(dict.fromkeys(problems)))
+        return Columns(problems=merged(problems))
+    if not any(one.names for one in own):  # exports, which name coders by their accounts
+        _check_coders(found.source, files, {coder for one in own for coder in one.coders})
     gold: dict[Any, Any] = {}
     several: dict[Any, str] = {}
     for file, one in zip(files, own, strict=True):

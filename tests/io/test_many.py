@@ -160,6 +160,30 @@ def test_spans_in_a_file_for_each_coder(folder: Path) -> None:
     assert repr(read_spans(paths)) == "2 spans · 1 document · 2 coders"
 
 
+def test_accounts_and_task_numbers_of_several_projects_are_not_taken_for_the_same(
+    folder: Path,
+) -> None:
+    for n, coder in enumerate(("ana", "ben")):
+        (folder / coder).mkdir()
+        for place in range(2):
+            value = {"start": 0, "end": 4 + n, "labels": ["PER"]}
+            result = {"from_name": "l", "to_name": "t", "type": "labels", "value": value}
+            made = [{"id": 1, "completed_by": 1, "result": [result]}]
+            tasks = [{"id": 1, "data": {"text": f"Haag {(place + n) % 2}"}, "annotations": made}]
+            (folder / coder / f"part{place}.json").write_text(json.dumps(tasks))
+    with pytest.raises(AnnotationError) as caught:
+        read(folder)
+    assert [one.where for one in caught.value.problems] == [
+        "4 files: ana/part0.json, ana/part1.json, ben/part0.json, ben/part1.json"
+    ]
+    with pytest.raises(AnnotationError, match=f"(?s)one coder, .1.*ana={folder}/ana ben="):
+        read(folder, units="exact")
+    paths = {coder: folder / coder for coder in ("ana", "ben")}
+    spans = read_spans(paths)
+    assert (spans.coders, len(spans.seen)) == (("ana", "ben"), 2)
+    assert any("matched by their texts" in note for note in spans.notes)
+
+
 def test_one_file_for_each_worker_in_an_archive(tmp_path: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:

@@ -450,7 +450,7 @@ def test_a_file_may_call_its_labels_otherwise(tmp_path: Path) -> None:
     new: Any = error.proposal
     assert dict(new.new) == {"label": "outcome"}
     assert am.read(tmp_path, **new.reading).n_coders == 3
-    assert len(refusal(tmp_path, label="outcom").problems) == 3
+    assert len(refusal(tmp_path, label="outcom").problems) == 2
 
 
 def test_a_folder_of_a_file_for_each_coder_is_read_as_proposed(tmp_path: Path) -> None:

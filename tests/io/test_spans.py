@@ -122,6 +122,19 @@ def test_webanno_files_side_by_side_are_of_one_document(tmp_path: Path) -> None:
         read_spans(tmp_path)
 
 
+@pytest.mark.parametrize("path", ["{coder}/{document}.tsv", "{document}/{coder}.tsv"])
+def test_texts_tell_whether_webanno_folders_are_coders(tmp_path: Path, path: str) -> None:
+    for document, word in (("news", "Jo"), ("blog", "Al")):
+        for coder, label in (("ana", "X"), ("ben", "Y")):
+            file = tmp_path / path.format(coder=coder, document=document)
+            file.parent.mkdir(exist_ok=True)
+            row = f"#T_SP=a.L|f\n\n\n#Text={word}\n1-1\t0-2\t{word}\t{label}\t\n"
+            file.write_text(WEBANNO + row)
+    data = read(tmp_path, units="exact")
+    assert (data.coders, data.groups) == (("ana", "ben"), ("blog", "news"))
+    assert not any("different texts" in note for note in data.notes)
+
+
 # -- brat --------------------------------------------------------------------------------------
 
 

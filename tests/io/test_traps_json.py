@@ -74,6 +74,7 @@ def test_label_studio_what_does_not_count(put: Put) -> None:
     notes = " ".join(data.notes)
     assert "1 row dropped that repeat an annotation id" in notes
     assert "Left out because they name no coder: 1 answer" in notes
+    assert "1 annotation marked as ground truth: known truths" in notes
 
 
 def test_label_studio_exported_again_with_another_label_keeps_the_last(put: Put) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from annomodels.data.validation import counted
 from annomodels.errors import Option
 from annomodels.io.objects import at, keys_of
 from annomodels.io.records import Records
@@ -48,6 +49,7 @@ def read_label_studio(found: Records) -> None:
     regions: Counter[str] = Counter()
     done: set[Any] = set()  # annotations whose marks were taken
     seen: list[tuple[Any, Any, Any]] = []
+    truths = 0
     for row, task in found.objects():
         data = task.get("data")
         item = task.get("id") if options.item is None else at(data, options.item)
@@ -60,7 +62,10 @@ def read_label_studio(found: Records) -> None:
             who = annotation.get("completed_by")
             if isinstance(who, dict):
                 who = who.get("email") or who.get("username") or who.get("id")
-            coder = GOLD if annotation.get("ground_truth") is True else who or None
+            coder = who or None
+            if annotation.get("ground_truth") is True:
+                truths += bool(who)
+                coder = GOLD
             number = str(annotation.get("id") or "")
             parts = _parts(annotation)
             if parts is None:
@@ -80,6 +85,11 @@ def read_label_studio(found: Records) -> None:
                 found.add(item, coder, question, values[0], row)
     for item, coder, text in seen if found.stretches else ():
         found.document(item, coder, text)
+    if truths:
+        found.note(
+            f"{counted(truths, 'annotation')} marked as ground truth: known truths, not labels of "
+            "their coders. To count them as labels, set ground_truth to false in the file."
+        )
     if regions:
         named = {tag: _REGIONS[tag.removesuffix("labels")] for tag in regions}
         drawn = ", ".join(f"{n:,} {named[t][n != 1]} ({t})" for t, n in regions.most_common())

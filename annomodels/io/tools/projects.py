@@ -48,13 +48,17 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
             coder = GOLD if _stem(name).casefold() in _FINAL else _stem(name)
             yield "document", coder, outer.read(name), f"{source.name}/{name}", outer
         return
+    is_project = "annotation" in sides.values()
+    swapped = not is_project and _are_coders(outer, [name for name in wanted if "/" in name])
     for name in wanted:
         path = name.split("/")
         if len(path) < 2:
             what = f"The file {name!r} is not in the folder of a document."
             remedy = "Lay the files out as document/coder, as the project export does."
             raise AnnotationError(Problem(what, source.name, remedy))
-        document, coder = path[-2], GOLD if sides[name] == "curation" else _stem(name)
+        document, coder = (_stem(name), path[-2]) if swapped else (path[-2], _stem(name))
+        if sides[name] == "curation" or (swapped and coder.casefold() in _FINAL):
+            coder = GOLD
         if coder == _CURATED:
             coder = GOLD
         if not name.lower().endswith(".zip"):
@@ -64,6 +68,23 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         for part in inner.ending(*endings):
             if _stem(part) != "TypeSystem":
                 yield document, coder, inner.read(part), f"{source.name}/{name}/{part}", inner
+
+
+_TEXTS = re.compile(rb'^#Text=.*$|sofaString"? ?[=:] ?"[^"]*', re.MULTILINE)
+
+
+def _are_coders(files: Members, names: Sequence[str]) -> bool:
+    """Return True if folders are coders: files of one name share a text, files of one do not."""
+    by_name: dict[str, list[tuple[bytes, ...]]] = {}
+    by_folder: dict[str, list[tuple[bytes, ...]]] = {}
+    for name in names:
+        folder, _, last = name.rpartition("/")
+        text = tuple(_TEXTS.findall(files.read(name)))
+        by_name.setdefault(last, []).append(text)
+        by_folder.setdefault(folder, []).append(text)
+    same = all(len(set(texts)) == 1 and texts[0] for texts in by_name.values())
+    apart = all(len(set(texts)) == len(texts) for texts in by_folder.values())
+    return same and apart and len(by_name) < len(names)
 
 
 def unread(files: Members) -> list[str]:
