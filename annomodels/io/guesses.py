@@ -81,7 +81,7 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     if counts_in(table) is not None:
         return
     if not given and _are_coders(columns):
-        yield {"format": "matrix", "skip_rows": 1}
+        yield {"coder_columns": tuple(one.name for one in columns)}
     if not given.get("label"):
         yield from _in_cells(table)
         yield from ({"label": one.name} for one in lists)

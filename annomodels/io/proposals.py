@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from annomodels.data.validation import all_numbers, some
+from annomodels.data.validation import all_numbers, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.guesses import (
@@ -45,6 +45,7 @@ TRIES = 16  # readings that are tried after a refusal
 LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
 _SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table is read
 _OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found in a file
+_MANY_COLUMNS = 50  # columns from which a table of few rows seems to lie on its side
 _FEWEST = 5  # rows from which it is said that nobody is named
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 
@@ -141,6 +142,9 @@ def _lacking(source: Source) -> tuple[str, str]:
         inner = [key for key in keys_of(values, 3) if Column(key.split(".")[-1], ()).has(CODER)]
         named = f"only {inner[0]!r} is called after coders" if inner else "no key names coders"
         return f"The JSON is one object, not a list of records, and {named}.", _export()
+    if len(every) >= _MANY_COLUMNS and len(every) > 5 * len(table):
+        what = f"The table has {counted(len(table), 'row')} and {len(every):,} columns, so it seems"
+        return f"{what} to lie on its side.", "Turn it, so that each row is an item."
     if len(marked) > 1:
         what = (
             f"Columns such as {some(marked[:3])} hold a mark or nothing, and nothing is no label."

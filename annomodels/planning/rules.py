@@ -195,7 +195,7 @@ def supports(data: Annotations) -> tuple[Use, ...]:
         else f"{percent(1 - facts.shared, 0)} of the items have one label"
     )
     thinly = "" if facts.per_coder >= CODER_MATRIX else f"{facts.per_coder:g} labels per coder"
-    per_item = f"{facts.per_item:g} labels per item"
+    per_item = f"{facts.per_item:g} label{'s' * (facts.per_item != 1)} per item"
     hard = "" if facts.per_item >= ITEM_DIFFICULTY else per_item
     readings = "" if facts.most >= CONTESTED_LABELS else per_item
     tested = f"{facts.gold} of {KNOWN_TESTED} items with known truth"

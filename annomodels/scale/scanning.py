@@ -125,7 +125,11 @@ def scan(
         known,
         None if labels is None else tuple(labels),
         scale,
-        frozenset([missing] if isinstance(missing, str) else missing),
+        frozenset(
+            form
+            for text in ([missing] if isinstance(missing, str) else missing)
+            for form in (text, f"{text}.0")
+        ),
         tuple(dict.fromkeys(map(label_text, kinds))),
         question,
         repeats,

@@ -126,7 +126,7 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
     ),
     "no column of items": (
         lambda d: (["kim", "lou", "mia"], [[vote(d, n) for _ in "abc"] for n in range(30)]),
-        {"format": "matrix", "skip_rows": 1},
+        {"coder_columns": ("kim", "lou", "mia")},
         (30, 3, 90),
     ),
     "no header, sessions": (

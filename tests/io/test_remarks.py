@@ -45,6 +45,16 @@ def test_words_for_no_truth_are_named(write: Write) -> None:
     assert "Read as a known truth, but perhaps" in notes(write(text), gold="gold")
 
 
+def test_minus_one_is_a_label_of_a_scale_around_zero_and_else_may_be_none(write: Write) -> None:
+    assert "missing" not in notes(write(table(["-1", "0", "1", "0", "-1", "1"])))
+    path = write(table(["-1.0", "3.0", "5.0", "-1.0", "3.0", "3.0", "5.0", "5.0"]))
+    assert "missing=['-1.0']" in notes(path)
+    data = am.read(path, missing="-1")
+    assert data.labels == ("3.0", "5.0")
+    assert "no cell holds it" not in " ".join(data.notes)
+    assert am.scan(path, missing="-1").n_labels == 2
+
+
 @pytest.mark.parametrize(("code", "said"), [("99", True), ("-9", True), ("6", False)])
 def test_codes_beyond_the_scale(write: Write, code: str, said: bool) -> None:
     path = write(table(["1", "2", "3", "4", "5", code, "1", "2"]))

@@ -168,6 +168,8 @@ def read_grouped(found: Records) -> None:
 
 _ROWS = 2_000  # rows that are looked at
 _FEWEST = 5  # rows that tell
+_COUNTED_AT_MOST = 30  # columns among which those are looked for that add up
+_WHOLE = re.compile(r"[0-9]{1,9}(\.0+)?")
 
 
 @dataclass(frozen=True)
@@ -276,6 +278,8 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
 
 def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:
     """All columns, and those that follow each other without one between them."""
+    if len(names) > _COUNTED_AT_MOST:
+        return []
     runs: list[list[str]] = []
     place = {name: n for n, name in enumerate(header)}
     for before, name in pairwise([None, *names]):
@@ -284,7 +288,7 @@ def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:
         runs[-1].append(name)  # type: ignore[arg-type]
     parts = [tuple(run[a:b]) for run in runs for a in range(len(run))
              for b in range(len(run), a + 1, -1)]  # fmt: skip
-    return sorted(set(parts), key=lambda part: -len(part)) if len(names) <= 30 else []
+    return sorted(set(parts), key=lambda part: -len(part))
 
 
 def _adds_up(
@@ -305,5 +309,4 @@ def _whole(cells: Sequence[object], most: int = _ROWS) -> list[int] | None:
     texts = [cell for cell in cells[:most] if isinstance(cell, str)]
     if not texts or len(texts) < len(cells[:most]):
         return None
-    is_whole = all(text.isascii() and text.isdigit() and len(text) <= 9 for text in texts)
-    return [int(text) for text in texts] if is_whole else None
+    return [int(float(text)) for text in texts] if all(map(_WHOLE.fullmatch, texts)) else None

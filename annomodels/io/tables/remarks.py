@@ -33,10 +33,16 @@ class Missing(frozenset[str]):
         return made
 
     def __contains__(self, text: object) -> bool:
-        found = super().__contains__(text)
-        if found:
-            self.met.add(str(text))
-        return found
+        for form in (text, whole(text)):
+            if super().__contains__(form):
+                self.met.add(str(form))
+                return True
+        return False
+
+
+def whole(text: object) -> object:
+    """Drop the decimal of a whole number: programs write -1 as -1.0 where cells are empty."""
+    return text.removesuffix(".0") if isinstance(text, str) else text
 
 
 def unused(
@@ -79,11 +85,12 @@ def no_labels(labels: Collection[str]) -> list[str]:
     rest = [label for label in labels if label not in words]
     if not rest:
         return []
-    codes = [label for label in rest if label in _CODES]
+    codes = [label for label in rest if whole(label) in _CODES]
     others = [float(label) for label in rest if label not in codes] if all_numbers(rest) else []
     if codes and len(others) > 1:
-        top = max(others)
-        words += [c for c in codes if (float(c) < 0 <= min(others)) or float(c) >= max(2 * top, 50)]
+        low, top = min(others), max(others)  # -1 beside 0 and 1 is a label
+        below = [c for c in codes if float(c) < 0 <= low and float(c) != -top]
+        words += [*below, *(c for c in codes if float(c) >= max(2 * top, 50))]
     return words
 
 
@@ -103,4 +110,4 @@ def no_labels_undeclared(labels: Sequence[object], declared: Collection[object])
     """Codes and words for no label among labels that were not declared."""
     unknown = dict.fromkeys(label for label in labels if label not in declared) if declared else {}
     texts = map(label_text, unknown)
-    return tuple(t for t in texts if t in _CODES or t.strip().casefold() in NO_LABEL)
+    return tuple(t for t in texts if whole(t) in _CODES or t.strip().casefold() in NO_LABEL)
