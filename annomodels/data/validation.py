@@ -168,6 +168,10 @@ def from_rows(
     return items, coders, values, numbers, skips
 
 
+class NotLabels(Problem):
+    """Lists or objects where labels should be."""
+
+
 def check_hashable(
     cells: Cells, word: str, source: str, rows: Sequence[int] | AnyArray | None = None
 ) -> list[Problem]:
@@ -181,7 +185,8 @@ def check_hashable(
         at = list(dict.fromkeys(n + 1 if rows is None else rows[n] for n in wrong))
         what = f"{counted(len(wrong), word)} of type {type(cells[wrong[0]]).__name__!r}."
         remedy = f"Give one name for each {word}; a set of labels as a frozenset."
-        return [Problem(what, at_rows(source, at), remedy)]
+        kind = NotLabels if word == "label" else Problem
+        return [kind(what, at_rows(source, at), remedy)]
     return []
 
 

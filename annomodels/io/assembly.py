@@ -15,7 +15,7 @@ from annomodels.data.validation import at_rows, counted, some
 from annomodels.errors import AnnotationError, Option, Problem, Verb
 from annomodels.io.border import guarded, unreadable
 from annomodels.io.formats import FORMATS, PLAIN, Format
-from annomodels.io.many import File, Pile, RowOf, files_in
+from annomodels.io.many import File, Pile, RowOf, by_name, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
@@ -39,15 +39,16 @@ def read_records(source: Source, options: Options) -> Records:
         if form.name not in PLAIN:
             found.notes = [f"Read as {form.title}.", *found.notes]
         return found
-    files = files_in(source)
-    options = dataclasses.replace(options, several=len(files) > 1)
     if options.units is not None:
         return _of_spans(_marks(source, options), Records(source, options))
+    files = files_in(source)
+    options = dataclasses.replace(options, several=len(files) > 1)
     forms = _forms(files, options)
     tools = dict.fromkeys(form.title for form in forms if form.name not in PLAIN)
     if tools or (options.coder_columns is not None and options.label is not None):
         own = [_own(file, options, form.name) for file, form in zip(files, forms, strict=True)]
     else:
+        by_name(files, options)
         forms, own = _as_tables(files, options)
     each = [
         form.records(file.source, said) for form, file, said in zip(forms, files, own, strict=True)
@@ -207,17 +208,16 @@ def _check_coders(source: Source, files: Sequence[File], coders: Collection[obje
 
 def merged(problems: Iterable[Problem]) -> list[Problem]:
     """Problems without repeats; one that several files have is told once, with their number."""
-    places: dict[Problem, dict[str, None]] = {}
-    for one in problems:
-        places.setdefault(dataclasses.replace(one, where=""), {})[one.where] = None
-    return [
-        dataclasses.replace(
-            one,
-            where=next(iter(found)) if len(found) == 1
-            else f"{len(found):,} files: {some(found, str)}",
-        )
-        for one, found in places.items()
-    ]  # fmt: skip
+    places: dict[Problem, list[str]] = {}
+    for one in dict.fromkeys(problems):
+        places.setdefault(dataclasses.replace(one, where=""), []).append(one.where)
+    out = []
+    for one, found in places.items():
+        files = list(dict.fromkeys(where.split(", row")[0] for where in found))
+        several = f"{len(files):,} files: {some(files, str)}"
+        where = "; ".join(found) if len(files) == 1 else several
+        out.append(dataclasses.replace(one, where=where))
+    return out
 
 
 def _found(source: Source, options: Options) -> tuple[Source, Format]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.data.validation import counted, some
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import checked_path, raw_bytes, shown, unreadable
-from annomodels.io.source import Source
+from annomodels.io.objects import plain_fields
+from annomodels.io.source import Options, Source
+from annomodels.io.tables.columns import matched
+from annomodels.io.tables.keys import key_of
+from annomodels.io.tables.table import Table
 
 Path_ = str | os.PathLike[str]
 Paths = Path_ | Sequence[Path_ | tuple[str | None, Path_]] | Mapping[str, Path_]
@@ -147,3 +154,68 @@ def files_in(source: Source) -> list[File]:
             part.name = name
         files.append(File(part, who))
     return files
+
+
+# -- files of JSON that are each one object: labels by the names of items ---------------------
+
+
+_FEWEST = 5  # names in an object from which they are taken for items
+Field = tuple[tuple[str, ...], str, Any]
+
+
+def by_name(files: Sequence[File], options: Options) -> None:
+    """Make tables of items and labels of files if each is one object by item."""
+    values: list[Any] = []
+    for file in files:
+        with suppress(AnnotationError):  # told when the file is read
+            values += [value for _, value in islice(file.source.objects, 2)]
+    if len(files) < 2 or len(values) != len(files):
+        return
+    fields = [list(plain_fields(value)) for value in values]
+    told = [options.coder, options.coder_columns, options.item, options.question, *options.extra]
+    if not all(fields) or any(told):
+        return
+    named = _labels_in(fields, options.label)
+    if named is None:
+        if options.label is None:
+            _check_fields(fields, counted(len(files), "file"))
+        return
+    for file, pairs in zip(files, named, strict=True):
+        items, labels = zip(*pairs, strict=True)
+        rows = range(1, len(items) + 1)
+        table = Table({"item": items, options.label or "label": labels}, rows, file.source.name)
+        table.notes.append("Each file is one object by item, with the labels of one coder.")
+        file.source.__dict__ |= {"table": table, "kind": "delimited", "text": ""}
+
+
+def _labels_in(fields: Sequence[Sequence[Field]], name: str | None) -> list[list[Any]] | None:
+    """Items and labels of each object: its fields of that name, or all if they are no record."""
+    if name is not None:
+        deep = [[(key_of(path), v) for path, n, v in every if n == name and len(path) > 1]
+                for every in fields]  # fmt: skip
+        top = any(n == name and len(path) < 2 for every in fields for path, n, _ in every)
+        return deep if all(deep) and not top else None
+    labels = {str(label) for every in fields for *_, label in every}
+    names = {name for every in fields for _, name, _ in every}
+    is_flat = not any(path for every in fields for path, *_ in every)
+    few = 2 * len(labels) <= min(map(len, fields)) >= _FEWEST
+    if not is_flat or not few or any(matched([*names]).values()):
+        return None
+    return [[(name, label) for _, name, label in every] for every in fields]
+
+
+def _check_fields(fields: Sequence[Sequence[Field]], where: str) -> None:
+    """Raise for objects by item that hold no labels, or hold them below one of several fields."""
+    depth = min(len(path) for every in fields for path, *_ in every)
+    below = Counter(name for every in fields for _, name, _ in every)
+    differ = len({frozenset(name for _, name, _ in every) for every in fields}) > 1
+    if depth > 1:
+        most = [name for name, n in below.most_common() if n == max(below.values())]
+        what = f"Each file is one object of objects, and {some(below)} are fields of the innermost."
+        remedy = f"Name the field that holds the labels: {Option('label', most[0])}."
+        options = (("label", most[0]),) if len(most) == 1 else ()
+        raise AnnotationError(Problem(what, where, remedy, options=options))
+    if depth == 0 and differ and not any(matched([*below]).values()):
+        what = f"Each file is one object of other fields, and no record: {some(below)}."
+        remedy = 'Write records such as {"item": "t1", "coder": "ana", "label": "pos"}.'
+        raise AnnotationError(Problem(what, where, remedy))

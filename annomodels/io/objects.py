@@ -166,6 +166,17 @@ def named_records(value: object) -> list[dict[str, object]] | None:
     return [{KEY: name, **record} for name, record in value.items()]
 
 
+def plain_fields(
+    value: object, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], str, Any]]:
+    """Path, name and value of each field with a plain value, in objects at any depth."""
+    for name, held in value.items() if isinstance(value, dict) else ():
+        if isinstance(held, dict):
+            yield from plain_fields(held, (*path, name))
+        elif not isinstance(held, list):
+            yield path, name, cell_text(held)
+
+
 def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
     """Whether a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from annomodels.data.validation import at_rows, counted, is_blank, some
+from annomodels.data.validation import NotLabels, at_rows, counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, Span, Spans
@@ -17,6 +17,7 @@ from annomodels.io.tables.columns import Columns, Part, named_column
 from annomodels.io.tables.questions import Unsuitable, choose_question, listed, unsuitable
 from annomodels.io.tables.table import Table
 
+HELD = Unsuitable("lists or objects, not labels")
 _Row = tuple[str, str, str, tuple[str, ...], int, str]
 _JOINERS = ("|", " + ", " / ", " & ", "; ", " ~ ")
 
@@ -291,7 +292,9 @@ class Records:
             made = part()
             counts[name] = len(made.labels)
             why = self.unfit(name, made.items, made.coders, made.labels)
-            if why is not None and not made.problems:
+            if made.problems and all(isinstance(one, NotLabels) for one in made.problems):
+                left_out[name] = HELD
+            elif why is not None and not made.problems:
                 left_out[name] = why
         return counts, left_out
 
@@ -302,6 +305,9 @@ class Records:
         where = self.where
         fit = {name: n for name, n in counts.items() if name not in left_out}
         question, problems = choose_question(fit, asked, where, "label")
+        if set(left_out.values()) == {HELD} and not fit:
+            what = f"The fields hold lists or objects, not labels: {some(left_out)}."
+            return None, [Problem(what, where, "Write a record per label: item, coder, label.")]
         if left_out and not fit:
             what = f"None of {counted(len(counts), 'column')} holds labels to compare: "
             remedy = f"If one of them is a question all the same, name it: {Option('question')}."

@@ -255,3 +255,34 @@ def test_the_same_numbers_for_different_texts_are_no_items_of_several_coders(
         (tmp_path / f"{who}.csv").write_text("number,tweet,mood\n" + "\n".join(rows) + "\n")
     with pytest.raises(AnnotationError, match="'tweet' differs in 20 of the 20 rows"):
         read(tmp_path, label="mood")
+
+
+def test_files_that_are_objects_by_item_are_of_a_coder_each(folder: Path) -> None:
+    for coder, labels in TONE.items():
+        held = {f"t{n}": label for n, label in enumerate(labels)}
+        (folder / f"{coder}.json").write_text(json.dumps(held))
+    data = read(folder)
+    assert (data.n_items, data.coders, data.labels, len(data)) == (6, tuple(TONE), ("x", "y"), 18)
+    for coder, labels in TONE.items():
+        both = {"a": {"tone": labels[0], "words": []}, "b": {"tone": labels[1], "words": [1]}}
+        held = {f"d{n}": {**both, "about": {"kind": "k"}} for n in range(9)}
+        (folder / f"{coder}.json").write_text(json.dumps(held))
+    with pytest.raises(AnnotationError, match="label='tone'") as caught:
+        read(folder)
+    assert len(caught.value.problems) == 1
+    data = read(folder, label="tone")
+    assert (data.n_items, data.n_coders, data.items[:2]) == (18, 3, ("d0,a", "d0,b"))
+    for n, coder in enumerate(TONE):
+        (folder / f"{coder}.json").write_text(json.dumps({f"p{n}": n, "q": 2}))
+    with pytest.raises(AnnotationError, match="object of other fields"):
+        read(folder)
+
+
+def test_fields_of_lists_or_objects_are_no_questions(folder: Path) -> None:
+    for coder in TONE:
+        held = {"set": "s", "image": {"size": 1}, "annotations": [{"name": "x"}]}
+        (folder / f"{coder}.json").write_text(json.dumps(held))
+    with pytest.raises(
+        AnnotationError, match="lists or objects, not labels: 'image', 'annotations'"
+    ):
+        read(folder)

@@ -99,7 +99,7 @@ def _counts(source: Source, options: Options) -> Refusal:
     said = (options.coder, options.label, options.coder_columns, options.question)
     if source.kind in ("xml", "inside") or any(said) or options.forced or source.table.problems:
         return None
-    found = counts_in(source.table)
+    found = counts_in(source.table) if len(source.table) > 1 else None
     if found is None or not found.is_sure or matched(source.header)["coder"]:
         return None
     return counts_problem(found, source.name, form="wide")
