@@ -91,7 +91,7 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         yield from road(free, given)
 
 
-def _in_cells(table: Table) -> Iterator[dict[str, Any]]:
+def _in_cells(table: Table) -> Iterator[dict[str, object]]:
     """Columns whose cells each hold the labels of several coders."""
     for name, whole in table.columns.items():
         cells = [cell for cell in whole[:ROWS] if not is_blank(cell)]
@@ -100,7 +100,8 @@ def _in_cells(table: Table) -> Iterator[dict[str, Any]]:
         if cells and all(is_list_of(cell, dict) for cell in cells):
             who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
             who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
-            yield from ({"label": name, "coder": key} for key in who[:1])
+            for key in who[:1]:
+                yield {"label": name, "coder": key}
         elif cells and all(isinstance(cell, dict) and cell for cell in cells):
             shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
             votes = [[str(cell.get(key, "")) for cell in cells] for key in shown[:_LOOKED_AT]]

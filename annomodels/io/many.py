@@ -188,7 +188,9 @@ def by_name(files: Sequence[File], options: Options) -> None:
         file.source.__dict__ |= {"table": table, "kind": "delimited", "text": ""}
 
 
-def _labels_in(fields: Sequence[Sequence[Field]], name: str | None) -> list[list[Any]] | None:
+def _labels_in(
+    fields: Sequence[Sequence[Field]], name: str | None
+) -> list[list[tuple[str, object]]] | None:
     """Items and labels of each object: its fields of that name, or all if they are no record."""
     if name is not None:
         deep = [[(key_of(path), v) for path, n, v in every if n == name and len(path) > 1]
