@@ -43,6 +43,7 @@ _RATED = 5  # rows of each, from which those whom a column names made what the r
 _OTHERS = 3  # times as many columns of numbers as look like coders: so do some of many measures
 _KAPPA = 0.15  # agreement from which columns may be coders, whatever they are called
 _SURE = 0.35  # agreement of each two columns of numbers from which they may be coders
+_CODED = 3  # coders whose numbers may stand behind each variable, at most
 _PHRASE = 2  # words that tell the names of columns of coders apart, at most
 _CLASSES = 50  # most different labels of coders whose columns are told by the labels
 _NUMBER = re.compile(r"\d+")
@@ -407,8 +408,10 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
             pair = Column(Key((a.name, b.name)), key_cells([a.cells, b.cells]))
             unique += [pair] if pair.distinct == len(pair.cells) else []
         nearly = sorted(known, key=lambda one: -one.distinct)[:1]
-        for one in list(dict.fromkeys([*order, *unique, *nearly]))[:3]:
-            yield {**said, "item": one.name}
+        items = list(dict.fromkeys([*order, *unique, *nearly]))[:3]
+        yield from ({**said, "item": one.name} for one in items)
+        if not items and len(group) < len(rows):  # each row is an item
+            yield said
 
 
 def _groups(columns: Sequence[Column]) -> list[list[str]]:
@@ -427,7 +430,7 @@ def _groups(columns: Sequence[Column]) -> list[list[str]]:
     groups = {
         key: group
         for key, group in by_stem.items()
-        if len(group) > 1 and Column(key[0], ()).has(CODER | LABEL)
+        if len(group) > 1 and (Column(key[0], ()).has(CODER | LABEL) or _coded_twice(key, by_stem))
     }
     of_coders = {key: one for key, one in groups.items() if Column(key[0], ()).has(CODER)}
     of_labels = {key: one for key, one in groups.items() if key not in of_coders}
@@ -440,6 +443,16 @@ def _groups(columns: Sequence[Column]) -> list[list[str]]:
     ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
     chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
     return [[c.name for c in one.values()] for one in chosen if _share([*one.values()])]
+
+
+def _coded_twice(
+    key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
+) -> bool:
+    """Whether a few columns agree that are numbered like those of another variable."""
+    ends, group = by_stem[key].keys(), by_stem[key].values()
+    like = sum(other.keys() == ends for other in by_stem.values())
+    cells = [[*map(str, one.cells)] for one in group]
+    return len(group) <= _CODED and like > 1 and _share([*group]) and agree(cells, _SURE)
 
 
 def _share(group: Sequence[Column]) -> bool:
