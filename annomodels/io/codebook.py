@@ -125,8 +125,8 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
             (name, value, f"{source.name}, {name!r}") for name, value in source.documents.items()
         ]
     table = source.table
-    if table.problems:
-        raise AnnotationError(table.problems)
+    if problems := [*table.problems, *table.doubled(table.header)]:
+        raise AnnotationError(problems)
     plain = {name.strip().casefold(): name for name in table.header}
     question = next((plain[word] for word in QUESTION_WORDS if word in plain), None)
     labels = next((plain[word] for word in LABEL_WORDS if word in plain), None)

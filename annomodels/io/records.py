@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -102,9 +102,10 @@ class Records:
         """Table of the source, whose problems and notes are taken."""
         return self.taken(self.source.table)
 
-    def taken(self, table: Table) -> Table:
-        """Take the problems and notes of a table."""
+    def taken(self, table: Table, *, used: Collection[str] | None = None) -> Table:
+        """Take the problems and notes of a table, of which all columns are used, or some."""
         self.problems += table.problems
+        self.problems += table.doubled(table.header if used is None else used)
         self.notes += table.notes
         return table
 

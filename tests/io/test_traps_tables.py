@@ -332,3 +332,29 @@ def test_a_coder_column_is_never_the_item(put: Put, header: str, options: Any) -
     last = "".join(f"{row},t{n}\n" for n, row in enumerate(VOTES.split()))
     named = read(put(f"{header},key\n{last}"), **{**options, "coder_columns": ["ben", "cem"]})
     assert (named.items[0], named.n_coders) == ("t0", 2)
+
+
+# -- names that several columns have, and headers that are none -----------------------------------
+
+
+def test_a_name_of_several_columns_counts_if_it_is_used(put: Put) -> None:
+    text = "item,coder,tone,mood,x,x\nt1,ana,a,k,1,2\nt1,ben,b,k,3,4\nt2,ana,a,m,5,6\n"
+    assert len(read(put(text), label="tone")) == 3
+    assert "used more than once: 'x'" in refused(put(text), label="x")
+    assert "used more than once: 'x'" in refused(put(text), question="x")
+    assert "used more than once: 'b'" in refused(put("item,ana,b,b\nt1,x,y,x\nt2,y,y,x\n"))
+    wide = put("item,ana,ben,x,x\nt1,k,m,1,2\nt2,m,k,3,4\n")
+    assert read(wide, coder_columns=["ana", "ben"]).n_items == 2
+
+
+@pytest.mark.parametrize("rows", ["w{n},yes,yes,no", "w{n},yes,no,yes", "w{n},{n},yes,yes"])
+def test_a_first_row_of_data_is_the_only_reason(put: Put, rows: str) -> None:
+    lines = [rows.replace("{n}", str(n // 2)) for n in range(12)]
+    path = put("\n".join([*lines, lines[-1].replace("yes", "no")]) + "\n")
+    said = refused(path)
+    assert said.startswith("The first row looks like data, not like names")
+    assert "to name its 4 columns" in said
+    assert "more than once" not in said
+    names = {"columns": ["w", "a", "b", "c"], "coder_columns": ["b", "c"]}
+    assert read(path, **names, repeats="keep").n_items == 6
+    assert read(path, **names, text="w").n_items == 13

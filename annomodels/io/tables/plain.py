@@ -32,7 +32,7 @@ from annomodels.io.tables.questions import (
     question_column,
     unsuitable,
 )
-from annomodels.io.tables.table import NAMELESS, Table
+from annomodels.io.tables.table import NAMELESS, Table, name_all
 
 GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
 
@@ -52,7 +52,7 @@ def is_long(source: Source, options: Options) -> bool:
 
 def read_long(found: Records) -> None:
     """Rows of a long table; each column that may hold the labels is a question."""
-    options, table = found.options, found.table
+    options, table = found.options, found.taken(found.source.table, used=())
     asked, problems = question_column(
         table.header,
         (options.item, options.coder, options.label, *options.taken),
@@ -67,15 +67,14 @@ def read_long(found: Records) -> None:
     for role, name in options.extra.items():
         wrong += named_column(table.header, name, role, table.source)
         names[role] = name
-    if table.problems or wrong:
-        found.problems += wrong if table.header else []
+    used = {*names.values(), *options.taken, asked or "", options.question or ""}
+    left = set(table.header) - used
+    doubled = table.doubled(left if wrong and left <= table.twice.keys() else used)
+    if table.problems or wrong or doubled:
         if no_header(table):
-            what = "The first row looks like data, not like names of columns."
-            remedy = (
-                f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])};"
-                " or put such a row above it."
-            )
-            found.problems.append(NoLabels(what, f"{table.source}, row 1", remedy))
+            found.problems.append(_without_names(table, several=options.several))
+        elif table.header:
+            found.problems += [*doubled, *wrong]
         return
 
     def read(own: Table, label: str) -> Columns:
@@ -154,7 +153,7 @@ def _variables(
     header = [name for name in table.header if name not in taken]
     known = matched(header)
     named = [roles[role] or (known[role] + [""])[0] for role in ("item", "coder")]
-    free = [name for name in header if name not in named and name.strip()]
+    free = [n for n in header if n not in named and n.strip() and n not in table.twice]
     by_row = any(name.strip().casefold() == "question" for name in header)
     if roles["label"] is not None or options.question_column or by_row or table.problems:
         return roles, []
@@ -222,15 +221,29 @@ def no_header(table: Table) -> bool:
 
     If not all occur, the others have the length and the digits of the cells below.
     """
-    if not len(table) or not table.columns:
+    names = [name for name in table.header if name != table.coder]
+    if not len(table) or not names or (is_named(names[0]) and len(names[0].split()) <= _NAME):
         return False
-    known = {name: set(map(str, cells[:_HEAD])) for name, cells in table.columns.items()}
+    known = {name: set(map(str, table.columns[name][:_HEAD])) for name in names}
     first, *rest = [(name, bool(name) and name in cells) for name, cells in known.items()]
     if not any(occurs for _, occurs in rest):
         return False
     if all(occurs for _, occurs in rest):
         return True
     return all(occurs or _fits(name, known[name]) for name, occurs in (first, *rest))
+
+
+def _without_names(table: Table, *, several: bool) -> Problem:
+    """Report a table without a header, and how its columns may be named."""
+    header = [name for name in table.header if name != table.coder]
+    size = len(header) + sum(table.twice.values()) - len(table.twice)
+    cells = [{name, *map(str, table.columns[name])} for name in header[1:]]
+    names: tuple[str, ...] = ("item", "label") if several and size == 2 else ()
+    if size == 3 == len(header) and cells[0].isdisjoint(cells[1]):
+        names = ("item", "coder", "label")
+    what = "The first row looks like data, not like names of columns."
+    remedy = f"{name_all(size, *names)} Or put a row with their names above it."
+    return Problem(what, f"{table.source}, row 1", remedy)
 
 
 _HEAD = 20_000  # rows that are compared with the first
@@ -296,7 +309,7 @@ def is_wide(source: Source, options: Options) -> bool:
 
 def read_wide(found: Records) -> None:
     """Rows of a wide table; a cell without a label is a skip."""
-    options, table = found.options, found.table
+    options, table = found.options, found.taken(found.source.table, used=())
     if not table.columns:
         return
     asked = options.question_column
@@ -350,6 +363,9 @@ def read_wide(found: Records) -> None:
     if both := [name for name in parts_of(options.item) if name in coders]:
         what = f"Column {both[0]!r} is named for the items and as a coder."
         found.problem(what, "Name a different column for each.")
+    if doubled := table.doubled({item, *coders, *beside, *options.taken}):
+        bare = no_header(found.source.table)
+        found.problems += [_without_names(table, several=False)] if bare else doubled
     if not coders:
         found.problem("No column is left for a coder.", "Give one column for each coder.")
     names = {} if grid is None else _named_beside(table, grid)
@@ -383,13 +399,19 @@ def _item_column(table: Table, options: Options) -> str | None:
 
     size, first, known = len(table), table.header[0], matched(table.header)["item"]
     several = options.coder_columns is None or 3 * len(cells[first]) > size
-    is_name = first in known or first.strip().casefold() in TEXT_WORDS or names_no_labels(first)
-    is_name = is_name or len(cells[first]) == size or (several and not is_labels(first))
+    is_name = is_named(first) or (several and not is_labels(first))
+    is_name = len(cells[first]) == size or (is_name and first not in options.extra.values())
     if first not in taken and is_name:
         return first
     free = [name for name in (*known, *table.header) if name not in (*taken, *options.taken)]
     unique = (name for name in free if len(cells[name]) == size and repr("") not in cells[name])
     return next((name for name in unique if not is_labels(name)), None)
+
+
+def is_named(name: str) -> bool:
+    """Return True if a column is called like one that names items or says something of them."""
+    is_item = bool(matched([name])["item"]) or name.strip().casefold() in TEXT_WORDS
+    return is_item or names_no_labels(name)
 
 
 def _wide_alone(table: Table, options: Options) -> Columns:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annomodels.data.validation import all_numbers, at_rows, check_hashable, counted, some
@@ -27,6 +27,8 @@ class Table:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     coder: str | None = None  # name of a column that is not in the file: its name for each row
+    twice: Mapping[str, int] = field(default_factory=dict)  # columns of a name that several have
+    header_row: int = 0
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -41,8 +43,16 @@ class Table:
         columns: dict[str, Sequence[Any]] = {
             name: [cells[n] for n in keep] for name, cells in self.columns.items()
         }
-        rows = [self.rows[n] for n in keep]
-        return Table(columns, rows, self.source, self.problems, self.notes)
+        return replace(self, columns=columns, rows=[self.rows[n] for n in keep])
+
+    def doubled(self, used: Collection[str]) -> list[Problem]:
+        """Report columns that are used but share their name."""
+        names = [name for name in self.twice if name in used]
+        if not names:
+            return []
+        what = f"{counted(len(names), 'column name')} used more than once: {some(names)}."
+        where = f"{self.source}, row {self.header_row}" if self.header_row else self.source
+        return [Problem(what, where, "Give every column its own name.")]
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Row number and cells by column name."""
@@ -94,23 +104,23 @@ def from_records(
     if gap and not {*header[:gap]}.isdisjoint({*header[gap:]} - {""}):
         header, cells = header[:gap], cells[:gap]
         table.notes.append(f"{source}: the cells right of empty column {gap + 1} are not read.")
-    twice = [name for name, count in Counter(header).items() if count > 1 and name]
-    if twice:
-        what = f"{counted(len(twice), 'column name')} used more than once: {some(twice)}."
-        where = f"{source}, row {0 if names is not None else numbers[body.at]}"
-        remedy = "Give every column its own name."
-        if all_numbers(header):
-            what = f"The first row holds only numbers: {some(header)}."
-            remedy = (
-                "If the file has no header, name its columns in their order: "
-                f"{Option('columns', ['item', 'coder', 'label'])}. Else give every column its own "
-                "name."
-            )
-        table.problems.append(Problem(what, where, remedy))
+    table.twice = {name: n for name, n in Counter(header).items() if n > 1 and name}
+    table.header_row = 0 if names is not None else numbers[body.at]
+    if table.twice and all_numbers(header):
+        what = f"The first row holds only numbers: {some(header)}."
+        names = ("item", "coder", "label") if len(header) == 3 else ()
+        where = f"{source}, row {table.header_row}"
+        table.problems.append(Problem(what, where, name_all(len(header), *names)))
     for place, (name, column) in enumerate(zip(header, cells, strict=True), 1):
         if name or place == 1 or any(column):
             table.columns[name or f"{NAMELESS}{place})" * (place > 1)] = column
     return table
+
+
+def name_all(size: int, *names: str) -> str:
+    """Return the way out of a table without a header: all its columns, perhaps known ones."""
+    named = Option("columns", [*names] or [...])
+    return f"If the file has no header, use {named} to name its {size} columns in their order."
 
 
 class _Body:

@@ -6,6 +6,7 @@ import datetime
 import io
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -194,10 +195,8 @@ def parquet_table(data: bytes, source: str) -> Table:
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         what = f"The Parquet file is damaged: {str(error).splitlines()[0]}"
         raise AnnotationError(Problem(what, source, "Write it again.")) from error
-    table = Table(dict(columns), range(1, frame.num_rows + 1), source)
-    if len(columns) < len(names):
-        what = "Column names are used more than once."
-        table.problems.append(Problem(what, source, "Give every column its own name."))
+    twice = {name: n for name, n in Counter(names).items() if n > 1}
+    table = Table(dict(columns), range(1, frame.num_rows + 1), source, twice=twice)
     if not frame.num_rows:
         table.problems.append(Problem("The file has no row.", source, "Export the labels again."))
     return table
