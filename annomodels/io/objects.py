@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -190,3 +192,21 @@ def parsed(cell: object) -> Any:
         return json.loads(cell, parse_float=str, parse_int=str)
     except (ValueError, RecursionError):
         return cell
+
+
+_ARRAY = re.compile(r"\[[^,\[\]{}]*\]").fullmatch
+_QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
+
+
+def cell_value(cell: Any) -> Any:
+    """List or object in a cell: JSON, or as Python prints it; else the cell."""
+    value = parsed(cell)
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        # NumPy prints its arrays with blanks between the members, which Python would join
+        if _ARRAY(value) and re.search(r"""['"]\s+['"]""", value):
+            return [one or other for one, other in _QUOTED.findall(value)]
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value[1:-1].split() if _ARRAY(value) else cell
+    return dict(value) if hasattr(value, "items") else value

@@ -83,6 +83,18 @@ def test_mturk_boxes_of_two_questions(put: Put) -> None:
     assert (data.labels, data.skips) == (("off|on",), 1)
 
 
+def test_mturk_lists_of_objects_are_no_labels(put: Put) -> None:
+    marked = "\"[{'sure': {'yes': True, 'no': False}, 'spans': {'entities': [{'start': 0}]}}]\""
+    head = "HITId,WorkerId,Answer.taskAnswers,spot\n"
+    data = read(put(f"{head}h,a,{marked},1\nh,b,{marked},2\n"))
+    assert rows(data) == [("h", "a", "yes"), ("h", "b", "yes")]
+    assert any("answers in 'spans' are lists of objects with 'start'" in n for n in data.notes)
+    path = put('HITId,WorkerId,Answer.x,spot\nh,a,"[{""at"": 3}]",1\nh,b,"[{""at"": 4}]",2\n')
+    assert "The answers in 'x' are lists of objects with 'at'" in refused(path)
+    assert read(path, item="HITId", coder="WorkerId", label="spot").labels == ("1", "2")
+    assert "no objects of JSON" in refused(put(head + "h,a,?,1\nh,b,?,2\n"))
+
+
 # -- Toloka --------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,6 @@ text is marked, ``{"PER": {"a": [[0, 4]]}}``; and as texts in the cells of a tab
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Any
 
 from annomodels.errors import Option
 from annomodels.io.border import NoLabels
-from annomodels.io.objects import KEY, at, is_list_of, named_records, parsed
+from annomodels.io.objects import KEY, at, cell_value, is_list_of, named_records
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import ALIASES, matched
@@ -26,8 +25,6 @@ from annomodels.io.tables.plain import BOXES, is_asked
 _SAMPLE = 50
 _MOST = 50  # most different labels of coders who stand side by side in a cell
 _IDS = ("id", "_id", "uid", "uuid", "idx", "index", "key", "docid", "doc_id")
-_ARRAY = re.compile(r"\[[^,\[\]{}]*\]").fullmatch
-_QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")
 _SCALAR = (str, int, float, bool)
 _MARKS = (", ", ",", ";", "|")
 
@@ -114,7 +111,7 @@ def _layout(source: Source, options: Options) -> Layout | None:
     fields: dict[str, list[Any]] = {}
     for record in records:
         for name, cell in record.items():
-            value = _value(cell)
+            value = cell_value(cell)
             if value not in (None, "", [], {}):
                 fields.setdefault(name, []).append(value)
     asked = options.label or (options.coder_columns[0] if options.coder_columns else None)
@@ -141,20 +138,6 @@ def _has_brackets(source: Source, options: Options) -> bool:
         if several and few and all(_listed(cell) is not None for cell in few):
             return True
     return False
-
-
-def _value(cell: Any) -> Any:
-    """List or object in a cell: JSON, or as Python prints it; else the cell."""
-    value = parsed(cell)
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        # NumPy prints its arrays with blanks between the members, which Python would join
-        if _ARRAY(value) and re.search(r"""['"]\s+['"]""", value):
-            return [one or other for one, other in _QUOTED.findall(value)]
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return value[1:-1].split() if _ARRAY(value) else cell
-    return dict(value) if hasattr(value, "items") else value
 
 
 def _plain(name: str) -> str:
@@ -184,7 +167,7 @@ def _of_objects(fields: Fields, options: Options) -> Layout | None:
             continue
 
         def answers(record: Record, field: str, coder: str = coder) -> Iterator[Answer]:
-            cell = _value(record.get(field))
+            cell = cell_value(record.get(field))
             for part in cell if isinstance(cell, list) else ():
                 if isinstance(part, dict):
                     yield from _answers(part, coder)
@@ -242,19 +225,22 @@ def _beside(fields: Fields, records: Sequence[Record], options: Options) -> Layo
     for coder in (name for name in fields if name == options.coder or _is_word(name, "coder")):
 
         def answers(record: Record, field: str, coder: str = coder) -> Iterator[Answer]:
-            who, what = _listed(_value(record.get(coder))), _listed(_value(record.get(field)))
+            who, what = (
+                _listed(cell_value(record.get(coder))),
+                _listed(cell_value(record.get(field))),
+            )
             if who is not None and what is not None and len(who) == len(what):
                 yield from ((one, field, label) for one, label in zip(who, what, strict=True))
             elif record.get(field) not in (None, "", [], "[]"):
                 yield "", "", ""
 
-        names = [_value(record.get(coder)) for record in records]
+        names = [cell_value(record.get(coder)) for record in records]
         alike = [
             name
             for name in fields
             if name != coder
             and all(
-                _is_even(who, _value(record.get(name)))
+                _is_even(who, cell_value(record.get(name)))
                 for who, record in zip(names, records, strict=True)
             )
         ]
@@ -288,7 +274,7 @@ def _side_by_side(cell: object) -> Sequence[object]:
 
 def places_of(cells: Iterable[object]) -> list[list[str]]:
     """Labels of each place in cells of as many labels; nothing if places share no labels."""
-    rows = [_side_by_side(_value(cell)) for cell in cells]
+    rows = [_side_by_side(cell_value(cell)) for cell in cells]
     if len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
         return []
     if not all(isinstance(label, _SCALAR) for row in rows for label in row):
@@ -305,7 +291,7 @@ def _of_places(fields: Fields, options: Options) -> Layout | None:
     """Find lists of one length that were named as labels: then the place is the coder."""
 
     def answers(record: Record, field: str) -> Iterator[Answer]:
-        for place, label in enumerate(_side_by_side(_value(record.get(field))), 1):
+        for place, label in enumerate(_side_by_side(cell_value(record.get(field))), 1):
             yield str(place), field, label
 
     if not places_of(fields.get(options.label or "", ())):
@@ -331,7 +317,7 @@ def _of_spans(fields: Fields) -> Layout | None:
 
 def _places_by_coder(record: Record, field: str) -> Iterator[Answer]:
     """Return what an object holds for each coder."""
-    value = _value(record.get(field))
+    value = cell_value(record.get(field))
     for coder, held in value.items() if isinstance(value, dict) else ():
         yield str(coder), field, held
 

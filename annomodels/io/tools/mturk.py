@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, Option
-from annomodels.io.objects import at, json_value, parsed
+from annomodels.io.objects import at, cell_value, json_value, keys_of, parsed
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tools.rows import prefixed
@@ -20,15 +21,17 @@ _BOXES = frozenset(("true", "false", "on", ""))
 
 
 def is_mturk(source: Source, options: Options) -> bool:
-    """Whether there are the columns ``HITId`` and ``WorkerId``."""
-    return {"HITId", "WorkerId"} <= set(source.header)
+    """Whether there are the columns ``HITId`` and ``WorkerId``, and no other column was named."""
+    named = options.label in source.header and not str(options.label).startswith("Answer.")
+    return {"HITId", "WorkerId"} <= set(source.header) and not named
 
 
 def read_mturk(found: Records) -> None:
     """Columns of the answers; rejected assignments are left out."""
     table, options = found.table, found.options
     header = table.header
-    answers = [name for name in header if name.startswith("Answer.")]
+    asked = options.label if options.label in header else None
+    answers = [name for name in header if name.startswith("Answer.") and asked in (None, name)]
     if not answers and not found.problems:
         found.problem(
             "No column begins with 'Answer.'.",
@@ -52,13 +55,20 @@ def read_mturk(found: Records) -> None:
         return
     text = prefixed(header, options.text or "text", "Input.") or ""
     boxes = _boxes(table.columns, answers)
+    held: dict[str, list[Any]] = {}  # answers that are lists of objects, such as marks
     unit = item or "HITId"
     for row, cells in table.records():
         if cells.get("AssignmentStatus") == "Rejected":
             found.leave_out("they were rejected")
             continue
         coder = cells.get("Turkle.Username") or cells["WorkerId"]
-        for question, label in _answers(cells, answers, boxes).items():
+        given = _answers(cells, answers, boxes)
+        if not given and any(cells[column] for column in answers):
+            found.leave_out("their answers are no objects of JSON")
+        for question, label in given.items():
+            if (objects := _objects(label)) is not None:
+                held[question] = held.get(question) or objects
+                continue
             match = _NUMBERED.match(question)
             number = match[2] if match and match[2] in numbers else ""
             name = cells.get(f"{unit}{number}")
@@ -67,6 +77,14 @@ def read_mturk(found: Records) -> None:
             found.text(name, cells.get(f"{text}{number}") or cells.get(text))
             asked = match[1] if match and number else question
             found.add(name, coder, asked, label, row, f"{cells.get('AssignmentId', '')}")
+    for question, example in held.items():
+        what = f"The answers in {question!r} are lists of objects with {some(keys_of(example))}"
+        if found.empty:
+            found.problem(
+                f"{what}, such as marked spans: they are no labels.",
+                "Write a record per mark: item (the text and the place), coder, label.",
+            )
+        found.note(f"Not read, because {what[0].lower()}{what[1:]}.")
 
 
 def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:
@@ -118,12 +136,21 @@ def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -
             if str(cells[column]).lower() in ("true", "on"):
                 ticked[boxes[column]].append(name.removeprefix(f"{boxes[column]}."))
         elif name == "taskAnswers":
-            forms = parsed(cells[column])
+            forms = cell_value(cells[column])
             for form in forms if isinstance(forms, list) else [forms]:
                 flat |= answers_in(form)
         else:
             flat[name.removesuffix(".label")] = cells[column]
     return {**flat, **ticked}
+
+
+def _objects(label: object) -> list[Any] | None:
+    """Objects in a list that is an answer, or in the lists of an object; None for labels."""
+    value = cell_value(label)
+    lists = list(value.values()) if isinstance(value, Mapping) else [value] if value else []
+    parts = [part for one in lists if isinstance(one, list) for part in one]
+    held = (*(isinstance(one, list) for one in lists), *(isinstance(part, dict) for part in parts))
+    return parts if held and all(held) else None
 
 
 def answers_in(content: object) -> dict[str, Any]:
