@@ -144,7 +144,7 @@ def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -
     return {**flat, **ticked}
 
 
-def _objects(label: object) -> list[Any] | None:
+def _objects(label: object) -> list[object] | None:
     """Objects in a list that is an answer, or in the lists of an object; None for labels."""
     value = cell_value(label)
     lists = list(value.values()) if isinstance(value, Mapping) else [value] if value else []
