@@ -163,6 +163,23 @@ TASK = "<version>1.1</version><meta>" + "<label>car</label>" * 200 + "</meta>"
             ),
             "LightTag",
         ),
+        ("eppi.json", '{"CodeSets": [{"SetId": 1}], "References": [{"Codes": []}]}', "EPPI-Rev"),
+        ("agree.md", "# Report\n\n* 4 coders\n\n## Means\n\n| a | b |\n|---|---|\n", "Markdown"),
+        (
+            "votes.txt",
+            "# d1\n1 So.\n2 No.\n" + "1-2 yes:7  no:3\n2-3 no:9 yes:1\n" * 3 + "\n",
+            "This text counts labels",
+        ),
+        (
+            "nli.json",
+            json.dumps(
+                {
+                    str(n): {"label_counter": {"n": n, "c": 9 - n}, "premise": "So."}
+                    for n in range(6)
+                }
+            ),
+            "objects in 'label_counter' count",
+        ),
     ],
 )
 def test_what_is_not_read_is_said_for_what_it_is(

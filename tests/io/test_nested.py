@@ -204,5 +204,5 @@ def test_counts_of_labels_are_no_labels_of_coders(tmp_path: Path) -> None:
     for field, cell in (("votes", {"positive": 2, "negative": 1}), ("counts", {"a": 1, "b": 0})):
         path = tmp_path / f"{field}.jsonl"
         path.write_text("".join(json.dumps({"id": n, field: cell}) + "\n" for n in range(9)))
-        with pytest.raises(AnnotationError, match="not found"):
+        with pytest.raises(AnnotationError, match="not who gave which"):
             read(path)

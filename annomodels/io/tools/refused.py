@@ -14,6 +14,7 @@ from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, no_coders, tag_in
 
 _ROWS = 200  # that are looked at
+_TEXT = 100_000  # characters that are looked at
 REGIONS = (
     "Regions of images are not read: which regions of two coders are the same has to be decided "
     "first. Match them in a program for images and give a table with item (the region), coder, "
@@ -31,8 +32,8 @@ class Refused(AnnotationError):
 
 def refuse(source: Source, options: Options) -> None:
     """Raise if the source is known to hold no judgements of single coders."""
-    looks = (_doccano, _consolidated, _project, _counts, _marked, _images, _lighttag, _survey)
-    for look in looks:
+    looks = (_doccano, _consolidated, _project, _report, _counts, _marked, _images, _lighttag)
+    for look in (*looks, _eppi, _survey):
         found = look(source, options)
         if found is not None:
             raise Refused(
@@ -94,15 +95,61 @@ def _project(source: Source, options: Options) -> Refusal:
     return export_again(source.name, source.inside) if unread(source.inside) else None
 
 
+_HEADING = re.compile(r"^#{1,6} .+\n[ \t]*$", re.MULTILINE)
+_COUNT = re.compile(r"(?<=\s)\S+?:(\d{1,6})(?=\s|$)")
+_FEWEST = 5  # lines or records that tell
+
+
+def _report(source: Source, options: Options) -> Refusal:
+    """Find text that is no table: Markdown with headings, or lines of labels with their counts."""
+    if source.kind != "delimited" or not source.table.problems:
+        return None
+    start = source.text.replace("\r\n", "\n").lstrip()[:_TEXT]
+    if len(_HEADING.findall(start)) > 1 and "\n## " in start:
+        return (
+            "This is a Markdown document, with headings and text, and not a table.",
+            "Give the file with the labels. A table of them in the document can be saved as CSV.",
+        )
+    lines = [line for line in start.split("\n")[:-1] if len(_COUNT.findall(line)) > 1]
+    sums = {sum(map(int, _COUNT.findall(line))) for line in lines}
+    if len(lines) < _FEWEST or len(sums) > 1 or source.header[1:]:
+        return None
+    what = f"This text counts labels, and not who gave which, as in {lines[0]!r}."
+    return what, _SINGLE
+
+
+_SINGLE = "Give the individual labels, a row each: item, coder, label."
+
+
 def _counts(source: Source, options: Options) -> Refusal:
     """Find columns that count labels, where nothing was said about the table."""
     said = (options.coder, options.label, options.coder_columns, options.question)
     if source.kind in ("xml", "inside") or any(said) or options.forced or source.table.problems:
         return None
+    if (name := _tally(source)) and not matched(source.header)["coder"]:
+        what = f"The objects in {name!r} count the labels of each class, and not who gave which."
+        return what, _SINGLE
     found = counts_in(source.table) if len(source.table) > 1 else None
     if found is None or not found.is_sure or matched(source.header)["coder"]:
         return None
     return counts_problem(found, source.name, form="wide")
+
+
+_TALLY = re.compile(r"(?:.*[_ .-])?(counts?|counter|tally|votes|freq|frequencies)", re.IGNORECASE)
+_WHOLE = re.compile(r"[0-9]{1,9}")
+
+
+def _tally(source: Source) -> str:
+    """Name of a field of objects with whole numbers that have one sum, or are called counts."""
+    for name, cells in source.table.columns.items() if source.is_json else ():
+        few = [tuple(c.values()) for c in islice(cells, _ROWS) if isinstance(c, dict) and c]
+        is_whole = all(_WHOLE.fullmatch(str(n)) for numbers in few for n in numbers)
+        if len(few) < _FEWEST or not is_whole:
+            continue
+        sums = {sum(map(int, numbers)) for numbers in few}
+        if _TALLY.fullmatch(name) or (len(sums) == 1 < len({*few}) and max(sums) > 1):
+            return name
+    return ""
 
 
 def _marked(source: Source, options: Options) -> Refusal:
@@ -155,6 +202,18 @@ def _lighttag(source: Source, options: Options) -> Refusal:
         "This is LightTag: marked stretches of text, and no labels of items.",
         "It is not read. Give a table with item (the document and the place), coder and "
         "label (tag), and a row for each mark of each coder.",
+    )
+
+
+def _eppi(source: Source, options: Options) -> Refusal:
+    """Find the tree of codes of EPPI-Reviewer beside the references."""
+    if not {"CodeSets", "References"} <= {*source.header}:
+        return None
+    return (
+        "This is EPPI-Reviewer's JSON: a tree of codes and the codes of each reference, and no "
+        "records with a label.",
+        "Give a table with a row for each code of each coder: item (the reference and the "
+        "attribute), coder, label.",
     )
 
 
