@@ -33,6 +33,8 @@ MOST_FILES = 200_000
 class Members:
     """Files of a folder or archive by their path in it, with ``/`` between the parts."""
 
+    are_sheets = False
+
     def __init__(
         self, name: str, names: Iterable[str] = (), load: Callable[[str], bytes] = lambda name: b""
     ) -> None:

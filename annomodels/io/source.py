@@ -54,6 +54,8 @@ class Opening:
 class Source:
     """One file or folder, read once; every view of it is made when it is first asked for."""
 
+    is_sheet = False  # of a workbook that is read as a folder
+
     def __init__(
         self,
         path: str | os.PathLike[str],
@@ -79,8 +81,10 @@ class Source:
     def member(self, name: str) -> Source:
         """One file of the folder or archive, as a source of its own."""
         assert self.inside is not None
-        place, data = f"{self.name}/{name}", self.inside.read(name)
-        return Source(place, data, self.opening)
+        part = Source(f"{self.name}/{name}", self.inside.read(name), self.opening)
+        if self.inside.are_sheets:
+            part.is_sheet, part.name = True, part.stem
+        return part
 
     def parts(self, *endings: str) -> list[Source]:
         """Files of the folder or archive that end so; one file stands for itself."""
@@ -267,9 +271,8 @@ class Source:
                 return parquet_table(self.data, self.name)
             return statistics_table(self.data, self.name, self.kind)
         rows = self.rows
-        table = from_records(
-            rows, lambda: rows.lines, self.name, rows.delimiter, self.opening.columns
-        )
+        mark = "" if self.kind == "excel" or self.is_sheet else rows.delimiter
+        table = from_records(rows, lambda: rows.lines, self.name, mark, self.opening.columns)
         if self._file is not None and len(table) > _MANY:  # what can be read again is not kept
             for view in ("data", "text", "rows"):
                 self.__dict__.pop(view, None)

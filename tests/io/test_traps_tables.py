@@ -370,3 +370,11 @@ def test_a_first_row_of_data_is_the_only_reason(put: Put, rows: str) -> None:
     names = {"columns": ["w", "a", "b", "c"], "coder_columns": ["b", "c"]}
     assert read(path, **names, repeats="keep").n_items == 6
     assert read(path, **names, text="w").n_items == 13
+
+
+def test_what_was_said_is_not_advised_again(put: Put) -> None:
+    wide = put("id,ana,ben,final\nt1,x,y,x\nt2,y,y,y\n")
+    assert "coder too, use format='wide'" in refused(wide)
+    assert "coder too, use coder_columns=" in refused(wide, format="wide")
+    many = ",".join(f"c{n}" for n in range(20))
+    assert "'c11' and 8 more." in refused(put(f"{many}\n{many.upper()}\n"), format="long")

@@ -96,6 +96,28 @@ def test_a_workbook_with_a_sheet_per_coder_is_read_as_files_of_coders(tmp_path: 
     assert triples(read(path, **caught.value.proposal.new)) == triples(data)
 
 
+def test_a_cell_right_of_the_table_drops_no_row(tmp_path: Path) -> None:
+    sheets = sheets_of({"Ana": ANA * 6, "Ben": BEN * 6})
+    sheets["Ana"][""] = ["checked", *[""] * 119]
+    data = read(book(tmp_path / "v.xlsx", sheets), sheet="*", item="Post ID", label="tone")
+    assert len(data) == 240
+    assert "Not read: cells right of the last column with a name (Ana, row 2)." in data.notes
+
+
+@pytest.mark.parametrize("first", [["Guidelines"], ["Legend:", "1 - good", "2 - bad"]])
+def test_a_header_below_other_rows_is_found(tmp_path: Path, first: list[str]) -> None:
+    rows = [[f"t{n // 2}", "ab"[n % 2], "xyz"[n % 3], "so"] for n in range(12)]
+    above = [first, [], ["", "Read this."], ["item", "coder", "label", "why"]]
+    path = tmp_path / "votes.xlsx"
+    cells = [[*row, *[""] * (4 - len(row))] for row in (*above, *rows)]
+    pd.DataFrame(cells).to_excel(path, index=False, header=False)
+    with pytest.raises(AnnotationError) as caught:
+        read(path)
+    assert str(caught.value).startswith("The header seems to stand in row 4")
+    assert "skip_rows=3" in str(caught.value)
+    assert read(path, skip_rows=3).n_items == 6
+
+
 @pytest.mark.parametrize(
     "sheets",
     [

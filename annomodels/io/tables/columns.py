@@ -29,6 +29,7 @@ from annomodels.io.tables.keys import Key
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
 
 ROLES = ("item", "coder", "label")
+_LISTED = 12  # names of columns in a message
 # The package's own word comes first and wins; the rest are the words of other tools.
 ALIASES: dict[str, tuple[str, ...]] = {
     "item": ("item", "task", "unit", "subject", "instance", "example"),
@@ -147,17 +148,12 @@ def _not_found(
 ) -> Problem:
     words = " and ".join(missing) if len(missing) < 3 else "item, coder and label"
     what = f"{words} column{'' if len(missing) == 1 else 's'} not found: the columns are "
-    what += ", ".join(repr(name[:60]) for name in header[:30])
-    what += f" and {len(header) - 30} more" if len(header) > 30 else ""
+    what += some(header, most=_LISTED, width=60)
     options = ", ".join(str(Option(role, ...)) for role in missing)
     free = [name for name in header if name not in chosen.values() and name not in taken]
     if len(missing) == 1 and len(free) == 1:
         options = str(Option(missing[0], free[0]))
-    remedy = f"Name them with {options}."
-    if several:
-        remedy = f"Name them with {options}: those of files without such columns are detected."
-    if len(missing) == 1:
-        remedy = remedy.replace("them", "it").replace("such columns", "such a column")
+    remedy = f"Name {'it' if len(missing) == 1 else 'them'} with {options}."
     wide = str(Option("format", "wide"))
     if several:
         wide = f"{Option('coder_columns', [...])} with {Option('label', ...)}"

@@ -524,6 +524,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     if not odd:
         return []
     what = " ".join(odd.values())
+    all_of_them = Option("coder_columns", [...]) if options.forced else Option("format", "wide")
     if len(odd) > 2:  # the columns do not look like coders at all
         what = (
             "This is neither a table with columns item, coder, label nor one with a column for "
@@ -532,7 +533,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         where = f"{table.source}, columns {some(table.header)}"
         remedy = (
             f"Name the columns with {Option('item', ...)}, {Option('coder', ...)}, "
-            f"{Option('label', ...)}, or use {Option('format', 'wide')}."
+            f"{Option('label', ...)}, or use {all_of_them}."
         )
         return [NoLabels(what, where, remedy)]
     rest = [name for name in coders if name not in odd]
@@ -540,7 +541,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     remedy = (
         f"If the others are coders, use {Option('coder_columns', listed)}; with "
         f"{Option('gold', name)}, {Option('text', name)} or {Option('group', name)}, {name!r} is "
-        f"used as that. If it is a coder too, use {Option('format', 'wide')}. If the table has one "
+        f"used as that. If it is a coder too, use {all_of_them}. If the table has one "
         f"row for each label, name {Option('item')}, {Option('coder')} and {Option('label')}."
     )
     said = tuple(("gold", name) for name in gold[:1])

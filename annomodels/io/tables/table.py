@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from typing import Any
 
 from annomodels.data.validation import all_numbers, at_rows, check_hashable, counted, some
@@ -14,6 +15,10 @@ from annomodels.io.tables.delimited import DELIMITERS
 from annomodels.io.tables.keys import Key, key_cells
 
 NAMELESS = "(column "  # and its number: what a column without a name is called
+_LOOKED_AT = 200  # rows among which the header is looked for: in the first ones
+_ABOVE = 12
+_UNDER = 4  # rows that are below it, at least
+_FULL = 0.8  # share of the cells of the fullest row that it has
 FEW = 100  # one broken row among so many is left out; more are a reason to stop
 
 
@@ -98,14 +103,20 @@ def from_records(
         # as R writes tables: row names have no name of their own
         header = ["", *header]
         cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
+    table.header_row = 0 if names is not None else numbers[body.at]
     if odd:
+        if table.header_row and (place := _header_below(header, cells, odd)):
+            row = table.rows[place]
+            what = f"The header seems to stand in row {row}, below other rows."
+            remedy = f"Pass over the rows above it: {Option('skip_rows', row - 1)}."
+            options = (("skip_rows", row - 1),)
+            return Table({}, [], source, [Problem(what, source, remedy, options=options)])
         cells = _mended(table, cells, odd, header, delimiter)
     gap = next((n for n, name in enumerate(header) if n and not name and not any(cells[n])), 0)
     if gap and not {*header[:gap]}.isdisjoint({*header[gap:]} - {""}):
         header, cells = header[:gap], cells[:gap]
         table.notes.append(f"{source}: the cells right of empty column {gap + 1} are not read.")
     table.twice = {name: n for name, n in Counter(header).items() if n > 1 and name}
-    table.header_row = 0 if names is not None else numbers[body.at]
     if table.twice and all_numbers(header):
         what = f"The first row holds only numbers: {some(header)}."
         names = ("item", "coder", "label") if len(header) == 3 else ()
@@ -199,10 +210,15 @@ def _mended(
             f"{counted(len(short), 'row')} of {source} without cells at the end, which are read as "
             f"empty: {last} ({where})."
         )
-    if broken and len(broken) * FEW <= len(lines):
+    few = len(broken) * FEW <= len(lines)
+    where = at_rows(source, [lines[n] for n in broken])
+    if broken and few and not delimiter:
+        table.notes.append(f"Not read: cells right of the last column with a name ({where}).")
+        broken = []
+    elif broken and few:
         table.notes.append(
             f"Left out because their cells do not fit the {width} columns (perhaps a delimiter "
-            f"that is not quoted): {at_rows(source, [lines[n] for n in broken])}."
+            f"that is not quoted): {where}."
         )
     elif broken:
         rows = {lines[n]: found[n] for n in broken}
@@ -217,6 +233,26 @@ def _mended(
     return [[cell for n, cell in enumerate(column) if n not in wrong] for column in cells]
 
 
+def _header_below(
+    header: Sequence[str], cells: Sequence[Sequence[str]], odd: Mapping[int, Sequence[str]]
+) -> int | None:
+    """Place of a row that is wider than the first, and full of words that no row below it has."""
+    size = min(max(map(len, cells), default=0), _LOOKED_AT)
+    rows = [odd.get(n) or [column[n] for column in cells] for n in range(size)]
+    rows = [[cell.strip() for cell in row] for row in rows]
+    filled = [[cell for cell in row if cell] for row in rows]
+    least = max(len(header) + 1, _FULL * max(map(len, filled), default=0))
+    for n, names in enumerate(filled[:_ABOVE]):
+        below = rows[n + 1 :]
+        if len(set(names)) == len(names) >= least and not any(all_numbers([x]) for x in names):
+            columns = list(zip_longest(*below))
+            if len(below) > _UNDER and not any(
+                name and name in column for name, column in zip(rows[n], columns, strict=False)
+            ):
+                return n
+    return None
+
+
 def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimiter: str) -> Problem:
     widths = sorted(set(map(len, rows.values())))
     one = counted(len(rows), "row")
@@ -227,7 +263,9 @@ def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimite
         if mark != delimiter and all(mark in cell for row in rows.values() for cell in row[:1])
     ]
     remedy = "Quote cells that contain the delimiter, or fill in the missing cells."
-    if other and widths[-1] == 1:
+    if not delimiter:
+        remedy = "Give every column a name, or empty the cells right of them."
+    elif other and widths[-1] == 1:
         remedy = f"These rows seem separated by a {other[0]}, the header by a "
         remedy += f"{DELIMITERS.get(delimiter, repr(delimiter))}: use one delimiter."
     return Problem(what, at_rows(source, list(rows)), remedy)

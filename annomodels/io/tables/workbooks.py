@@ -74,7 +74,9 @@ def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Row
 def as_folder(sheets: Mapping[str, Rows], source: str) -> Members:
     """Sheets as the files of a folder, each called as its coder."""
     files = {f"{name.replace('.', ' ')}.csv": rows for name, rows in sheets.items()}
-    return Members(source, files, lambda name: text_of(files[name]).encode())
+    made = Members(source, files, lambda name: text_of(files[name]).encode())
+    made.are_sheets = True
+    return made
 
 
 def _sheets(data: bytes, source: str) -> dict[str, Rows]:
