@@ -384,8 +384,10 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
         if asked is None:
             if all(one.holds_marks for one in columns if one.name in group):
                 continue
-            derived = [name for name in group if is_derived(name)]
+            derived = [n for n in group if is_derived(n) or n.strip().casefold() in GOLD_WORDS]
             group = [name for name in group if name not in derived]
+            if len(group) < 2:
+                continue
             said = {"coder_columns": tuple(group)}
             truths = [name for name in derived if name.casefold() in GOLD_WORDS] or derived
             if len(truths) == 1 and "gold" not in given:

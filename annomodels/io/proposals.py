@@ -47,6 +47,7 @@ _SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table i
 _OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found in a file
 _MANY_COLUMNS = 50  # columns from which a table of few rows seems to lie on its side
 _FEWEST = 5  # rows from which it is said that nobody is named
+_OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 
 
@@ -150,8 +151,9 @@ def _lacking(source: Source) -> tuple[str, str]:
             f"Columns such as {some(marked[:3])} hold a mark or nothing, and nothing is no label."
         )
         return what, "Fill the empty cells with a label, such as no. " + _export()
-    if called and called[0].distinct == len(table) >= _FEWEST:
-        return f"Column {called[0].name!r} seems to name another coder in every row.", _export()
+    if called and called[0].distinct * _OTHERS >= len(table) >= _FEWEST:
+        rows = "every row" if called[0].distinct == len(table) else "nearly every row"
+        return f"Column {called[0].name!r} seems to name another coder in {rows}.", _export()
     sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
         what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
@@ -259,6 +261,7 @@ def _compares(data: Data) -> bool:
     return any(
         one.n_coders > 1
         and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
+        and (one.n_coders <= max(one.n_items, _FEWEST) or len(one) > _OTHERS * one.n_coders)
         and one.n_labels > 1
         and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
         for one in (data.values() if isinstance(data, Mapping) else [data])
