@@ -31,7 +31,7 @@ from annomodels.io.likely import (
     SUMS,
     Column,
 )
-from annomodels.io.objects import keys_of
+from annomodels.io.objects import keys_of, paths_in
 from annomodels.io.source import Source
 from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.plain import is_derived
@@ -46,6 +46,7 @@ LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
 _SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table is read
 _OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found in a file
 _MANY_COLUMNS = 50  # columns from which a table of few rows seems to lie on its side
+_LOOKED_INTO = 50  # records in which coders are looked for at any depth
 _FEWEST = 5  # rows from which it is said that nobody is named
 _OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
@@ -162,6 +163,11 @@ def _lacking(source: Source) -> tuple[str, str]:
         return "", ""
     deep = [one.name for one in every if one.filled and not one.is_plain]
     deep += [one.name for one in columns_in(table)[1] if one.is_plain]
+    within = [path for value in values[:_LOOKED_INTO] for path in paths_in(value)]
+    within = [path for path in within if Column(path.split(".")[-1], ()).has(CODER)]
+    if not called and within:
+        what = f"The coders are named inside lists or objects, as in {within[0]!r}."
+        return what, "Write one record for each label, with its item, coder and label."
     if not called and deep:
         what = f"No field names coders, and the lists or objects in {some(deep)} name none."
         return what, _export()
@@ -263,6 +269,7 @@ def _compares(data: Data) -> bool:
         and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
         and (one.n_coders <= max(one.n_items, _FEWEST) or len(one) > _OTHERS * one.n_coders)
         and one.n_labels > 1
+        and {*map(str, one.items)} != {*map(str, one.coders)}  # a table of coders by coders
         and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
         for one in (data.values() if isinstance(data, Mapping) else [data])
     )
