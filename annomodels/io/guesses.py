@@ -264,6 +264,7 @@ def _with_coder(
             if one.name not in parts_of(said.get("item") or given.get("item"))
             and _is_label(one, cells, coder)
         ]
+        labels = [one for one in labels if not one.is_id]
         labels = [one for one in labels if not OF_PEOPLE.fullmatch(one.name.strip())] or labels
         labels = [one for one in labels if not _is_shown(one, cells)] or labels
         # Score 1 is no label of Prompt 5
@@ -335,7 +336,11 @@ def items_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[C
         pairs = set(zip(map(str, one.cells), map(str, coder.cells), strict=True))
         if one.name == label or not 1 < one.distinct < len(pairs) or are_times(one.filled):
             continue
-        if one.measures or SAID.fullmatch(one.name.strip()):
+        if (
+            one.measures
+            or {"seconds", "agree"}.intersection(one.words)
+            or SAID.fullmatch(one.name.strip())
+        ):
             continue
         cells = [str(cell) for cell in one.cells]
         known = (
@@ -384,8 +389,10 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
         if asked is None:
             if all(one.holds_marks for one in columns if one.name in group):
                 continue
-            derived = [name for name in group if is_derived(name)]
+            derived = [n for n in group if is_derived(n) or n.strip().casefold() in GOLD_WORDS]
             group = [name for name in group if name not in derived]
+            if len(group) < 2:
+                continue
             said = {"coder_columns": tuple(group)}
             truths = [name for name in derived if name.casefold() in GOLD_WORDS] or derived
             if len(truths) == 1 and "gold" not in given:
@@ -474,7 +481,11 @@ def _alike(columns: Sequence[Column]) -> list[list[str]]:
     for one in columns:
         labels = {str(cell) for cell in one.filled}
         within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
-        if not 2 <= len(labels) <= 20 or (len(within.split()[0]) > 1 and parts[within] > 1):
+        if (
+            "agree" in one.words
+            or not 2 <= len(labels) <= 20
+            or (len(within.split()[0]) > 1 and parts[within] > 1)
+        ):
             continue  # what is said of the first and the second of several things
         for group in found:
             other = {str(cell) for cell in group[0].filled}

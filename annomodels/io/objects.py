@@ -179,6 +179,17 @@ def plain_fields(
             yield path, name, cell_text(held)
 
 
+def paths_in(value: object, path: str = "") -> Iterator[str]:
+    """Paths of all fields at any depth; ``reviews[].worker`` is one of the objects in a list."""
+    if isinstance(value, dict):
+        for name, held in value.items():
+            yield f"{path}{name}"
+            yield from paths_in(held, f"{path}{name}.")
+    elif isinstance(value, list):
+        for part in value:
+            yield from paths_in(part, f"{path.removesuffix('.')}[].")
+
+
 def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
     """Whether a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)

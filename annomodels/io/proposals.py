@@ -31,7 +31,7 @@ from annomodels.io.likely import (
     SUMS,
     Column,
 )
-from annomodels.io.objects import keys_of
+from annomodels.io.objects import keys_of, paths_in
 from annomodels.io.source import Source
 from annomodels.io.tables.guard import NotAsItSeems
 from annomodels.io.tables.plain import is_derived
@@ -46,7 +46,9 @@ LARGEST = 20_000_000  # bytes of a file beyond which nothing is tried
 _SAID = {"coder", "label", "coder_columns", "format"}  # what says how a table is read
 _OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found in a file
 _MANY_COLUMNS = 50  # columns from which a table of few rows seems to lie on its side
+_LOOKED_INTO = 50  # records in which coders are looked for at any depth
 _FEWEST = 5  # rows from which it is said that nobody is named
+_OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 
 
@@ -150,8 +152,9 @@ def _lacking(source: Source) -> tuple[str, str]:
             f"Columns such as {some(marked[:3])} hold a mark or nothing, and nothing is no label."
         )
         return what, "Fill the empty cells with a label, such as no. " + _export()
-    if called and called[0].distinct == len(table) >= _FEWEST:
-        return f"Column {called[0].name!r} seems to name another coder in every row.", _export()
+    if called and called[0].distinct * _OTHERS >= len(table) >= _FEWEST:
+        rows = "every row" if called[0].distinct == len(table) else "nearly every row"
+        return f"Column {called[0].name!r} seems to name another coder in {rows}.", _export()
     sure = any(Column(name, ()).has(AGREEMENT) for name in summed)
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
         what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
@@ -160,6 +163,11 @@ def _lacking(source: Source) -> tuple[str, str]:
         return "", ""
     deep = [one.name for one in every if one.filled and not one.is_plain]
     deep += [one.name for one in columns_in(table)[1] if one.is_plain]
+    within = [path for value in values[:_LOOKED_INTO] for path in paths_in(value)]
+    within = [path for path in within if Column(path.split(".")[-1], ()).has(CODER)]
+    if not called and within:
+        what = f"The coders are named inside lists or objects, as in {within[0]!r}."
+        return what, "Write one record for each label, with its item, coder and label."
     if not called and deep:
         what = f"No field names coders, and the lists or objects in {some(deep)} name none."
         return what, _export()
@@ -259,7 +267,9 @@ def _compares(data: Data) -> bool:
     return any(
         one.n_coders > 1
         and len(one) - one.repeats > (1 + _OVERLAP) * one.n_items
+        and (one.n_coders <= max(one.n_items, _FEWEST) or len(one) > _OTHERS * one.n_coders)
         and one.n_labels > 1
+        and {*map(str, one.items)} != {*map(str, one.coders)}  # a table of coders by coders
         and (one.n_labels <= max(10, len(one) // 8) or all_numbers(one.labels))
         for one in (data.values() if isinstance(data, Mapping) else [data])
     )

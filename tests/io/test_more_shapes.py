@@ -131,6 +131,11 @@ def test_a_folder_of_conll_files_one_for_each_coder(tmp_path: Path) -> None:
         (tmp_path / f"{coder}.conll").write_text(f"Haag {tag}\nplays O\n. B-X\n\n", "utf-8")
     data = am.read(tmp_path, units="exact")
     assert (data.n_items, data.coders) == (2, ("ana", "ben"))
+    for coder, tag in (("ana", "B-PER"), ("ben", "O")):
+        text = f"word\tner\tlink\nHaag\t{tag}\tO\n.\tB-X\tO\n\n" + "and\tO\tO\n" * 9
+        (tmp_path / f"{coder}.conll").write_text(text, "utf-8")
+    data = am.read(tmp_path, units="token", question="ner")
+    assert (data.n_items, data.labels) == (11, ("(none)", "PER", "X"))
 
 
 HEAD = '<?xml version="1.0" encoding="utf-8"?>\n<annotations>\n'

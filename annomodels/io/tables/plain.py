@@ -260,7 +260,7 @@ def _fits(name: str, cells: Collection[str]) -> bool:
 
 # columns that are made of the labels of coders, by a word of their name
 _DERIVED = re.compile(
-    r"(.*[\W_])?(consensus|final|majority|selected|chosen|reconciled|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
+    r"(.*[\W_])?(consensus|final|maj(ority)?|selected|chosen|reconciled|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
     r"truth|konsens|consenso|definitivo|endg(ü|ue)ltig)([\W_].*)?|mode|"
     r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
     re.IGNORECASE,

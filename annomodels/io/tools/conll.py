@@ -15,16 +15,17 @@ from annomodels.io.source import Options, Source
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".txt", ".tsv")
 _LINE = re.compile(r"(\S*)(?:[ \t].*)?[ \t](O|[BIESLU]-\S+)[ \t]*")
+_TAG = re.compile(r"O|[BIESLU]-\S+")
 _LOOKED_AT = 3  # files that decide
 _ENOUGH = 0.5  # share of the words that a coder must have in common with the others
 
 
 @dataclass(frozen=True)
 class _Sheet:
-    """Words of one coder, the tag of each, and the places before which a sentence ends."""
+    """Words of one coder, tags by question, and the places before which a sentence ends."""
 
     words: tuple[str, ...]
-    tags: tuple[str, ...]
+    tags: dict[str, list[str]]
     breaks: frozenset[int]
     nameless: int = 0
 
@@ -36,8 +37,10 @@ def is_conll(source: Source, options: Options) -> bool:
     names = source.inside.ending(*ENDINGS)[:_LOOKED_AT]
     heads = [source.inside.head(name, 4096).splitlines()[:-1] for name in names]
     lines = [line for head in heads for line in head if line.strip()]
-    tagged = [found[2] for line in lines if (found := _LINE.fullmatch(line))]
-    return len(tagged) > 0.8 * len(lines) and any(tag != "O" for tag in tagged)
+    sheets = [_parsed("\n".join(head)) for head in heads]
+    words = sum(len(sheet.words) + sheet.nameless for sheet in sheets)
+    tags = {tag for sheet in sheets for given in sheet.tags.values() for tag in given}
+    return words > 0.8 * len(lines) and bool(tags - {"O"})
 
 
 def read_conll(found: Records) -> None:
@@ -65,14 +68,15 @@ def read_conll(found: Records) -> None:
         ours = [token for n, token in enumerate(tokens) if n in shared]
         for coder, sheet in kept.items():
             found.document(document, coder, text, ours)
-            for first, last, label in _stretches(sheet.tags):
+            marks = [(name, *m) for name, tags in sheet.tags.items() for m in _stretches(tags)]
+            for question, first, last, label in marks:
                 at = [places[coder].get(n) for n in range(first, last + 1)]
                 ends = (at[0], at[-1])
                 if ends[0] is None or ends[1] is None or ends[1] - ends[0] != last - first:
                     lost += 1
                     continue
                 place = tokens[ends[0]][0], tokens[ends[1]][1]
-                found.mark(document, coder, "tag", place, label)
+                found.mark(document, coder, question, place, label)
     documents_of = counted(len(differing), "document")
     told = (
         (differing, f"The words of {documents_of} differ between coders, and are aligned by the "
@@ -109,10 +113,12 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
 
 def _parsed(text: str) -> _Sheet:
     words: list[str] = []
-    tags: list[str] = []
+    lines = text.splitlines()
+    columns = _named(lines)
+    tags: dict[str, list[str]] = {name: [] for name in columns}
     breaks: set[int] = set()
     nameless = 0
-    for line in text.splitlines():
+    for line in lines:
         found = _LINE.fullmatch(line)
         if not line.strip() or found is None:
             breaks.add(len(words))
@@ -120,8 +126,23 @@ def _parsed(text: str) -> _Sheet:
             nameless += 1
         else:
             words.append(found[1])
-            tags.append(found[2])
-    return _Sheet(tuple(words), tuple(tags), frozenset(breaks), nameless)
+            for name, place in columns.items():
+                tags[name].append(found[2] if place is None else line.split("\t")[place].strip())
+    return _Sheet(tuple(words), tags, frozenset(breaks), nameless)
+
+
+def _named(lines: Sequence[str]) -> dict[str, int | None]:
+    """Columns of tags by their name in the header if several have one; else the last is it."""
+    header, *rows = [line.split("\t") for line in lines if line.strip()] or [[]]
+    columns = zip(*rows, strict=False)
+    of_tags = {
+        name: place
+        for place, (name, cells) in enumerate(zip(header, columns, strict=False))
+        if place and all(_TAG.fullmatch(cell.strip()) for cell in cells)
+    }
+    is_whole = all(len(row) >= len(header) for row in rows)
+    named = is_whole and len(of_tags) > 1 and not any(map(_TAG.fullmatch, of_tags))
+    return {**of_tags} if named else {"tag": None}
 
 
 def _matched(common: Sequence[str], words: Sequence[str]) -> dict[int, int]:
