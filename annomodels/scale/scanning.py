@@ -30,6 +30,7 @@ from annomodels.io.tables.guard import (
 from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.plain import ids_column, unused_columns
 from annomodels.io.tables.questions import choose_question, question_column
+from annomodels.io.tables.remarks import spellings
 from annomodels.io.writing import OutputError
 from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
@@ -128,7 +129,7 @@ def scan(
         frozenset(
             form
             for text in ([missing] if isinstance(missing, str) else missing)
-            for form in (text, f"{text}.0")
+            for form in map(str, spellings(text))
         ),
         tuple(dict.fromkeys(map(label_text, kinds))),
         question,

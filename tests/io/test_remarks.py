@@ -53,6 +53,9 @@ def test_minus_one_is_a_label_of_a_scale_around_zero_and_else_may_be_none(write:
     assert data.labels == ("3.0", "5.0")
     assert "no cell holds it" not in " ".join(data.notes)
     assert am.scan(path, missing="-1").n_labels == 2
+    plain = write(table(["-1", "3", "5", "-1", "3"]))
+    for reader in (am.read, am.scan):
+        assert reader(plain, missing="-1.0").labels == ("3", "5")
 
 
 @pytest.mark.parametrize(("code", "said"), [("99", True), ("-9", True), ("6", False)])

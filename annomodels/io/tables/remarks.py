@@ -15,10 +15,10 @@ NO_LABEL = {
     *("-", "--", "?", "."),
 }
 # numbers with which content analyses and surveys code that there is none
-_CODES = (
+_CODES = {
     *("77", "88", "97", "98", "99", "777", "888", "997", "998", "999", "9999"),
     *("-1", "-7", "-8", "-9", "-99", "-999"),
-)
+}
 
 
 class Missing(frozenset[str]):
@@ -33,16 +33,18 @@ class Missing(frozenset[str]):
         return made
 
     def __contains__(self, text: object) -> bool:
-        for form in (text, whole(text)):
+        for form in spellings(text) if self else ():
             if super().__contains__(form):
                 self.met.add(str(form))
                 return True
         return False
 
 
-def whole(text: object) -> object:
-    """Drop the decimal of a whole number: programs write -1 as -1.0 where cells are empty."""
-    return text.removesuffix(".0") if isinstance(text, str) else text
+def spellings(text: object) -> tuple[object, ...]:
+    """Text and, of a number, what it is beside empty cells, or would be without: -1.0 and -1."""
+    if not isinstance(text, str) or not all_numbers([text]):
+        return (text,)
+    return text, text.removesuffix(".0") if text.endswith(".0") else f"{text}.0"
 
 
 def unused(
@@ -85,7 +87,7 @@ def no_labels(labels: Collection[str]) -> list[str]:
     rest = [label for label in labels if label not in words]
     if not rest:
         return []
-    codes = [label for label in rest if whole(label) in _CODES]
+    codes = [label for label in rest if not _CODES.isdisjoint(spellings(label))]
     others = [float(label) for label in rest if label not in codes] if all_numbers(rest) else []
     if codes and len(others) > 1:
         low, top = min(others), max(others)  # -1 beside 0 and 1 is a label
@@ -110,4 +112,7 @@ def no_labels_undeclared(labels: Sequence[object], declared: Collection[object])
     """Codes and words for no label among labels that were not declared."""
     unknown = dict.fromkeys(label for label in labels if label not in declared) if declared else {}
     texts = map(label_text, unknown)
-    return tuple(t for t in texts if whole(t) in _CODES or t.strip().casefold() in NO_LABEL)
+    return tuple(
+        t for t in texts
+        if not _CODES.isdisjoint(spellings(t)) or t.strip().casefold() in NO_LABEL
+    )  # fmt: skip
