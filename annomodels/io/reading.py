@@ -66,8 +66,8 @@ def read(
     as cancelled, rejected, tainted or repeated are left out and counted in ``notes``.
 
     Cells are read as text: ``None``, ``NA``, ``001`` and ``1.0`` are labels, and only an empty cell
-    means that there is no label. Nothing is stripped or merged. Labels that differ only in case or
-    spaces stay separate and are reported in ``notes``.
+    means that there is no label. Nothing is stripped (but blanks after all delimiters) or merged.
+    Labels that differ only in case or spaces stay separate and are reported in ``notes``.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from annomodels import read
+from annomodels import read, scan
 from annomodels.errors import AnnotationError
 from tests.io.asked import refused, rows
 
@@ -378,3 +378,14 @@ def test_what_was_said_is_not_advised_again(put: Put) -> None:
     assert "coder too, use coder_columns=" in refused(wide, format="wide")
     many = ",".join(f"c{n}" for n in range(20))
     assert "'c11' and 8 more." in refused(put(f"{many}\n{many.upper()}\n"), format="long")
+
+
+def test_blanks_after_delimiters_are_no_part_of_cells(put: Put) -> None:
+    path = put("item, coder, label\nt1, ana, yes\nt1, ben, \nt2, ana, so so\nt3,  ben, no\n")
+    data, scanned = read(path), scan(path, label="label")
+    assert data.coders == scanned.coders == ("ana", "ben")
+    assert data.labels == scanned.labels == ("no", "so so", "yes")
+    assert data.skips == scanned.skips == 1
+    assert not any("space" in note for note in (*data.notes, *scanned.notes))
+    kept = read(put("item,coder,label\nt1,ana, yes\nt1,ben,yes\n")).labels
+    assert kept == (" yes", "yes")

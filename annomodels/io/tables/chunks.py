@@ -19,7 +19,7 @@ from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.border import first_line, guarded, shown
 from annomodels.io.objects import cell_text
-from annomodels.io.tables.delimited import delimiter_of, first_row
+from annomodels.io.tables.delimited import delimiter_of, first_row, is_padded
 from annomodels.io.tables.keys import Key, parts_of, quoted
 
 ROWS = 1 << 20
@@ -47,6 +47,7 @@ class File:
     path: Path
     header: tuple[str, ...]
     delimiter: str = ""
+    is_padded: bool = False
     problems: list[Problem] = field(default_factory=list)
 
     @property
@@ -135,7 +136,12 @@ class File:
             return "skip"
 
         options = (
-            csv.ReadOptions(block_size=BYTES, use_threads=False),
+            csv.ReadOptions(
+                block_size=BYTES,
+                use_threads=False,
+                column_names=self.header if self.is_padded else None,
+                skip_rows=int(self.is_padded),
+            ),
             csv.ParseOptions(
                 delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=skip
             ),
@@ -153,6 +159,9 @@ class File:
                     batch = next(batches, None)
                 if batch is None:
                     break
+                if self.is_padded:
+                    cells = [pc.utf8_ltrim(cells, " ") for cells in batch.columns]
+                    batch = pa.RecordBatch.from_arrays(cells, batch.schema.names)
                 yield 0, batch
         except (pa.ArrowException, OSError) as error:
             what = f"The text cannot be read as a table: {first_line(error)}."
@@ -232,7 +241,8 @@ def opened(path: Path) -> File:
     if not head.strip():
         raise AnnotationError(Problem("The file is empty.", name, "Export the labels again."))
     delimiter = delimiter_of(head)
-    return File(path, tuple(first_row(head, delimiter)), delimiter)
+    padded = is_padded(head, delimiter)
+    return File(path, tuple(first_row(head, delimiter, spaces=not padded)), delimiter, padded)
 
 
 def kind_of(path: Path) -> str | None:

@@ -21,6 +21,7 @@ SPACE = " "  # stands for any number of blanks and tabs
 LOOKED_AT = 200  # records that decide on the delimiter
 _ROWS = 1 << 16  # that are parsed at a time
 _PIECE = 1 << 20  # characters that are cut into lines at a time
+_PADDED = 50  # lines that tell whether blanks follow delimiters
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BLANKS = re.compile(r'"((?:[^"]|"")*)"(?=\s|$)|(\S+)')
 _QUOTED_NAMES = re.compile(r'\s*("[^"\n]*"[ \t]+)+"[^"\n]*"\s*\n')  # as R writes a header
@@ -45,6 +46,8 @@ class TextRows:
         self._first = skip + bool(said)
         self._size: tuple[int, int] | None = None  # rows and lines, once all were read
         self._quotes: dict[str, Any] = {"strict": True}
+        if is_padded(text, self.delimiter):
+            self._quotes["skipinitialspace"] = True
         if self.delimiter == "\t" and '"' in text and not self._closes():
             self._quotes = {"quoting": csv.QUOTE_NONE}  # tools write bare quotes
 
@@ -184,6 +187,15 @@ def delimiter_of(text: str) -> str:
         if score > best_score:
             best, best_score = delimiter, score
     return best
+
+
+def is_padded(text: str, delimiter: str) -> bool:
+    """Return True if blanks follow the delimiters: all of the header, the first of each line."""
+    first, *lines = text[:_PIECE].lstrip().split("\n")[: _PADDED + 1]
+    cells = [*first.split(delimiter)[1:], *(line.split(delimiter)[1] for line in lines
+             if delimiter in line)]  # fmt: skip
+    is_plain = delimiter.strip() and f'{delimiter} "' not in "\n".join([first, *lines])
+    return bool(is_plain and lines and cells) and all(cell[:1] == " " for cell in cells)
 
 
 @contextmanager
