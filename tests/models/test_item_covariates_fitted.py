@@ -42,7 +42,7 @@ def test_tables_are_means_of_integrals_over_the_draws(small):
     joint = np.array([[joint_of_item(data, design, v, i) for i in items] for v in each])
     share = joint / joint.sum(axis=2, keepdims=True)
     truth, known = small.tree["truth"].to_dataset(), small.tree["items"].to_dataset()
-    np.testing.assert_allclose(truth["p_truth"].values[:4], share.mean(axis=0), atol=1e-4)
+    np.testing.assert_allclose(truth["p_truth"].values[:4], share.mean(axis=0), atol=1e-5)
     total = joint.sum(axis=2)
     first, square = (
         [[joint_of_item(data, design, v, i, power).sum() for i in items] for v in each]
