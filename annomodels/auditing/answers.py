@@ -1,4 +1,4 @@
-"""What those who know said of audited items: read, and checked against the fit and the draw."""
+"""Answers of experts on audited items: read, and checked against the fit and the draw."""
 
 from __future__ import annotations
 

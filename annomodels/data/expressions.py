@@ -85,7 +85,7 @@ class Span:
 
 
 Key = tuple[str, Span]
-"""What a markable is known by across coders: its level and its words."""
+"""Key that names a markable across coders: its level and its words."""
 
 
 @dataclass(frozen=True, slots=True)

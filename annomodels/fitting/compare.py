@@ -166,7 +166,7 @@ def _ranked(found: dict[str, HeldOut]) -> pd.DataFrame:
 
 
 def _verdict(gap: float, error: float) -> str:
-    """Say in words how sure it is that a fit predicts worse than the best."""
+    """Describe how sure it is that a fit predicts worse than the best."""
     # differences below 4 nats are not resolved whatever their standard error says (Sivula et al.
     # 2020, doi:10.48550/arXiv.2008.10296)
     if gap > -4 or gap > -2 * error:
@@ -217,7 +217,7 @@ def _draws(found: dict[str, HeldOut]) -> xr.Dataset:
 
 
 def _notes(found: dict[str, HeldOut], by: str) -> tuple[str, ...]:
-    """Say what a reader of the table should know."""
+    """Return the notes that a reader of the table needs."""
     n = len(next(iter(found.values())).elpd)
     notes = [
         f"Scores are sums over {n:,} {by}s, in nats; higher is better. A model that predicts "

@@ -1,4 +1,4 @@
-"""What an earlier fit teaches a later one: its posterior as the prior of a model of its kind."""
+"""An earlier fit's posterior as the prior of a later model of its kind."""
 
 from __future__ import annotations
 

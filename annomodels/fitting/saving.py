@@ -156,7 +156,7 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
 
 
 def told(fit: Any) -> str:
-    """Say in a few lines what was fitted to what, and what came out."""
+    """Summarize the model, the data and the result in a few lines."""
     attrs = fit.tree.attrs
     about = f"{fit.model.title} on {fit.data!r}\n{attrs['engine']}, {attrs['chains']} chains"
     about += f" of {attrs['draws']} draws, seed {fit.seed}, {float(attrs['seconds']):.1f} s"

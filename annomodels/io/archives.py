@@ -82,7 +82,7 @@ class Members:
 
 
 def _is_litter(name: str) -> bool:
-    """Whether systems put the file there: resource forks, thumbnails, hidden files."""
+    """Return True if systems put the file there: resource forks, thumbnails, hidden files."""
     return any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
 
 

@@ -130,7 +130,7 @@ def checked_path(path: object) -> str | os.PathLike[str]:
 
 
 def unreadable(path: Path) -> Problem | None:
-    """Say why there is no file to read at a path."""
+    """Explain why there is no file to read at a path."""
     where = shown(path)
     try:
         if path.is_dir():

@@ -22,7 +22,7 @@ _UNNAMED = "The labels answer one question that has no name: call it '*'."
 
 @dataclass(frozen=True)
 class Entry:
-    """What is said of the questions that a pattern fits."""
+    """Options for the questions that a pattern fits."""
 
     scale: str | None = None
     labels: tuple[str, ...] | None = None
@@ -30,12 +30,12 @@ class Entry:
 
 
 def is_pattern(name: str) -> bool:
-    """Whether a name may stand for several: it has ``*``, ``?`` or ``[``."""
+    """Return True if a name may stand for several: it has ``*``, ``?`` or ``[``."""
     return not set("*?[").isdisjoint(name)
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Whether a name is meant: it is the same, or the pattern fits it."""
+    """Return True if a name is meant: it is the same, or the pattern fits it."""
     return pattern == name or fnmatchcase(name, pattern)
 
 

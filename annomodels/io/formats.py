@@ -29,7 +29,7 @@ class Format:
     shapes: tuple[str, ...] = ()  # of which it may be; a reader of others is not even loaded
 
     def fits(self, source: Source, options: Options) -> bool:
-        """Whether a source looks like it."""
+        """Return True if a source looks like it."""
         if self.shapes and source.shape not in self.shapes:
             return False
         looks = self.rows.fits if self.rows else self._function("is")

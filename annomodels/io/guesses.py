@@ -1,4 +1,4 @@
-"""What the columns of a table look like: options that may read it, the most likely first."""
+"""Options that may read a table, by its columns, the most likely first."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
 
 
 def _tells(one: Column, other: Column) -> bool:
-    """Whether each value of a column goes with one value of another, which has fewer."""
+    """Return True if each value of a column goes with one value of another, which has fewer."""
     value: dict[str, str] = {}
     return other.distinct < one.distinct and all(
         value.setdefault(str(a), str(b)) == str(b)
@@ -455,7 +455,7 @@ def _groups(columns: Sequence[Column]) -> list[list[str]]:
 def _coded_twice(
     key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
 ) -> bool:
-    """Whether a few columns agree that are numbered like those of another variable."""
+    """Return True if a few columns agree that are numbered like those of another variable."""
     ends, group = by_stem[key].keys(), by_stem[key].values()
     like = sum(other.keys() == ends for other in by_stem.values())
     cells = [[*map(str, one.cells)] for one in group]
@@ -463,7 +463,7 @@ def _coded_twice(
 
 
 def _share(group: Sequence[Column]) -> bool:
-    """Whether columns hold labels of one set, and are not numbers that measure something."""
+    """Return True if columns hold labels of one set, and are not numbers that measure something."""
     sets = [{str(cell) for cell in one.filled} for one in group]
     union = set().union(*sets)
     if len(union) > max(_CLASSES, sum(map(len, (one.filled for one in group))) // 20):

@@ -38,7 +38,7 @@ class RowOf(int):
     file: str
 
     def __new__(cls, row: int, file: str) -> RowOf:
-        """Give a row of a file its number."""
+        """Add the number of the file to a row."""
         made = super().__new__(cls, row)
         made.file = file
         return made

@@ -95,7 +95,7 @@ def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
 
 
 def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
-    """Give number and value of each element of a JSON array, one element in memory at a time."""
+    """Yield number and value of each element of a JSON array, one element in memory at a time."""
     try:
         import ijson
     except ImportError:
@@ -191,7 +191,7 @@ def paths_in(value: object, path: str = "") -> Iterator[str]:
 
 
 def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Whether a value is a list with at least one part, all of one kind."""
+    """Return True if a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)
 
 

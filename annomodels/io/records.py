@@ -213,7 +213,7 @@ class Records:
         return not self._kept and not self.stretches
 
     def note(self, text: str) -> None:
-        """Say something once."""
+        """Add a note unless it is there."""
         if text not in self.notes:
             self.notes.append(text)
 

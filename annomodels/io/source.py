@@ -1,4 +1,4 @@
-"""What was given, looked at only as far as a format asks: bytes, text, rows, table, documents."""
+"""The input, read only as far as a format asks: bytes, text, rows, table, documents."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Source:
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder, not an archive or a file."""
+        """Return True if it is a folder, not an archive or a file."""
         return self._file is not None and self._file.is_dir()
 
     @cached_property
@@ -182,7 +182,7 @@ class Source:
 
     @cached_property
     def _streamed(self) -> bool:
-        """Whether it is JSON too large to be read in one piece."""
+        """Return True if it is JSON too large to be read in one piece."""
         if self._file is None or self._file.stat().st_size <= objects.LARGE:
             return False
         return self._head.lstrip(_BLANK)[:1] in (b"[", b"{")
@@ -228,12 +228,12 @@ class Source:
 
     @property
     def is_json(self) -> bool:
-        """Whether it is JSON or JSON lines."""
+        """Return True if it is JSON or JSON lines."""
         return self.kind in ("json", "json lines")
 
     @property
     def shape(self) -> str:
-        """Whether it is a "folder" (or archive), "json", "xml" or a "table"."""
+        """Return True if it is a "folder" (or archive), "json", "xml" or a "table"."""
         if self.inside is not None:
             return "folder"
         return "json" if self.is_json else "xml" if self.kind == "xml" else "table"

@@ -55,7 +55,7 @@ class OutputError(AnnomodelsError, OSError):
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
-    """Give a path to write to; the file takes its place only when all went well."""
+    """Yield a path to write to; the file takes its place only when all went well."""
     target = Path(path)
     _refuse(target, force)
     tag, ending = f".{target.stem[:40]}-", "".join(target.suffixes[-2:])
@@ -117,7 +117,7 @@ def _clear(folder: Path, start: str, end: str) -> None:
 
 
 def compression_of(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
-    """Give light compression for all variables of a tree that are not tiny."""
+    """Return light compression for all variables of a tree that are not tiny."""
     out: dict[str, dict[str, Any]] = {}
     for group in tree.subtree:
         large = {

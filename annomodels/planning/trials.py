@@ -91,7 +91,7 @@ ALPHA_DRAWS = 500
 
 
 class Trial(NamedTuple):
-    """What came out."""
+    """Results of the trial."""
 
     accuracy: float
     vote: float

@@ -163,7 +163,7 @@ def findings(data: Annotations) -> list[Counted]:
         Counted("labels given", data.n_annotations),
         Counted("different labels", data.n_labels),
         Counted("label shares", ", ".join(shares) + more),
-        _named("unused labels", facts.unused, "Declared but never given: {}."),
+        _named("unused labels", facts.unused, "In the label set, but given by no coder: {}."),
         Counted(
             "spelling variants",
             len(variants(data.labels, "label")) + len(variants(data.coders, "coder")),

@@ -22,7 +22,7 @@ ATTRIBUTES: dict[str, str] = {
     "near": "",
     "dominating": "",
 }
-"""What is looked for, and the attribute that holds it; no attribute by default."""
+"""Attribute that holds each property of a markable; "" where there is none by default."""
 
 EMPTY = ("", "empty")
 

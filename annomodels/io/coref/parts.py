@@ -1,4 +1,4 @@
-"""What readers make: documents of one coder, with the lines they come from; and their union."""
+"""Documents of one coder, with the lines they come from, and their union."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ChainFrom = Literal["relations", "label"]
 
 @dataclass(frozen=True)
 class Options:
-    """What the user said about the files; see :func:`annomodels.coref.read`."""
+    """Options for the files; see :func:`annomodels.coref.read`."""
 
     encoding: str | None = None
     crossing: Crossing = "error"
@@ -215,7 +215,7 @@ def aligned(parts: Iterable[Part]) -> list[Document]:
 
 
 def _different(one: Part, other: Part) -> Problem:
-    """Say where the words of two coders part."""
+    """Describe where the words of two coders part."""
     pairs = zip_longest(one.document.tokens, other.document.tokens)
     place, (a, b) = next((n, pair) for n, pair in enumerate(pairs) if pair[0] != pair[1])
     names = "/".join(other.document.layers) or "a coder", "/".join(one.document.layers) or "another"

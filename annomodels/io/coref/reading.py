@@ -265,7 +265,7 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
 
 
 def _is_project(files: Members) -> bool:
-    """Whether a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
+    """Return True if a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
     if not any(name.lower().endswith(PROJECT_ENDINGS) for name in files.names):
         return False
     from annomodels.io.formats import FORMATS as TOOLS

@@ -123,7 +123,7 @@ def _clusters(document: Document, coder: str, singletons: bool) -> list[list[Key
 
 
 def _pieces(span: Span) -> list[list[int]]:
-    """Give the runs of words of a span, as [first, last]."""
+    """Return the runs of words of a span, as [first, last]."""
     runs: list[list[int]] = []
     for token in span.tokens:
         if runs and token == runs[-1][1] + 1:

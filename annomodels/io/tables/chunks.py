@@ -96,7 +96,7 @@ class File:
         return out
 
     def head(self, rows: int) -> dict[str, list[str]]:
-        """Give the texts of the first rows by column."""
+        """Return the texts of the first rows by column."""
         names = list(dict.fromkeys(self.header))
         batches = self._texts(names) if self.delimiter else self._parquet(names)
         _, batch = next(batches, (0, None))

@@ -79,7 +79,7 @@ def matched(header: Sequence[str]) -> dict[str, list[str]]:
 
 
 def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
-    """Say when a column that was named is not there, with the nearest names that are."""
+    """Report named columns that are not there, with the nearest names that are."""
     if name in header:
         return []
     if isinstance(name, Key):

@@ -46,7 +46,7 @@ class NotAsItSeems(AnnotationError):
 
     @property
     def is_solved(self) -> bool:
-        """Whether it names columns that make rows unique."""
+        """Return True if it names columns that make rows unique."""
         return any(UNIQUE in problem.remedy for problem in self.problems)
 
 
@@ -65,7 +65,7 @@ def suspicions(
     check_repeats: bool = True,
     by_units: bool = False,
 ) -> list[Problem]:
-    """Say why data that can be read are perhaps not what they seem, and what to do about it."""
+    """Explain why data that can be read may not be what they seem, and what to do about it."""
     found = _repeated(data, columns) if check_repeats else []
     found += _coders_apart(data)
     return found if by_units else found + _items_apart(data)
@@ -90,7 +90,7 @@ def _repeated(data: Annotations, columns: Columns) -> list[Problem]:
 def repeated_problem(
     repeats: int, n: int, source: str, item: str, names: Sequence[str], found: Proposal | None
 ) -> Problem:
-    """Say that labels repeat, and which columns would tell them apart."""
+    """Report that labels repeat, and which columns would tell them apart."""
     what = (
         f"{repeats:,} of {n:,} labels repeat ({percent(repeats / n, 0)}): several rows hold a "
         "label of the "
@@ -112,7 +112,7 @@ def repeated_problem(
 
 
 def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
-    """Whether coders agree with themselves, as when items were shown again to test them."""
+    """Return True if coders agree with themselves, as when items were shown again to test them."""
     chance = float(((counts / counts.sum()) ** 2).sum())
     return chance == 1 or bool(same / pairs - chance >= RETEST * (1 - chance))
 
@@ -171,7 +171,7 @@ def proposal(
 
 
 def _is_steady(item: Codes, coder: Codes, column: Codes) -> bool:
-    """Whether a column cuts items so that the same coders labeled each part, unlike labels."""
+    """Return True if a column splits items into parts that the same coders labeled."""
     part = _together([item, column])
     pairs, of_part = len(np.unique(_together([item, coder]))), len(np.unique(part))
     coders_of_part = len(np.unique(_together([part, coder]))) / of_part
@@ -227,7 +227,7 @@ def _together(codes: Sequence[Codes]) -> Codes:
 
 
 def _plain_classes(data: Annotations) -> bool:
-    """Whether labels are classes of a set nobody declared, and not texts."""
+    """Return True if labels are classes of a set nobody declared, and not texts."""
     if data.declared or data.scale in ("interval", "ratio"):
         return False
     if any(isinstance(label, frozenset) for label in data.labels):

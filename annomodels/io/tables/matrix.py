@@ -23,7 +23,7 @@ _LOOKED_AT = 20_000  # rows that decide
 
 
 def is_matrix(source: Source, options: Options) -> bool:
-    """Whether the first row holds labels, not names of columns."""
+    """Return True if the first row holds labels, not names of columns."""
     named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
     if any(name is not None for name in (*named, source.opening.columns)):
         return False
@@ -128,7 +128,7 @@ MOST = 20_000_000  # judgements
 
 
 def is_grouped(source: Source, options: Options) -> bool:
-    """Whether the last column is ``n`` with whole numbers, and the others share their labels."""
+    """Return True if the last column is ``n`` with whole numbers, and the others share labels."""
     if source.header[-1:] != ("n",) or any((*options.roles.values(), options.coder_columns)):
         return False
     header = source.table.header

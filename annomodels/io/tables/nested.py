@@ -44,7 +44,7 @@ class Layout:
 
 
 def is_nested(source: Source, options: Options) -> bool:
-    """Whether cells hold lists or objects with the labels of several coders."""
+    """Return True if cells hold lists or objects with the labels of several coders."""
     return _layout(source, options) is not None
 
 
@@ -89,7 +89,7 @@ def read_nested(found: Records) -> None:
 
 
 def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
-    """Give records; those under names, or rows of a table, as objects of their own."""
+    """Return records; those under names, or rows of a table, as objects of their own."""
     if not source.is_json:
         yield from source.table.records()
         return

@@ -1,4 +1,4 @@
-"""What the user says about a file, as readers take it."""
+"""Options for a file, as readers take them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def checked[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user said about the file; see :func:`annomodels.read`."""
+    """Options for the file; see :func:`annomodels.read`."""
 
     item: str | None = None
     coder: str | None = None
@@ -97,5 +97,5 @@ class Options:
         return {"item": self.item, "coder": self.coder, "label": self.label}
 
     def is_skip(self, label: object) -> bool:
-        """Whether a cell stands for no label."""
+        """Return True if a cell stands for no label."""
         return label == "" or label in self.missing

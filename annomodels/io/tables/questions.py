@@ -54,7 +54,7 @@ def unsuitable(
     *,
     fewest: int = FEWEST,
 ) -> Unsuitable | None:
-    """Say why a column cannot be a question, or None; `labels` are the cells that are filled."""
+    """Return why a column cannot be a question, or None; `labels` are the filled cells."""
     if not len(labels):
         return Unsuitable("nobody answered it")
     if why := _kind(labels):
@@ -88,7 +88,7 @@ def _plain(labels: Iterable[object]) -> list[object]:
 
 
 def _kind(labels: Sequence[object]) -> str:
-    """Say what most cells hold if it is not labels: JSON, marked text, long text, times, links."""
+    """Name what most cells hold instead of labels: JSON, marked text, long text, times, links."""
     step = max(1, len(labels) // _LOOKED_AT)
     few = _plain(islice(labels, 0, None, step))
     texts = [cell for cell in few if isinstance(cell, str)]
@@ -110,13 +110,13 @@ def _kind(labels: Sequence[object]) -> str:
 
 
 def are_times(cells: Sequence[object]) -> bool:
-    """Whether most cells are dates or times."""
+    """Return True if most cells are dates or times."""
     times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
     return times > _MOST * len(cells)
 
 
 def is_json(cell: object) -> bool:
-    """Whether a cell is an object, a list of such, or the text of one."""
+    """Return True if a cell is an object, a list of such, or the text of one."""
     if isinstance(cell, (list, tuple)):
         return any(isinstance(part, dict) for part in cell) or (
             len(cell) == 1 and isinstance(cell[0], str) and is_json(cell[0])
@@ -128,7 +128,7 @@ def is_json(cell: object) -> bool:
 
 
 def has_markup(cell: str) -> bool:
-    """Whether a text has tags of XML or HTML in it."""
+    """Return True if a text has tags of XML or HTML in it."""
     return "<" in cell and _MARKUP.search(cell) is not None
 
 
@@ -139,7 +139,7 @@ def tag_in(cell: object) -> str:
 
 
 def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fewest: int) -> str:
-    """Say that every coder has one and the same value in all rows, if so."""
+    """Return a sentence if every coder has one and the same value in all rows."""
     given: dict[Any, Any] = {}
     rows = Counter(coders)
     for coder, label in zip(coders, labels, strict=True):
@@ -153,7 +153,7 @@ def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fe
 
 
 def _of_items(items: Sequence[object], coders: Sequence[object], labels: Sequence[object]) -> bool:
-    """Whether all coders of an item have the same value, in so many items that nobody was asked."""
+    """Return True if coders of an item have the same value so often that nobody was asked."""
     said: dict[Any, Any] = {}
     first: dict[Any, Any] = {}
     shared = set()

@@ -50,7 +50,7 @@ def spellings(text: object) -> tuple[object, ...]:
 def unused(
     name: str, words: Iterable[object], used: Collection[object], labels: Collection[object]
 ) -> list[str]:
-    """Say which words of an option were not met in the file."""
+    """Report words of an option that the file does not have."""
     absent = [word for word in words if word not in used]
     if not absent:
         return []
@@ -67,7 +67,7 @@ def remarks_on(
     scale: str,
     declared: bool,
 ) -> list[str]:
-    """Say what labels and items look like that they were not taken for."""
+    """Report labels and items that look like something else."""
     counts = Counter(label for label in labels if isinstance(label, str))
     notes = _no_labels(counts, "label", "labels") if not declared else []
     truths = Counter(truth for truth in gold if isinstance(truth, str))

@@ -61,7 +61,7 @@ def standoff(text: str) -> Standoff:
 
 
 def is_brat(source: Source, options: Options) -> bool:
-    """Whether it is a folder or archive with ``.ann`` files."""
+    """Return True if it is a folder or archive with ``.ann`` files."""
     return source.inside is not None and bool(source.inside.ending(".ann"))
 
 

@@ -31,7 +31,7 @@ class _Sheet:
 
 
 def is_conll(source: Source, options: Options) -> bool:
-    """Whether it is a folder or archive of files whose lines end in tags such as B-PER."""
+    """Return True if it is a folder or archive of files whose lines end in tags such as B-PER."""
     if source.inside is None:
         return False
     names = source.inside.ending(*ENDINGS)[:_LOOKED_AT]

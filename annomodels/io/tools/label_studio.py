@@ -28,7 +28,7 @@ _REGIONS = {
 
 
 def is_label_studio(source: Source, options: Options) -> bool:
-    """Whether records hold ``data`` and a list of ``annotations`` (or ``completions``)."""
+    """Return True if records hold ``data`` and a list of ``annotations`` (or ``completions``)."""
     return any(
         isinstance(task.get("data"), dict) and isinstance(_annotations(task), list)
         for task in source.sample

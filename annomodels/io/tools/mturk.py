@@ -21,7 +21,7 @@ _BOXES = frozenset(("true", "false", "on", ""))
 
 
 def is_mturk(source: Source, options: Options) -> bool:
-    """Whether there are the columns ``HITId`` and ``WorkerId``, and no other column was named."""
+    """Return True if it has ``HITId`` and ``WorkerId``, and no other column was named."""
     named = options.label in source.header and not str(options.label).startswith("Answer.")
     return {"HITId", "WorkerId"} <= set(source.header) and not named
 

@@ -17,7 +17,7 @@ _NO = frozenset(("", "false", "off", "none"))
 
 
 def is_potato(source: Source, options: Options) -> bool:
-    """Whether it is a folder with ``user_state.json``, or rows of ``instance_id``, ``user_id``."""
+    """Return True if it is a folder with ``user_state.json``, or rows with ``instance_id``."""
     if source.inside is not None:
         return bool(source.inside.ending(STATE))
     return {ITEM, CODER} <= set(source.header) and options.label is None
@@ -85,7 +85,7 @@ def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
 
 
 def _tick(name: object, value: object, rated: bool) -> bool | None:
-    """Whether an option was chosen; None where the value is more than a tick."""
+    """Return True if an option was chosen; None where the value is more than a tick."""
     said = str(value).lower()
     if name == "" or (said in ("0", "1") and rated):
         return None

@@ -103,7 +103,7 @@ def unread(files: Members) -> list[str]:
 
 
 def export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
-    """Say in which format the project has to be exported."""
+    """Name the format in which the project has to be exported."""
     names = unread(files)
     plain = [name for name in names if "annotation_ser" not in name.split("/")]
     endings = sorted({f".{name.rsplit('.', 1)[-1]}" for name in names if "." in name})

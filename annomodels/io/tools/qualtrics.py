@@ -27,7 +27,7 @@ _FINISHED = ("true", "1", "wahr", "ja", "yes")
 
 
 def is_qualtrics(source: Source, options: Options) -> bool:
-    """Whether the cells of the third row begin with ``{"ImportId":``."""
+    """Return True if the cells of the third row begin with ``{"ImportId":``."""
     return any(row[:1] and row[0].startswith(_MARK) for row in source.rows.head(3)[2:])
 
 
@@ -100,20 +100,20 @@ def _items(
 
 
 def _number(mark: str) -> str:
-    """Give the identifier of a column, from its third header row."""
+    """Return the identifier of a column, from its third header row."""
     value = parsed(mark)
     return str(value.get("ImportId", "")) if isinstance(value, dict) else ""
 
 
 def _is_asked(name: str, asked: str | None) -> bool:
-    """Whether a column is of the question that was named, by its beginning or as a pattern."""
+    """Return True if a column is of the question that was named, by its beginning or a pattern."""
     if asked is None or (set("*?[") & set(asked) and fnmatchcase(name, asked)):
         return True
     return re.match(re.escape(asked) + r"(?![A-Za-z])", name) is not None
 
 
 def _is_tick(text: str, cells: Iterable[str]) -> bool:
-    """Whether a column only says that its option, which ends the question's text, was chosen."""
+    """Return True if a column only marks its option, which ends the question's text, as chosen."""
     said = {cell for cell in cells if cell}
     return len(said) <= 1 and all(text.endswith(option) for option in said)
 

@@ -42,7 +42,7 @@ class Rows:
     note: str = ""
 
     def fits(self, source: Source, options: Options) -> bool:
-        """Whether the columns are there, and nobody named others for the coders."""
+        """Return True if the columns are there, and nobody named others for the coders."""
         if options.coder not in (None, self.coder) or options.coder_columns is not None:
             return False
         header: Sequence[str] = source.header
@@ -87,7 +87,7 @@ _TASK = "task."
 
 
 def _choices(cell: object) -> object:
-    """Give a bare label, or a list of several, which CSV holds as JSON."""
+    """Return a bare label, or a list of several, which CSV holds as JSON."""
     value = parsed(cell)
     if isinstance(value, dict) and "choices" in value:
         return value["choices"]

@@ -163,7 +163,7 @@ def hugging_face(gold: GoldList) -> str:
 
 
 def argilla_suggestions(gold: GoldList) -> str:
-    """Give records of Argilla with the gold label as a suggestion."""
+    """Return records of Argilla with the gold label as a suggestion."""
     records = []
     for item in gold.items:
         suggestion = {"value": item.label, "score": round(item.probability, 6), "agent": NAME}

@@ -1,4 +1,4 @@
-"""What can be written, by name: judgements in layouts, and gold labels for tools."""
+"""Everything that can be written, by name: labels in layouts, and gold labels for tools."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ BACKS: Mapping[str, Writer] = _by_name(
 
 
 def named(to: str, writers: Mapping[str, Writer]) -> Writer:
-    """Give the writer of a name."""
+    """Return the writer of a name."""
     if to in writers:
         return writers[to]
     hint = f"{meant(to, writers)}Use one of {', '.join(writers)}."

@@ -35,7 +35,7 @@ def long(data: Annotations) -> pd.DataFrame:
 
 
 def crowd_kit(data: Annotations) -> pd.DataFrame:
-    """Give the columns task, worker, label of crowd-kit."""
+    """Return the columns task, worker, label of crowd-kit."""
     return data.to_frame().set_axis(["task", "worker", "label"], axis=1)
 
 
@@ -144,7 +144,7 @@ def example(
 
 
 def argilla(data: Annotations) -> str:
-    """Give records of Argilla with a response for each label."""
+    """Return records of Argilla with a response for each label."""
     records = []
     for i, item in enumerate(data.items):
         responses = [

@@ -89,7 +89,7 @@ def health_notes(facts: Facts) -> list[str]:
         names = _names(counts.constant)
         out.append(f"Always the same label, with {CODER_THIN} labels or more: {names}.")
     if counts.unused:
-        out.append(f"In the label set, but never given: {_names(counts.unused)}.")
+        out.append(f"In the label set, but given by no coder: {_names(counts.unused)}.")
     if on_disk and data.dont_know:
         kinds = short("/".join(data.dont_know), 60)
         out.append(
