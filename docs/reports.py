@@ -21,9 +21,11 @@ def write(folder: Path) -> None:
         page = folder / f"{name}.html"
         if page.exists() and page.stat().st_mtime > changed:
             continue
-        with tempfile.TemporaryDirectory() as out:
-            command = ["run", f"dataset:{name}", "--seed", "1", "-q", "--force", "-o", out]
-            done = subprocess.run([sys.executable, "-m", "annomodels", *command], check=False)
+        with tempfile.TemporaryDirectory() as place:
+            # the page shows commands with the folder as it is named here
+            command = ["run", f"dataset:{name}", "--seed", "1", "-q", "-o", "out"]
+            run = [sys.executable, "-m", "annomodels", *command]
+            done = subprocess.run(run, cwd=place, check=False)
             if done.returncode not in (0, 4):
                 raise RuntimeError(f"The report of {name} failed with code {done.returncode}.")
-            page.write_bytes((Path(out) / "report.html").read_bytes())
+            page.write_bytes((Path(place) / "out" / "report.html").read_bytes())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from annomodels.data.columns import clean, percent, short
+from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Action, Head
-from annomodels.reporting.words import listed, number
+from annomodels.reporting.words import coders_listed, number
 from annomodels.summaries.items.items import quadrant_name
 from annomodels.summaries.trust.checks import Check
 
@@ -113,7 +113,7 @@ def _buy(facts: Facts) -> Action | None:
 def _coders(facts: Facts) -> Action | None:
     stop, talk, table = facts.flagged["coder"], facts.to_train["coder"], facts.coders.table
     parts = [
-        f"{verb} {listed([short(name, 24) for name in names], 3)}"
+        f"{verb} {coders_listed(names)}"
         for verb, names in (("Stop", stop), ("talk to" if len(stop) else "Talk to", talk))
         if len(names)
     ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from annomodels.data.columns import percent
+from annomodels.data.columns import percent, short
 from annomodels.summaries.trust.calibration import jeffreys
 
 if TYPE_CHECKING:
@@ -63,3 +64,14 @@ def listed(names: list[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def coders_listed(names: Iterable[str]) -> str:
+    """Names of coders in a sentence, behind the word where a name is only a number.
+
+    >>> coders_listed(["w1", "w2"]), coders_listed(["5", "1"]), coders_listed(["5"])
+    ('w1 and w2', 'coders 5 and 1', 'coder 5')
+    """
+    shown = [short(name, 24) for name in names]
+    word = "coders " if len(shown) > 1 else "coder "
+    return word * any(name.isdecimal() for name in shown) + listed(shown)

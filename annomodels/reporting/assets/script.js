@@ -14,7 +14,8 @@
     return made;
   };
   const bdi = (text) => make("bdi", "", text);
-  const plural = (n, word) => n.toLocaleString("en-US") + " " + word + (n === 1 ? "" : "s");
+  const count = (n) => n.toLocaleString("en-US");
+  const plural = (n, word) => count(n) + " " + word + (n === 1 ? "" : "s");
 
   // Files of the folder, compressed in the page.
   const packed = JSON.parse($("files-data")?.textContent ?? "{}");
@@ -91,7 +92,7 @@
           row.hidden = !row.textContent.toLowerCase().includes(wanted);
           left += !row.hidden;
         }
-        shown.textContent = wanted ? left + " of " + body.rows.length + " rows" : "";
+        shown.textContent = wanted ? count(left) + " of " + plural(body.rows.length, "row") : "";
       });
       tools.append(make("label", "", "Filter ", input), shown);
     }
@@ -186,7 +187,7 @@
     }));
     const end = Math.min(at + SIZE, found.length);
     $("page").textContent = found.length
-      ? (at + 1).toLocaleString("en-US") + " to " + end.toLocaleString("en-US") + " of " + plural(found.length, "item")
+      ? count(at + 1) + " to " + count(end) + " of " + plural(found.length, "item")
         + (D.left ? "; only in gold.csv: " + plural(D.left, "more item") + " with the most certain labels" : "")
       : "No item matches.";
     $("back").disabled = at === 0;
@@ -240,8 +241,8 @@
       changed += given(item).label !== D.names[item[GOLD]];
     }
     const rest = D.doubt > 0 ? D.wrong * Math.max(0, 1 - less / D.doubt) : 0;
-    bar.replaceChildren(make("b", "", number + " decided, " + (list.length - done) + " left"),
-      " \u00b7 expected wrong labels: " + D.wrong.toFixed(0) + (number ? " \u2192 " + rest.toFixed(0) : "")
+    bar.replaceChildren(make("b", "", count(number) + " decided, " + count(list.length - done) + " left"),
+      " \u00b7 expected wrong labels: " + count(Math.round(D.wrong)) + (number ? " \u2192 " + count(Math.round(rest)) : "")
       + (changed ? " \u00b7 " + plural(changed, "gold label") + " changed" : ""));
     take.disabled = decisions.size === 0;
     back.disabled = history.length === 0;

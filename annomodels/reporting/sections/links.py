@@ -25,7 +25,7 @@ from annomodels.reporting.parts import (
     table,
 )
 from annomodels.reporting.sections.places import DIFFERS, TWO
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import coders_listed
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
 GLOSSARY = (
@@ -110,9 +110,8 @@ def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
         out.append(Action("#places", f"Read {counted(two, 'place')}", about, ",".join(TWO)))
     below = facts.coders.table.query(f"p_below > {DIFFERS}")
     if len(below):
-        names = listed([short(name, 24) for name in below["coder"]], 3)
         about = "less like the others than these are like each other"
-        out.append(Action("#coders-section", f"Talk to {names}", about))
+        out.append(Action("#coders-section", f"Talk to {coders_listed(below['coder'])}", about))
     if outliers := kinds.get("outlier", 0):
         about = "one coder alone left what all others chose"
         out.append(Action("#places", f"Correct {counted(outliers, 'place')}", about, "outlier"))

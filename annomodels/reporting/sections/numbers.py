@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from annomodels import plots
-from annomodels.data.columns import COLUMNS, Column, columns, short
+from annomodels.data.columns import COLUMNS, Column, columns
 from annomodels.data.validation import counted
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
@@ -22,7 +22,7 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.reporting.words import listed
+from annomodels.reporting.words import coders_listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,7 +66,7 @@ def head(facts: Facts) -> Head:
     contested, few = (int((reasons == why).sum()) for why in ("contested", "few labels"))
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
-    names = [short(name, 24) for name in bad["coder"]]
+    names = list(bad["coder"])
     sentence = (
         f"The value of a typical item is known to within {gold['sd'].median():.3g} (one standard "
         f"deviation); items differ by {gold['value'].std():.3g}. Not yet checked by an expert."
@@ -80,7 +80,7 @@ def head(facts: Facts) -> Head:
         actions.append(Action("#items-section", f"Buy {counted(few, 'label')}", about))
     if names:
         about = "they reverse the scale, or their numbers carry little information"
-        actions.append(Action("#coders-section", f"Talk to {listed(names, 3)}", about))
+        actions.append(Action("#coders-section", f"Talk to {coders_listed(names)}", about))
     bar = [("settled", len(gold) - contested - few, "settled"), ("open", few, "need labels"),
            ("contested", contested, "contested")]  # fmt: skip
     return Head(sentence, bar, actions, warning(facts.check))
