@@ -97,7 +97,7 @@ def repeated_problem(
         "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
     keep = f"If repeats are meant, use {Option('repeats', 'keep')}."
-    remedy = f"No column that is left makes the rows unique. {keep}"
+    remedy = f"No column that is left makes the rows unique. If rows are items, number them. {keep}"
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:
         key = Key((*parts_of(item), *found.columns))

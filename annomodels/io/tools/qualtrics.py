@@ -60,8 +60,8 @@ def read_qualtrics(found: Records) -> None:
     items = _items(columns, texts, numbers, asked)
     if not items:
         begins = f" that begins with {asked!r}" if asked else ""
-        remedy = f"The columns are {', '.join(table.header[:30])}."
-        found.problem(f"No column holds a question{begins}.", remedy)
+        asks = [n for n, number in numbers.items() if number.startswith("QID")] or table.header
+        found.problem(f"No column holds a question{begins}.", f"The columns are {some(asks)}.")
     given = {item: [c for n in names for c in columns[n] if c] for item, names in items.items()}
     _refuse_kinds(found, given)
     left = sum(_NO_ANSWER.search(number) is not None for number in numbers.values())
