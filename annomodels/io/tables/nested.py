@@ -89,7 +89,7 @@ def read_nested(found: Records) -> None:
 
 
 def _records(source: Source) -> Iterator[tuple[int, dict[str, object]]]:
-    """Return records; those under names, or rows of a table, as objects of their own."""
+    """Return records; those under names, or rows of a table, as one object each."""
     if not source.is_json:
         yield from source.table.records()
         return
