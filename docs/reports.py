@@ -22,7 +22,7 @@ def write(folder: Path) -> None:
         if page.exists() and page.stat().st_mtime > changed:
             continue
         with tempfile.TemporaryDirectory() as place:
-            # the page shows commands with the folder as it is named here
+            # the page shows commands with this name of the folder
             command = ["run", f"dataset:{name}", "--seed", "1", "-q", "-o", "out"]
             run = [sys.executable, "-m", "annomodels", *command]
             done = subprocess.run(run, cwd=place, check=False)

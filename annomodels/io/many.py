@@ -38,7 +38,7 @@ class RowOf(int):
     file: str
 
     def __new__(cls, row: int, file: str) -> RowOf:
-        """Add the number of the file to a row."""
+        """Make the number of a row that also knows its file."""
         made = super().__new__(cls, row)
         made.file = file
         return made

@@ -233,7 +233,7 @@ class Source:
 
     @property
     def shape(self) -> str:
-        """Return True if it is a "folder" (or archive), "json", "xml" or a "table"."""
+        """Kind of input: "folder" (or archive), "json", "xml" or "table"."""
         if self.inside is not None:
             return "folder"
         return "json" if self.is_json else "xml" if self.kind == "xml" else "table"

@@ -91,7 +91,7 @@ ALPHA_DRAWS = 500
 
 
 class Trial(NamedTuple):
-    """Results of the trial."""
+    """Results of one trial."""
 
     accuracy: float
     vote: float

@@ -79,7 +79,7 @@ def matched(header: Sequence[str]) -> dict[str, list[str]]:
 
 
 def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
-    """Report named columns that are not there, with the nearest names that are."""
+    """Report a named column that is not there, with the nearest names that are."""
     if name in header:
         return []
     if isinstance(name, Key):

@@ -22,7 +22,7 @@ _LABEL = "__label__"  # before each label of fastText
 
 
 def is_doccano(source: Source, options: Options) -> bool:
-    """Return True if it is a folder of files whose rows have id, text or filename, label."""
+    """Return True if files of a folder or archive have rows with id, text or filename, label."""
     if source.inside is None:
         return False
     names = source.inside.ending(*ENDINGS)

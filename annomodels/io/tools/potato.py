@@ -85,7 +85,7 @@ def _kinds(answers: Sequence[_Answer]) -> dict[str, tuple[str, bool]]:
 
 
 def _tick(name: object, value: object, rated: bool) -> bool | None:
-    """Return True if an option was chosen; None where the value is more than a tick."""
+    """Return True if an option was chosen, None if the value is more than a tick."""
     said = str(value).lower()
     if name == "" or (said in ("0", "1") and rated):
         return None
