@@ -201,7 +201,7 @@ def files_of(
     fit = facts.fit
     tables = {"coders.csv": facts.coders.table}
     if not facts.on_disk:
-        gold = gold_table(gold_of(fit, threshold), threshold, soft=False)
+        gold = gold_table(fit, gold_of(fit, threshold), threshold, soft=False)
         tables = {"gold.csv": gold, **tables, "items.csv": fit.items().table}
         tables["agreement.csv"] = fit.agreement().table
     if facts.has("next"):
@@ -301,4 +301,5 @@ def _decided(job: Job, labels: Annotations) -> Annotations:
         return labels
     codes = () if labels.gold is None else labels.gold.tolist()
     known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
-    return labels.with_gold(known | decisions_of(job.decisions, labels))
+    known |= decisions_of(job.decisions, labels)
+    return labels.with_gold(known) if known else labels

@@ -16,6 +16,7 @@ from annomodels.io.writing import deflated
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions, runs
+from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints
@@ -47,8 +48,10 @@ def payload(facts: Facts, command: str) -> str:
         "coders": [short(name, 40) for name in data.coders],
         "columns": [short(name, 40) for name in facts.shown.columns],
         "wrong": round(float(facts.wrong.gold), 3),
-        "doubt": round(float((1 - p.max(axis=1))[data.known < 0].sum()), 4),
+        "doubt": round(float((1 - p.max(axis=1))[facts.state != 3].sum()), 4),
         "left": data.n_items - len(rows),
+        "states": list(facts.states.values()),
+        "bar": ["settled", "need labels", quadrant_name("contested", data.n_labels), "decided"],
         "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
         "command": follow_up(command),
     }
@@ -85,7 +88,7 @@ def follow_up(command: str) -> str:
 
 def _rows(facts: Facts, p: Floats) -> list[str]:
     """JSON of each item until the page is full."""
-    order = queue(p, facts.data.known >= 0)
+    order = queue(p, facts.state == 3)
     make = _maker(facts, p)
     for longest in (LONGEST, 400, 120):
         rows: list[str] = []
