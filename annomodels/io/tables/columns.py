@@ -78,6 +78,24 @@ def matched(header: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
+# columns of the items that all coders see alike, the most telling first
+SHOWN = "Column {} is shown as the text of the items."
+TEXT_COLUMNS = (
+    "text", "texts", "sentence", "tweet", "tweets", "comment", "question", "remark", "content",
+    "body", "passage", "post", "utterance", "document", "abstract", "title", "headline", "prompt",
+)  # fmt: skip
+
+
+def text_column(names: Iterable[str]) -> str | None:
+    """Return the column that holds the texts of the items by its name, None without one.
+
+    >>> text_column(["item", "Tweet", "label"])
+    'Tweet'
+    """
+    known = {name.strip().casefold(): name for name in reversed(list(names))}
+    return next((known[word] for word in TEXT_COLUMNS if word in known), None)
+
+
 def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
     """Report a named column that is not there, with the nearest names that are."""
     if name in header:

@@ -22,7 +22,15 @@ from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
+from annomodels.io.tables.columns import (
+    SHOWN,
+    Columns,
+    assemble,
+    find_roles,
+    matched,
+    named_column,
+    text_column,
+)
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
@@ -77,11 +85,14 @@ def read_long(found: Records) -> None:
             found.problems += [*doubled, *wrong]
         return
 
+    text = None if "text" in names else _text_of(table, names, used)
+
     def read(own: Table, label: str) -> Columns:
         said = {**names, "label": label}
+        shown = {} if text in (None, label) else {"text": text}
         own, notes = _without_repeats(own, said)
-        columns = melted(own, said, {label: said["coder"]}, options, named=True)
-        columns.notes = [*notes, *columns.notes]
+        columns = melted(own, {**said, **shown}, {label: said["coder"]}, options, named=True)
+        columns.notes = [*notes, *columns.notes, *(SHOWN.format(repr(n)) for n in shown.values())]
         used = (*columns.names.values(), *options.taken, asked or "")
         if not options.every:
             columns.alone = unused_columns(table.header, used, "gold" in names)
@@ -100,6 +111,18 @@ def read_long(found: Records) -> None:
         found.default = partial(read, table, label) if is_known or not free else None
         found.unfit = partial(unsuitable, fewest=1)  # nobody named these columns
         found.otherwise = f"Or name it with {Option('label')}."
+
+
+def _text_of(table: Table, names: Mapping[str, str], used: Collection[str]) -> str | None:
+    """Column with one text per item, by its name; None if there is none."""
+    text = text_column(name for name in table.header if name not in used)
+    item = names["item"]
+    if text is None or item not in table.columns:
+        return None
+    first: dict[object, object] = {}
+    pairs = zip(table.columns[item], table.columns[text], strict=True)
+    told = all(is_blank(cell) or first.setdefault(key, cell) == cell for key, cell in pairs)
+    return text if told and first else None
 
 
 def melted(

@@ -399,7 +399,8 @@
     if (event.key === "Enter" || event.key === "Escape") desk.focus({ preventScroll: true });
   });
   const inView = () => {
-    const box = desk.getBoundingClientRect();
+    // nobody decides by a key what is not on the screen
+    const box = (card.querySelector(".choices") ?? card).getBoundingClientRect();
     return box.top < innerHeight && box.bottom > 0;
   };
   document.addEventListener("keydown", (event) => {
