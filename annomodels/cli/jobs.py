@@ -122,7 +122,7 @@ def one_question(
                     note(f"{fact.check}: {fact.value}. {fact.remark}")
             fit = fit_of(job, labels)
             if job.decisions is not None:
-                fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
+                fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions, labels))
             fit.save(beside / FIT)
         if shown is not None:
             keep(shown, beside)

@@ -432,11 +432,17 @@ def _rows(given: object) -> tuple[list[Row], str]:
     return [(n, item, label, *map(str.strip, said)) for n, item, label, *said in rows], table.source
 
 
-def entries_of(given: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return item and entry of each row as the page keeps them, none of other tables."""
+def entries_of(given: Any, data: Annotations) -> list[tuple[str, dict[str, Any]]]:
+    """Return item and entry of each row as the page keeps them; of true labels, those decided."""
+    rows, _ = _rows(given)
+    if not rows:
+        return [
+            (label_text(item), {"label": label_text(label)})
+            for item, label in decisions_of(given, data).items()
+        ]
     return [
         (item, {**ENTRIES.get(what, {"label": label}), **({"note": note} if note else {})})
-        for _, item, label, what, _, note in _rows(given)[0]
+        for _, item, label, what, _, note in rows
     ]
 
 

@@ -149,7 +149,7 @@ def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser,
         f"{second},,two readings,\n{third},,skipped,\n"
     )
     tree = crowd.tree.copy()
-    tree.attrs["decisions"] = json.dumps(entries_of(path))
+    tree.attrs["decisions"] = json.dumps(entries_of(path, crowd.data))
     page = am.report(dataclasses.replace(crowd, tree=tree), tmp_path / "r.html").as_uri()
     tab = browser.tab()
     tab.open(page)
