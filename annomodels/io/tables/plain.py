@@ -16,6 +16,7 @@ from annomodels.data.validation import (
     all_numbers,
     check_hashable,
     counted,
+    is_blank,
     some,
 )
 from annomodels.errors import Option, Problem
