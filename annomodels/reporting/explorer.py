@@ -6,6 +6,7 @@ import base64
 import json
 import shlex
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from annomodels.data.columns import clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
+from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions, runs
@@ -62,8 +64,10 @@ def payload(facts: Facts, command: str) -> str:
 
 
 def _has_plan(facts: Facts) -> bool:
-    """Return True if an audit was drawn by this package, so that its design was found."""
-    return facts.estimate is not None and facts.estimate.how == "audit"
+    """Return True if the folder of the command holds the design of the audit."""
+    if facts.estimate is None or facts.estimate.how != "audit":
+        return False
+    return Path(folder_of(facts), "audit.json").is_file()
 
 
 def inert(text: str) -> str:

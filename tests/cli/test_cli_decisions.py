@@ -73,7 +73,10 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     html = (again / "report.html").read_text()
     assert "21 items are decided." in html  # one of them has two readings
     assert gold["r001"]["source"] == "contested by decision"
-    states = {each[0]: each[2] for each in json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["items"]}
+    states = {
+        each[0]: each[2]
+        for each in json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["items"]
+    }
     assert states["r001"] == 3
     assert "r001" not in {row["item"] for row in rows(again / "next.csv")}
     begun = json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["decided"]

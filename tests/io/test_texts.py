@@ -38,7 +38,9 @@ def task_file(path: Path, seed: int) -> tuple[Path, dict[str, str], str]:
             texts[name] = f"text of {name}"
             inputs |= {f"Input.id{joint}{n}": name, f"Input.{word}{joint}{n}": texts[name]}
         for coder in "abc":
-            answers = {f"Answer.said{n}": str(rng.choice(["x", "y"])) for n in range(1, per_task + 1)}
+            answers = {
+                f"Answer.said{n}": str(rng.choice(["x", "y"])) for n in range(1, per_task + 1)
+            }
             cells = {"HITId": f"H{task}", "AssignmentId": f"{task}{coder}", "WorkerId": coder}
             rows.append(cells | inputs | answers | {"Answer.feedback": ""})
     names = list(rows[0])

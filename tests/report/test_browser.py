@@ -117,8 +117,11 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
     contested = int((crowd.items().table["quadrant"] == "contested").sum())
     status = "document.querySelector('.progress').textContent"
     assert tab.evaluate(status).startswith(f"0 decided, {contested} left")
+    away = "document.querySelector('main').style.paddingTop = {!r}; scrollTo(0, 0)"
+    tab.evaluate(away.format("20000px"))
     press(tab, "1")
     assert decisions(tab) == []  # nobody decides by a key what is not on the screen
+    tab.evaluate(away.format("0"))
     tab.evaluate("document.querySelector('.card').scrollIntoView()")
     press(tab, "123tsu")
     said = decisions(tab)
@@ -132,9 +135,7 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
         [row["item"] for row in said], key=lambda name: -kept[name]
     )
     left = doubt.sum() - sum(kept[row["item"]] for row in said)
-    assert tab.evaluate(status).startswith(
-        f"3 decided, 1 with two readings, {contested - 4} left"
-    )
+    assert tab.evaluate(status).startswith(f"3 decided, 1 with two readings, {contested - 4} left")
     assert f": {doubt.sum():.0f} → {left:.0f}" in tab.evaluate(status)
     tab.open(pages["crowd"])
     assert decisions(tab) == said
@@ -156,7 +157,8 @@ def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_pat
     frame["remark"] = [texts[name] for name in frame["item"]]
     frame.to_csv(votes, index=False)
     options = [
-        "--model", "hierarchical", "--draws", "60", "--warmup", "60", "--chains", "2", "--seed", "1",
+        "--model", "hierarchical", "--draws", "60", "--warmup", "60", "--chains", "2", "--seed",
+        "1",
         "--allow-unconverged", "-q",
     ]  # fmt: skip
     assert main(["run", str(votes), "-o", str(tmp_path / "out"), *options]) == 0

@@ -19,9 +19,9 @@ from annomodels.data.names import label_text
 from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from pathlib import Path
+
+    import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
     from annomodels.fitting.fit import Fit

@@ -114,7 +114,7 @@ def _places(
     if stem is not None and inputs[stem] == numbers:
         return {number: f"Input.{stem}{number}" for number in numbers}
     column = prefixed(header, name, "Input.")
-    return {"": column} if column in header else {}
+    return {"": column} if column is not None and column in header else {}
 
 
 def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:

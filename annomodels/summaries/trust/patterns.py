@@ -16,8 +16,8 @@ from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.summaries.draws import per_item
-from annomodels.summaries.trust.consensus import Consensus, consensus
 from annomodels.summaries.items.items import to_decide
+from annomodels.summaries.trust.consensus import Consensus, consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats, Ints
 
