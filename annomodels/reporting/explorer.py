@@ -89,8 +89,8 @@ def follow_up(command: str, plan: bool = False) -> str:
 
     >>> follow_up("annomodels run votes.csv -o out --force --seed 2")
     'annomodels run votes.csv -o out-decided --seed 2 --gold decisions.csv'
-    >>> follow_up("annomodels run votes.csv -o out --audit audit.csv", plan=True)
-    'annomodels run votes.csv -o out-decided --audit audit.csv --drawn out/audit.json --gold decisions.csv'
+    >>> follow_up("annomodels run v.csv -o out --audit a.csv", plan=True)
+    'annomodels run v.csv -o out-decided --audit a.csv --drawn out/audit.json --gold decisions.csv'
     """
     try:
         words = shlex.split(command)
