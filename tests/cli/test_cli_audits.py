@@ -285,7 +285,7 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     few = (*few, "--allow-unconverged", "--force")
     out = tmp_path / "out"
     for n, name in enumerate("ab"):
-        made = am.simulate(items=60, coders=4, seed=n + 1)
+        made = am.simulate(items=60, coders=8, seed=n + 1)
         made.annotations.to_frame().to_csv(tmp_path / f"{name}.csv", index=False)
         assert call("run", tmp_path / f"{name}.csv", "-o", out, *few).code == 0
         done = call("audit", out, "--size", 5, "-o", tmp_path / f"audit-{name}.csv")

@@ -210,7 +210,7 @@ def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_pat
     assert after["decided"] == before.get("decided", 0) + len(told) + len(two)
     assert sum(after.values()) == crowd.data.n_items
     headline = tab.evaluate("document.querySelector('.headline').textContent")
-    assert f"{len(told) + len(two)} more items are decided on this page" in headline
+    assert f"{len(told) + len(two)} items are decided on this page" in headline
     now = tab.evaluate("document.querySelector('.actions a[href=\"#decide\"] b').textContent")
     assert now == asked.replace(str(before["contested"]), str(after["contested"]))
     said = {row["item"]: row["label"] or row["decision"] for row in decisions(tab)}

@@ -241,7 +241,7 @@
       return part;
     }));
     legend?.replaceChildren(...held.map(([css, n, name]) => make("li", "", make("span", "key " + css), make("b", "", count(n)), " " + name)));
-    headline.textContent = sentence + (mine ? " " + plural(mine, "more item") + (mine === 1 ? " is" : " are")
+    headline.textContent = sentence + (mine ? " " + plural(mine, "item") + (mine === 1 ? " is" : " are")
       + " decided on this page, which leaves about " + plural(Math.round(rest), "wrong label") + "." : "");
     const first = Number(asked.match(/[\d,]+/)?.[0].replaceAll(",", "") ?? 0);
     const left = D.states[2] ? counts[2] : Math.max(0, first - mine);
