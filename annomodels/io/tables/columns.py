@@ -96,6 +96,19 @@ def text_column(names: Iterable[str]) -> str | None:
     return next((known[word] for word in TEXT_COLUMNS if word in known), None)
 
 
+def text_of_items(
+    columns: Mapping[str, Sequence[object]], item: str, used: Iterable[str]
+) -> str | None:
+    """Return the column with one text per item, by its name; None if there is none."""
+    text = text_column(name for name in columns if name not in used)
+    if text is None or item not in columns:
+        return None
+    first: dict[object, object] = {}
+    pairs = zip(columns[item], columns[text], strict=True)
+    told = all(is_blank(cell) or first.setdefault(key, cell) == cell for key, cell in pairs)
+    return text if told and first else None
+
+
 def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
     """Report a named column that is not there, with the nearest names that are."""
     if name in header:

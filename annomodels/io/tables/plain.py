@@ -16,7 +16,6 @@ from annomodels.data.validation import (
     all_numbers,
     check_hashable,
     counted,
-    is_blank,
     some,
 )
 from annomodels.errors import Option, Problem
@@ -30,7 +29,7 @@ from annomodels.io.tables.columns import (
     find_roles,
     matched,
     named_column,
-    text_column,
+    text_of_items,
 )
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
@@ -86,7 +85,7 @@ def read_long(found: Records) -> None:
             found.problems += [*doubled, *wrong]
         return
 
-    text = None if "text" in names else _text_of(table, names, used)
+    text = None if "text" in names else text_of_items(table.columns, names["item"], used)
 
     def read(own: Table, label: str) -> Columns:
         said = {**names, "label": label}
@@ -112,18 +111,6 @@ def read_long(found: Records) -> None:
         found.default = partial(read, table, label) if is_known or not free else None
         found.unfit = partial(unsuitable, fewest=1)  # nobody named these columns
         found.otherwise = f"Or name it with {Option('label')}."
-
-
-def _text_of(table: Table, names: Mapping[str, str], used: Collection[str]) -> str | None:
-    """Column with one text per item, by its name; None if there is none."""
-    text = text_column(name for name in table.header if name not in used)
-    item = names["item"]
-    if text is None or item not in table.columns:
-        return None
-    first: dict[object, object] = {}
-    pairs = zip(table.columns[item], table.columns[text], strict=True)
-    told = all(is_blank(cell) or first.setdefault(key, cell) == cell for key, cell in pairs)
-    return text if told and first else None
 
 
 def melted(
