@@ -196,10 +196,16 @@ def read_design(path: str | os.PathLike[str], fit: Fit) -> Design:
 
 def of_these_data(mark: str, fit: Fit, source: str) -> None:
     """Refuse items that were drawn from other data."""
-    if mark != str(fit.data.fingerprint):
+    if mark != labels_mark(fit):
         what = "These items were drawn from a fit of other data."
         remedy = "Give a fit of the data that they were drawn from, or draw items from this one."
         raise AnnotationError(Problem(what, source, remedy))
+
+
+def labels_mark(fit: Fit) -> str:
+    """Return the fingerprint of the labels; truths that are found later do not change it."""
+    data: Any = fit.data
+    return str(data.replace(gold=None).fingerprint)
 
 
 def fingerprint(fit: Fit) -> str:

@@ -16,6 +16,7 @@ from annomodels.auditing.design import (
     allocate,
     beliefs,
     fingerprint,
+    labels_mark,
     of_these_data,
     open_items,
     read_design,
@@ -148,7 +149,7 @@ def audit(
             if among is None
             else tuple(data.items[n] for n in places_of(data.items, among, "item"))
         )
-        design = Design(fingerprint(fit), str(data.fingerprint), 0, (), (), (), chosen)
+        design = Design(fingerprint(fit), labels_mark(fit), 0, (), (), (), chosen)
     else:
         if among is not None:
             raise NotApplicable(

@@ -122,7 +122,7 @@ def one_question(
                     note(f"{fact.check}: {fact.value}. {fact.remark}")
             fit = fit_of(job, labels)
             if job.decisions is not None:
-                fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions))
+                fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions, labels))
             fit.save(beside / FIT)
         if shown is not None:
             keep(shown, beside)
@@ -201,7 +201,7 @@ def files_of(
     fit = facts.fit
     tables = {"coders.csv": facts.coders.table}
     if not facts.on_disk:
-        gold = gold_table(gold_of(fit, threshold), threshold, soft=False)
+        gold = gold_table(fit, gold_of(fit, threshold), threshold, soft=False)
         tables = {"gold.csv": gold, **tables, "items.csv": fit.items().table}
         tables["agreement.csv"] = fit.agreement().table
     if facts.has("next"):
@@ -301,4 +301,5 @@ def _decided(job: Job, labels: Annotations) -> Annotations:
         return labels
     codes = () if labels.gold is None else labels.gold.tolist()
     known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
-    return labels.with_gold(known | decisions_of(job.decisions, labels))
+    known |= decisions_of(job.decisions, labels)
+    return labels.with_gold(known) if known else labels

@@ -268,8 +268,9 @@ def drawn_from(drawn: str | None, name: str, paths: Sequence[str]) -> dict[str, 
             what = f"--drawn {drawn!r} is no file, and neither 'random' nor 'chosen'."
             raise click.UsageError(what)
         return {"audit": drawn}
-    place = design_of(name)
-    return {"audit": place} if place.is_file() else {}
+    # the page's command writes to a new folder: the design is also next to the judged items
+    places = dict.fromkeys([design_of(name), *(Path(path).with_name(DESIGN) for path in paths)])
+    return next(({"audit": place} for place in places if place.is_file()), {})
 
 
 def check_answers(paths: Sequence[str], data: Annotations) -> None:

@@ -266,13 +266,17 @@ def gold_of(fit: Fit, threshold: float | None) -> Summary:
     return replace(summary, table=summary.table.join(predicted))
 
 
-def gold_table(summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
+def gold_table(fit: Fit, summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
     """Return the gold table as files hold it; with a threshold, open labels are empty."""
+    from annomodels.summaries.draws import two_readings
+
     table = summary.table.copy()
     if {"known", "settled"} <= set(table):
         decided = (table["known"].astype(object) != "").to_numpy()
         settled = table["settled"].to_numpy(dtype=bool)
-        table["source"] = np.select([decided, settled], ["decided", "settled"], "open")
+        two = two_readings(fit.tree, fit.data)
+        states = ["decided", "contested by decision", "settled"]
+        table["source"] = np.select([decided, two, settled], states, "open")
     if threshold is not None:
         table["label"] = table["label"].where(table["settled"], "")
     if soft:
@@ -295,7 +299,7 @@ def gold_back(
     from annomodels.io.writers.catalog import BACKS, Writer, named
 
     summary = gold_of(fit, threshold)
-    table = gold_table(summary, threshold, soft=True)
+    table = gold_table(fit, summary, threshold, soft=True)
     texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))
     if to == "parquet":
         put(Writer(to, "", lambda given: given, to), table, writing, spreadsheet)

@@ -18,7 +18,7 @@ from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.many import File, Pile, RowOf, by_name, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
+from annomodels.io.tables.columns import TEXT_COLUMNS, Cells, Columns, Part, matched, named_column
 from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
@@ -358,10 +358,7 @@ def _splits(files: Sequence[File]) -> list[Problem]:
 
 
 # columns of the items, which all coders see alike
-_SHOWN = {
-    *("text", "texts", "tweet", "tweets", "sentence", "post", "content", "title", "headline"),
-    *("document", "passage", "prompt", "utterance", "abstract", "body", "url"),
-}
+_SHOWN = {*TEXT_COLUMNS, "url"}
 
 
 def check_same_items(tables: Sequence[Table], key: str | None) -> None:

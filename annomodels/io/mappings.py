@@ -392,7 +392,7 @@ ENTRIES = {"two readings": {"two": True}, "skipped": {"skip": True}, "note": {}}
 def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
     """Return the decided label of each item, by the names that the data have.
 
-    Rows with another decision ("two readings", "skipped", "note") decide nothing. A table without
+    Rows with another decision ("two readings", "skipped", "note") give no label. A table without
     the columns decision and fit is a table of true labels.
     """
     rows, source = _rows(given)
@@ -403,14 +403,15 @@ def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
     items = {label_text(item): item for item in data.items}
     labels = {label_text(label): label for label in data.labels}
     made = [row for row in rows if row[3] == DECIDED or (not row[3] and not is_blank(row[2]))]
-    problems = _problems(made, source, items, labels, data)
+    contested = [row for row in rows if row[3] == "two readings"]
+    problems = _problems([*made, *contested], source, items, labels, data)
     if strange := [row for row in rows if row[3] not in ("", DECIDED, *ENTRIES)]:
         what = f"{counted(len(strange), 'row has', 'rows have')} a decision that is unknown."
         where = f"{source}, first in row {strange[0][0]}: {strange[0][3]!r}"
         problems.append(Problem(what, where, f"Write one of {', '.join((DECIDED, *ENTRIES))}."))
     if problems:
         raise AnnotationError(problems)
-    if not made:
+    if not made and not contested:
         what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
         raise AnnotationError(Problem(what, source, "Decide items on the report page first."))
     return {items[item]: labels[label] for _, item, label, *_ in made}
@@ -431,11 +432,17 @@ def _rows(given: object) -> tuple[list[Row], str]:
     return [(n, item, label, *map(str.strip, said)) for n, item, label, *said in rows], table.source
 
 
-def entries_of(given: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return item and entry of each row as the page keeps them, none of other tables."""
+def entries_of(given: Any, data: Annotations) -> list[tuple[str, dict[str, Any]]]:
+    """Return item and entry of each row as the page keeps them; of true labels, those decided."""
+    rows, _ = _rows(given)
+    if not rows:
+        return [
+            (label_text(item), {"label": label_text(label)})
+            for item, label in decisions_of(given, data).items()
+        ]
     return [
         (item, {**ENTRIES.get(what, {"label": label}), **({"note": note} if note else {})})
-        for _, item, label, what, _, note in _rows(given)[0]
+        for _, item, label, what, _, note in rows
     ]
 
 
@@ -454,7 +461,7 @@ def _problems(
     kinds: tuple[tuple[str, Callable[[Row], bool], int, str], ...] = (
         ("of an item that is not in the data", lambda row: row[1] not in items, 1,
          f"Use the names of the data, such as {some(list(items)[:3])}, or delete these rows."),
-        ("without a label", lambda row: is_blank(row[2]), 1,
+        ("without a label", lambda row: is_blank(row[2]) and row[3] == DECIDED, 1,
          "Fill in the label, or write 'skipped' as the decision."),
         ("with an unknown label", lambda row: not is_blank(row[2]) and row[2] not in labels, 2,
          f"The labels are {some(list(labels))}."),

@@ -11,9 +11,10 @@ from typing import Any
 
 from annomodels.data.validation import NotLabels, at_rows, counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.objects import keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, Span, Spans
-from annomodels.io.tables.columns import Columns, Part, named_column
+from annomodels.io.tables.columns import SHOWN, Columns, Part, named_column, text_column
 from annomodels.io.tables.questions import Unsuitable, choose_question, listed, unsuitable
 from annomodels.io.tables.table import Table
 
@@ -70,6 +71,7 @@ class Records:
         self._unreadable: dict[str, list[int]] = {}
         self._gold: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
         self._texts: dict[str, str] = {}
+        self._shown = "text"  # field of the texts, if none is named
         self._groups: dict[str, str] = {}
         self._of_labels: list[Problem] = []
         self._spans: dict[Span, None] = {}
@@ -163,6 +165,13 @@ class Records:
         if what and labels:
             self._gold.setdefault(question, []).append((what, labels))
 
+    def text_field(self, names: Iterable[str]) -> str:
+        """Return which of some fields holds the text of an item: as named, or by a known name."""
+        if self.options.text is not None:
+            return self.options.text
+        self._shown = text_column(names) or self._shown
+        return self._shown
+
     def text(self, item: object, text: object) -> None:
         """Take the text of an item."""
         if isinstance(item, str) and isinstance(text, str) and text:
@@ -232,6 +241,12 @@ class Records:
     def closed(self) -> Records:
         """Sort the judgements by question, after the reader; `problems` are complete then."""
         self.problems += self._of_labels
+        asked = self.options.text
+        if asked is not None and self._kept and not self._texts and not self.problems:
+            header = self.source.header or tuple(keys_of(self.source.sample, depth=3))
+            self.require(header, asked, "text")
+        if self._texts and self._shown != "text":
+            self.note(SHOWN.format(repr(self._shown)))
         for word, rows in self._unreadable.items():
             self.problem(
                 f"{counted(len(rows), 'record')} where {word} has the wrong type.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-import re
+import shlex
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from annomodels.data.columns import clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
+from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions, runs
+from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints
@@ -25,6 +28,7 @@ FILES_ROOM = 1_600_000  # characters of its compressed tables
 LONGEST = 2_000  # characters of a text; shorter if the items would not fit
 # markup, line ends of scripts, and marks that turn the direction of text
 _SIGNS = "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_TRUTH = "--gold"  # option that uses the decisions; the page replaces earlier ones by its own
 _LIKELY = 0.0005  # probability below which a label is not listed
 _MOST_LIKELY = 8  # labels of an item that are listed
 
@@ -47,14 +51,23 @@ def payload(facts: Facts, command: str) -> str:
         "coders": [short(name, 40) for name in data.coders],
         "columns": [short(name, 40) for name in facts.shown.columns],
         "wrong": round(float(facts.wrong.gold), 3),
-        "doubt": round(float((1 - p.max(axis=1))[data.known < 0].sum()), 4),
+        "doubt": round(float((1 - p.max(axis=1))[facts.state != 3].sum()), 4),
         "left": data.n_items - len(rows),
+        "states": list(facts.states.values()),
+        "bar": ["settled", "need labels", quadrant_name("contested", data.n_labels), "decided"],
         "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
-        "command": follow_up(command),
+        "command": follow_up(command, _has_plan(facts)),
     }
     head = json.dumps(about, ensure_ascii=False, separators=(",", ":"))
     # no text of the data can end the script element
     return inert(f'{head[:-1]},"items":[{",".join(rows)}]}}')
+
+
+def _has_plan(facts: Facts) -> bool:
+    """Return True if the folder of the command holds the design of the audit."""
+    if facts.estimate is None or facts.estimate.how != "audit":
+        return False
+    return Path(folder_of(facts), "audit.json").is_file()
 
 
 def inert(text: str) -> str:
@@ -69,23 +82,42 @@ def fingerprint(facts: Facts) -> str:
     return str(before_audit(facts.fit).data.replace(gold=None).fingerprint)
 
 
-def follow_up(command: str) -> str:
-    """Return the command that uses the decisions.
+def follow_up(command: str, plan: bool = False) -> str:
+    """Return the command that uses the decisions, with all else that the page was made from.
 
-    >>> follow_up("annomodels run votes.csv -o out")
-    'annomodels run votes.csv -o out-decided --gold decisions.csv'
+    `plan` tells that the folder of the command holds the design of the audit.
+
+    >>> follow_up("annomodels run votes.csv -o out --force --seed 2")
+    'annomodels run votes.csv -o out-decided --seed 2 --gold decisions.csv'
+    >>> follow_up("annomodels run v.csv -o out --audit a.csv", plan=True)
+    'annomodels run v.csv -o out-decided --audit a.csv --drawn out/audit.json --gold decisions.csv'
     """
-    if not command.startswith("annomodels run "):
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    if words[:2] != ["annomodels", "run"]:
         return "annomodels run votes.csv --gold decisions.csv -o decided"
-    command = re.sub(r" --gold [^ ]+| --force\b", "", command)
-    return re.sub(r"(-o|--output)([ =])([^ ]+?)/?(?= |$)", r"\1\2\3-decided", command) + (
-        " --gold decisions.csv"
-    )
+    kept: list[str] = []
+    folder = ""
+    rest = iter(words)
+    for word in rest:
+        name, sign, value = word.partition("=")
+        if name in (_TRUTH, "-o", "--output") and not sign:
+            value = next(rest, "")
+        if name in ("-o", "--output"):
+            folder = value.rstrip("/") or value
+            kept += [name, f"{folder}-decided"]
+        elif name not in (_TRUTH, "--force"):
+            kept.append(word)
+    if plan and not any(word.partition("=")[0] == "--drawn" for word in words):
+        kept += ["--drawn", f"{folder}/audit.json"]
+    return shlex.join([*kept, _TRUTH, "decisions.csv"])
 
 
 def _rows(facts: Facts, p: Floats) -> list[str]:
     """JSON of each item until the page is full."""
-    order = queue(p, facts.data.known >= 0)
+    order = queue(p, facts.state == 3)
     make = _maker(facts, p)
     for longest in (LONGEST, 400, 120):
         rows: list[str] = []

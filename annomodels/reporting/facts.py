@@ -12,6 +12,7 @@ import numpy as np
 from annomodels.errors import AnnotationError, Problem
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.coders.coders import flagged
+from annomodels.summaries.draws import two_readings
 from annomodels.summaries.gold.coverage import CURVE, Wrong, wrong_interval
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class Facts:
         """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
         codes = {"needs more labels": 1, "contested": 2}
         state = self.fit.items().table["quadrant"].map(codes).fillna(0).to_numpy(int)
-        return np.where(self.data.known >= 0, 3, state)
+        return np.where((self.data.known >= 0) | two_readings(self.tree, self.data), 3, state)
 
     @cached_property
     def states(self) -> dict[str, int]:

@@ -78,8 +78,8 @@ def _checked(facts: Facts) -> str:
         found = facts.estimate
         how = "drawn at random" if found.by_design else "that were not drawn at random"
         return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
-    if facts.known_items:
-        return f"{counted(facts.known_items, 'item is', 'items are')} decided."
+    if decided := facts.states["decided"]:
+        return f"{counted(decided, 'item is', 'items are')} decided."
     return "Not yet checked by an expert."
 
 

@@ -18,7 +18,7 @@ from annomodels.data.names import label_text
 from annomodels.models import from_dict
 from annomodels.models.base import Model
 from annomodels.models.states import Kinds, States
-from annomodels.types import Floats, Ints
+from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -94,6 +94,16 @@ class Draws:
             return self
         mine = [np.exp(self.log_share(d, kinds[[item]]))[0] for d in range(len(self))]
         return replace(self, states=replace(self.states, share=np.stack(mine)), kinds=None)
+
+
+def two_readings(tree: xr.DataTree, data: Annotations) -> Bools:
+    """Return which items an expert decided to have two readings, shape [item]."""
+    entries = json.loads(tree.attrs.get("decisions", "[]"))
+    names = {name for name, entry in entries if entry.get("two")}
+    found = np.zeros(data.n_items, dtype=bool)
+    if names:
+        found[:] = [label_text(name) in names for name in data.items]
+    return found & (data.known < 0)
 
 
 def model_of(tree: xr.DataTree) -> Model:

@@ -278,3 +278,29 @@ def test_names_stay_whole_on_a_terminal(columns: int, fitted, audited, monkeypat
     assert max(map(len, lines)) <= columns
     text = "\n".join(lines)
     assert all(name in text for name in ("accuracy", "prevalence", "quantity", "value"))
+
+
+def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> None:
+    few = ("--model", "hierarchical", "--draws", 60, "--warmup", 60, "--chains", 2, "--seed", 1)
+    few = (*few, "--allow-unconverged", "--force")
+    out = tmp_path / "out"
+    for n, name in enumerate("ab"):
+        made = am.simulate(items=60, coders=8, seed=n + 1)
+        made.annotations.to_frame().to_csv(tmp_path / f"{name}.csv", index=False)
+        assert call("run", tmp_path / f"{name}.csv", "-o", out, *few).code == 0
+        done = call("audit", out, "--size", 5, "-o", tmp_path / f"audit-{name}.csv")
+        assert done.code == 0, done.err
+    assert "was the design of an audit of another fit" in done.err
+    aside = list(out.glob("audit-*.json"))
+    assert len(aside) == 1
+    # the design is found next to the judged items as well, and told by the page's own command
+    path = tmp_path / "audit.csv"
+    rows = (tmp_path / "audit-b.csv").read_text().splitlines()
+    label = made.annotations.labels[0]
+    path.write_text("\n".join([rows[0], *(row + str(label) for row in rows[1:])]) + "\n")
+    (tmp_path / "audit.json").write_bytes((out / "audit.json").read_bytes())
+    done = call("run", tmp_path / "b.csv", "-o", tmp_path / "new", *few, "--audit", path)
+    assert "is not known" not in done.err
+    assert call("run", tmp_path / "b.csv", "-o", out, *few, "--audit", path).code == 0
+    page = (out / "report.html").read_text()
+    assert f"--drawn {out / 'audit.json'} --gold decisions.csv" in page

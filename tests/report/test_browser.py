@@ -7,6 +7,7 @@ import dataclasses
 import importlib.util
 import io
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.cli.main import main
 from annomodels.coref import document
 from annomodels.io.mappings import entries_of
 from annomodels.reporting.index import index_page, row_of
@@ -115,9 +117,12 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
     contested = int((crowd.items().table["quadrant"] == "contested").sum())
     status = "document.querySelector('.progress').textContent"
     assert tab.evaluate(status).startswith(f"0 decided, {contested} left")
+    away = "document.querySelector('main').style.paddingTop = {!r}; scrollTo(0, 0)"
+    tab.evaluate(away.format("20000px"))
     press(tab, "1")
-    assert decisions(tab) == []  # keys count on the desk only
-    tab.evaluate("document.querySelector('#desk').focus()")
+    assert decisions(tab) == []  # nobody decides by a key what is not on the screen
+    tab.evaluate(away.format("0"))
+    tab.evaluate("document.querySelector('.card').scrollIntoView()")
     press(tab, "123tsu")
     said = decisions(tab)
     names = [str(name) for name in crowd.data.labels]
@@ -129,12 +134,107 @@ def test_items_are_decided_by_keyboard_and_kept(browser, pages, crowd):
     assert [row["item"] for row in said] == sorted(
         [row["item"] for row in said], key=lambda name: -kept[name]
     )
-    left = doubt.sum() - sum(kept[row["item"]] for row in said[:3])
-    assert tab.evaluate(status).startswith(f"3 decided, {contested - 4} left")
+    left = doubt.sum() - sum(kept[row["item"]] for row in said)
+    assert tab.evaluate(status).startswith(f"3 decided, 1 with two readings, {contested - 4} left")
     assert f": {doubt.sum():.0f} → {left:.0f}" in tab.evaluate(status)
     tab.open(pages["crowd"])
     assert decisions(tab) == said
     tab.evaluate("localStorage.clear()")
+
+
+CHOICE = "document.querySelectorAll('.choices button')[{}]"
+CARD = "document.querySelector('.card h3 bdi').textContent"
+LEGEND = (
+    "Object.fromEntries([...document.querySelectorAll('#summary .legend li')]"
+    ".map((x) => [x.querySelector('.key').classList[1], Number(x.querySelector('b').textContent)]))"
+)
+
+
+def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_path):
+    votes = tmp_path / "votes.csv"
+    frame = crowd.data.to_frame().astype(str)
+    texts = dict(zip(crowd.data.items, crowd.data.texts, strict=True))
+    frame["remark"] = [texts[name] for name in frame["item"]]
+    frame.to_csv(votes, index=False)
+    options = [
+        "--model", "hierarchical", "--draws", "60", "--warmup", "60", "--chains", "2", "--seed",
+        "1",
+        "--allow-unconverged", "-q",
+    ]  # fmt: skip
+    assert main(["run", str(votes), "-o", str(tmp_path / "out"), *options]) == 0
+    page = (tmp_path / "out" / "report.html").as_uri()
+    tab = browser.tab(width=1440)
+    tab.open(page)
+    tab.evaluate("localStorage.clear()")
+    tab.open(page)
+    before = tab.evaluate(LEGEND)
+    asked = tab.evaluate("document.querySelector('.actions a[href=\"#decide\"] b').textContent")
+    choose_queue = (
+        "((box) => { box.value = box.options.length - 1; box.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('#desk select'))"
+    )
+    tab.evaluate(choose_queue)
+    tab.evaluate("document.querySelector('.card').scrollIntoView()")
+    assert tab.evaluate("document.querySelector('.card .text').textContent") in set(texts.values())
+    wanted = {}
+    for n in range(20):
+        name = tab.evaluate(CARD)
+        assert tab.evaluate("document.querySelectorAll('.card .chips').length") == 0  # blind
+        assert tab.evaluate("document.querySelector('.card .share').textContent") == ""
+        wanted[name] = str(crowd.data.labels[n % 3])
+        if n % 4 == 0:
+            tab.evaluate("document.activeElement.blur()")
+            press(tab, str(n % 3 + 1))
+        elif n % 4 == 1:  # as Tab and Enter do
+            tab.evaluate(CHOICE.format(n % 3) + ".focus()")
+            tab.evaluate("document.activeElement.click()")
+            assert tab.evaluate(f"document.activeElement === {CHOICE.format(n % 3)}")
+        elif n % 4 == 2:
+            tab.evaluate(CHOICE.format(n % 3) + ".click()")
+        else:
+            press(tab, "vv" + str(n % 3 + 1))
+            wanted[tab.evaluate(CARD)] = "two readings" if n % 8 == 3 else "skipped"
+            press(tab, "t" if n % 8 == 3 else "s")
+        assert tab.evaluate(f"{CARD}") not in wanted
+        assert "Last: " in tab.evaluate("document.querySelector('.last').textContent")
+    told = [name for name, what in wanted.items() if what not in ("two readings", "skipped")]
+    two = [name for name, what in wanted.items() if what == "two readings"]
+    skipped = [name for name, what in wanted.items() if what == "skipped"]
+    assert len(told) == 20
+    status = tab.evaluate("document.querySelector('.progress').textContent")
+    left = crowd.data.n_items - len(wanted)
+    assert status.startswith(
+        f"20 decided, {len(two)} with two readings, {len(skipped)} skipped, {left} left"
+    )
+    after = tab.evaluate(LEGEND)
+    assert after["decided"] == before.get("decided", 0) + len(told) + len(two)
+    assert sum(after.values()) == crowd.data.n_items
+    headline = tab.evaluate("document.querySelector('.headline').textContent")
+    assert f"{len(told) + len(two)} items are decided on this page" in headline
+    now = tab.evaluate("document.querySelector('.actions a[href=\"#decide\"] b').textContent")
+    assert now == asked.replace(str(before["contested"]), str(after["contested"]))
+    said = {row["item"]: row["label"] or row["decision"] for row in decisions(tab)}
+    assert said == wanted
+    (tmp_path / "decisions.csv").write_text(tab.evaluate("annomodelsDecisions()"))
+    command = tab.evaluate("document.querySelector('#desk .copy code').textContent")
+    words = shlex.split(command)[1:]
+    assert words[-2:] == ["--gold", "decisions.csv"]
+    words[-1] = str(tmp_path / "decisions.csv")
+    assert main(words) == 0
+    again = tmp_path / "out-decided"
+    with (again / "gold.csv").open() as file:
+        gold = {row["item"]: row for row in csv.DictReader(file)}
+    assert all(gold[name]["label"] == wanted[name] for name in told)
+    assert {name for name in gold if gold[name]["source"] == "decided"} == set(told)
+    by_decision = {name for name in gold if gold[name]["source"] == "contested by decision"}
+    assert by_decision == set(two)
+    tab.open((again / "report.html").as_uri())
+    assert tab.evaluate(LEGEND)["decided"] == after["decided"]
+    headline = tab.evaluate("document.querySelector('.headline').textContent")
+    assert f"of {crowd.data.n_items - len(told) - len(two)} gold labels" in headline
+    assert {row["item"]: row["label"] or row["decision"] for row in decisions(tab)} == wanted
+    with (again / "next.csv").open() as file:
+        assert not {row["item"] for row in csv.DictReader(file)} & {*told, *two}
 
 
 def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser, crowd, tmp_path):
@@ -146,7 +246,7 @@ def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser,
         f"{second},,two readings,\n{third},,skipped,\n"
     )
     tree = crowd.tree.copy()
-    tree.attrs["decisions"] = json.dumps(entries_of(path))
+    tree.attrs["decisions"] = json.dumps(entries_of(path, crowd.data))
     page = am.report(dataclasses.replace(crowd, tree=tree), tmp_path / "r.html").as_uri()
     tab = browser.tab()
     tab.open(page)
@@ -156,7 +256,7 @@ def test_decisions_that_the_fit_was_given_are_there_without_the_storage(browser,
     assert [row["item"] for row in said] == [first, second, third]
     assert [row["decision"] for row in said] == ["decided", "two readings", "skipped"]
     assert (said[0]["label"], said[0]["note"]) == (label, "so, yes")
-    tab.evaluate("document.querySelector('#desk').focus()")
+    tab.evaluate("document.querySelector('.card').scrollIntoView()")
     press(tab, "1")
     tab.open(page)
     assert decisions(tab)[:3] == said

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.summaries.items.items import to_decide
 from annomodels.summaries.trust.consensus import consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.summaries.trust.patterns import patterns
@@ -173,3 +174,13 @@ def test_the_consensus_is_that_of_the_labels_of_others():
 def test_a_finding_is_known_by_its_code():
     assert Finding("items twice", 3, 0, "").code == "items_twice"
     assert Finding("x", 3, 0, "", code="items_twice").code == "items_twice"
+
+
+def test_decided_items_that_were_contested_say_nothing_against_known_labels() -> None:
+    data = am.datasets.load("crowd")
+    contested = np.flatnonzero(to_decide(data)[1])
+    rarest = np.where(data.votes > 0, data.votes, 99).argmin(axis=1)
+    decided = {data.items[i]: data.labels[rarest[i]] for i in contested}
+    assert len(decided) > 10
+    found = {each.name: each for each in patterns(data.with_gold(decided))}
+    assert found["known labels against the coders"].value == 0

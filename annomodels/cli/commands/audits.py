@@ -16,11 +16,15 @@ from annomodels.cli.session import note
 from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
 from annomodels.data.names import label_text
+from annomodels.errors import AnnotationError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
     from annomodels.auditing.estimate import Estimate
+    from annomodels.fitting.fit import Fit
 
 ABOUT = {
     "overall": "quantity label",
@@ -64,10 +68,15 @@ def audit(
 
     found, place = load_fit(fit), design_of(fit)
     Writing("", str(place), force=True).check()
-    earlier = place if place.is_file() and not start_over else None
+    stale = place.is_file() and not start_over and not _is_of(place, found)
+    earlier = place if place.is_file() and not start_over and not stale else None
     chosen = None if among is None else items_from(among, items=found.data.items)
     drawn = draw(found, size, among=chosen, earlier=earlier, seed=seed, **how)
     emit(drawn.table, writing, "Items to judge")
+    if stale:
+        aside = place.with_name(f"{place.stem}-{int(place.stat().st_mtime)}.json")
+        place.replace(aside)
+        note(f"{place} was the design of an audit of another fit; it is now {aside}.")
     # after the table: a design of items that nobody got would spoil the next round
     drawn.save(place, force=True)
     if earlier is not None:
@@ -75,6 +84,16 @@ def audit(
     for text in drawn.notes:
         note(f"note: {text}")
     note(f"The design of the audit is in {place}.")
+
+
+def _is_of(place: Path, fit: Fit) -> bool:
+    """Return True if a design was drawn from a fit, so that a further round can follow it."""
+    from annomodels.auditing.design import fingerprint, read_design
+
+    try:
+        return read_design(place, fit).fingerprint == fingerprint(fit)
+    except AnnotationError:
+        return False
 
 
 @as_command(

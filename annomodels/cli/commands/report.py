@@ -65,7 +65,7 @@ def command(
         if audit:
             raise click.UsageError("--gold and --audit cannot both be used.")
         how, answers = {"drawn": "chosen"}, decisions_of(decisions, loaded.data)
-        loaded.tree.attrs["decisions"] = json.dumps(entries_of(decisions))
+        loaded.tree.attrs["decisions"] = json.dumps(entries_of(decisions, loaded.data))
     found = estimated(loaded, answers, how, seed=loaded.seed) if answers else None
     told = "not shown" if anonymize else str(loaded.tree.attrs.get("command", ""))
     shown = anonymized(loaded) if anonymize else loaded

@@ -58,7 +58,7 @@ def gold(
         gold_back(found, to, threshold, question, writing, spreadsheet)
     else:
         summary = gold_of(found, threshold)
-        show(summary, writing, gold_table(summary, threshold, soft))
+        show(summary, writing, gold_table(found, summary, threshold, soft))
 
 
 @as_command("coders fit.nc --target 0.8 -o coders.csv")

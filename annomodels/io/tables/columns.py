@@ -78,6 +78,37 @@ def matched(header: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
+# columns of the items that all coders see alike, the most telling first
+SHOWN = "Column {} is shown as the text of the items."
+TEXT_COLUMNS = (
+    "text", "texts", "sentence", "tweet", "tweets", "comment", "question", "remark", "content",
+    "body", "passage", "post", "utterance", "document", "abstract", "title", "headline", "prompt",
+)  # fmt: skip
+
+
+def text_column(names: Iterable[str]) -> str | None:
+    """Return the column that holds the texts of the items by its name, None without one.
+
+    >>> text_column(["item", "Tweet", "label"])
+    'Tweet'
+    """
+    known = {name.strip().casefold(): name for name in reversed(list(names))}
+    return next((known[word] for word in TEXT_COLUMNS if word in known), None)
+
+
+def text_of_items(
+    columns: Mapping[str, Sequence[object]], item: str, used: Iterable[str]
+) -> str | None:
+    """Return the column with one text per item, by its name; None if there is none."""
+    text = text_column(name for name in columns if name not in used)
+    if text is None or item not in columns:
+        return None
+    first: dict[object, object] = {}
+    pairs = zip(columns[item], columns[text], strict=True)
+    told = all(is_blank(cell) or first.setdefault(key, cell) == cell for key, cell in pairs)
+    return text if told and first else None
+
+
 def named_column(header: Sequence[str], name: str, role: str, source: str) -> list[Problem]:
     """Report a named column that is not there, with the nearest names that are."""
     if name in header:

@@ -61,7 +61,7 @@ def read_nested(found: Records) -> None:
     uneven = 0
     for row, record in _records(source):
         item = row if name is None else at(record, name)
-        text = at(record, options.text or "text")
+        text = at(record, found.text_field(record))
         found.text(item, text)
         for field in layout.labels:
             if layout.answers is _places_by_coder:

@@ -22,7 +22,15 @@ from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
+from annomodels.io.tables.columns import (
+    SHOWN,
+    Columns,
+    assemble,
+    find_roles,
+    matched,
+    named_column,
+    text_of_items,
+)
 from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
@@ -77,11 +85,14 @@ def read_long(found: Records) -> None:
             found.problems += [*doubled, *wrong]
         return
 
+    text = None if "text" in names else text_of_items(table.columns, names["item"], used)
+
     def read(own: Table, label: str) -> Columns:
         said = {**names, "label": label}
+        shown = {} if text in (None, label) else {"text": text}
         own, notes = _without_repeats(own, said)
-        columns = melted(own, said, {label: said["coder"]}, options, named=True)
-        columns.notes = [*notes, *columns.notes]
+        columns = melted(own, {**said, **shown}, {label: said["coder"]}, options, named=True)
+        columns.notes = [*notes, *columns.notes, *(SHOWN.format(repr(n)) for n in shown.values())]
         used = (*columns.names.values(), *options.taken, asked or "")
         if not options.every:
             columns.alone = unused_columns(table.header, used, "gold" in names)

@@ -36,7 +36,8 @@ def read_argilla(found: Records) -> None:
         found.require(keys_of(found.source.sample, depth=3), options.item, "item")
     for row, record in found.objects():
         item = at(record, options.item or "id")
-        found.text(item, at(record.get("fields"), options.text or "text"))
+        fields = record.get("fields")
+        found.text(item, at(fields, found.text_field(fields or ())))
         responses = record.get("responses")
         if not isinstance(responses, dict):
             found.unreadable("the object of responses", row)
@@ -68,7 +69,7 @@ def read_argilla_table(found: Records) -> None:
     questions = [n.removesuffix(_USERS) for n in table.header if n.endswith(_USERS)]
     for row, cells in table.records():
         item = cells[unit]
-        found.text(item, cells.get(options.text or "text"))
+        found.text(item, cells.get(found.text_field(cells)))
         lists = {
             question: [cells.get(f"{question}.responses{end}") for end in (".users", "", ".status")]
             for question in questions

@@ -74,7 +74,7 @@ def read_doccano(found: Records) -> None:
         if item is None and options.item is not None:
             found.require(list(record), options.item, "item")
             break
-        text, labels = record.get(options.text or "text"), record.get("label")
+        text, labels = record.get(found.text_field(record)), record.get("label")
         found.text(item, text)
         found.document(item, coder, text)
         marks = record.get("entities", labels)

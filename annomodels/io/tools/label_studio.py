@@ -53,7 +53,7 @@ def read_label_studio(found: Records) -> None:
     for row, task in found.objects():
         data = task.get("data")
         item = task.get("id") if options.item is None else at(data, options.item)
-        text = at(data, options.text or "text")
+        text = at(data, found.text_field(data or ()))
         found.text(item, text)
         for annotation in found.members(_annotations(task), "an annotation", row):
             if annotation.get("was_cancelled") or annotation.get("skipped"):

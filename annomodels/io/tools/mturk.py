@@ -17,6 +17,7 @@ from annomodels.io.tools.rows import prefixed
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
 WHOLE = "answer"  # the question when a form has no names
 _ASKED = {"q", "question", "frage"}  # numbered so, answers are to one question each
+_JOINTS = "_-. "  # between a name and its number
 _BOXES = frozenset(("true", "false", "on", ""))
 
 
@@ -40,23 +41,27 @@ def read_mturk(found: Records) -> None:
     inputs, outputs = (_numbered(header, prefix) for prefix in ("Input.", "Answer."))
     # items of one task: what both inputs and answers are numbered with
     several = [own for own in inputs.values() if len(own) > 1 and own in outputs.values()]
-    numbers = several[0] if several else set()
-    if numbers and options.item not in inputs and not _are_alike(table.columns, outputs, numbers):
-        numbers = set()
-        stem = next(stem for stem, own in inputs.items() if own == several[0])
-        each = Option("item", stem)
-        found.otherwise = f"If each of the numbered inputs is an item, use {each}."
-    item = prefixed(header, options.item, "Input.")
-    if numbers and options.item in inputs:
-        item = f"Input.{options.item}"
-    else:
-        found.require(header, item, "item")
+    named = _stem(options.item, inputs)
+    numbers = inputs[named] if named is not None and inputs[named] in several else set()
+    if not numbers and several:
+        numbers = several[0]
+        if not _are_alike(table.columns, outputs, numbers):
+            numbers = set()
+            stem = next(stem for stem, own in inputs.items() if own == several[0])
+            each = Option("item", stem.rstrip(_JOINTS))
+            found.otherwise = f"If each of the numbered inputs is an item, use {each}."
+    # every column that is read of one item is found through these, by the number of the item
+    item = _places(header, options.item, inputs, numbers)
+    stems = [stem.rstrip(_JOINTS) for stem, own in inputs.items() if own == numbers]
+    plain = [name.removeprefix("Input.") for name in header if name.startswith("Input.")]
+    text = _places(header, found.text_field([*stems, *plain]), inputs, numbers)
+    for name, role, places in ((options.item, "item", item), (options.text, "text", text)):
+        if not places:
+            found.require(header, name, role)
     if found.problems:
         return
-    text = prefixed(header, options.text or "text", "Input.") or ""
     boxes = _boxes(table.columns, answers)
     held: dict[str, list[Any]] = {}  # answers that are lists of objects, such as marks
-    unit = item or "HITId"
     for row, cells in table.records():
         if cells.get("AssignmentStatus") == "Rejected":
             found.leave_out("they were rejected")
@@ -71,10 +76,13 @@ def read_mturk(found: Records) -> None:
                 continue
             match = _NUMBERED.match(question)
             number = match[2] if match and match[2] in numbers else ""
-            name = cells.get(f"{unit}{number}")
-            if name is None:
-                name = f"{cells[unit]}#{number}"
-            found.text(name, cells.get(f"{text}{number}") or cells.get(text))
+            if numbers and not number and not label:
+                continue  # a remark on the whole task that was left empty
+            if number in item:
+                name = cells[item[number]]
+            else:
+                name = cells[item.get("", "HITId")] + (number and f"#{number}")
+            found.text(name, cells.get(text.get(number, text.get("", ""))))
             asked = match[1] if match and number else question
             found.add(name, coder, asked, label, row, f"{cells.get('AssignmentId', '')}")
     for question, example in held.items():
@@ -85,6 +93,28 @@ def read_mturk(found: Records) -> None:
                 "Write a record per mark: item (the text and the place), coder, label.",
             )
         found.note(f"Not read, because {what[0].lower()}{what[1:]}.")
+
+
+def _stem(name: str | None, inputs: Mapping[str, set[str]]) -> str | None:
+    """Stem of numbered inputs that a name means: tweet, tweet_ and tweet1 mean tweet_1, tweet_2."""
+    if name is None:
+        return None
+    name = name.removeprefix("Input.")
+    for stem, own in inputs.items():
+        if name in (stem, stem.rstrip(_JOINTS), *(f"{stem}{number}" for number in own)):
+            return stem
+    return None
+
+
+def _places(
+    header: Sequence[str], name: str | None, inputs: Mapping[str, set[str]], numbers: set[str]
+) -> dict[str, str]:
+    """Column of each item of a task, by number; one for all of them under an empty text."""
+    stem = _stem(name, inputs)
+    if stem is not None and inputs[stem] == numbers:
+        return {number: f"Input.{stem}{number}" for number in numbers}
+    column = prefixed(header, name, "Input.")
+    return {"": column} if column is not None and column in header else {}
 
 
 def _numbered(header: tuple[str, ...], prefix: str) -> dict[str, set[str]]:

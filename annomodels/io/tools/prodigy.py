@@ -54,7 +54,7 @@ def read_prodigy(found: Records) -> None:
         item, answer = at(record, options.item or "_input_hash"), record.get("answer")
         if item is None and options.item is not None:
             item = at(record.get("meta"), options.item)
-        text = record.get(options.text or "text")
+        text = record.get(found.text_field(record))
         views[str(record.get("_view_id") or "unnamed")] = None
         found.text(item, text)
         if answer == "accept":

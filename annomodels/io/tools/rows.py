@@ -191,7 +191,8 @@ def read_rows(form: Rows, found: Records) -> None:
         item = item or list(header[:1])
         what = "their inputs" if form.inputs else repr(item[0])
         found.note(f"The items are named by {what}, because there is no column {form.item!r}.")
-    text = prefixed(header, options.text or "text", form.inputs) or ""
+    inputs = [n.removeprefix(form.inputs) for n in header if n.startswith(form.inputs)]
+    text = prefixed(header, found.text_field(inputs), form.inputs) or ""
     questions = _questions(form, table, item, text, found)
     tests = 0
     for row, cells in table.records():

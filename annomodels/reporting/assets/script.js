@@ -149,7 +149,10 @@
   const given = (item) => decisions.get(item[NAME]);
   const isDecided = (item) => typeof given(item)?.label === "string";
   const isDone = (item) => item[STATE] === 3 || given(item)?.label !== undefined || given(item)?.two || given(item)?.skip;
-  const state = (item) => (isDecided(item) ? 3 : item[STATE]);
+  const state = (item) => (isDecided(item) || given(item)?.two ? 3 : item[STATE]);
+  // Votes and probabilities would sway the judge: they are shown after the decision, or by a key.
+  const seen = new Set();
+  const isBlind = (item) => item[STATE] !== 3 && !isDone(item) && !seen.has(item);
   const doubt = (item) => (item[STATE] === 3 ? 0 : 1 - (item[P][1] ?? 1));
   const tag = (item) => {
     const text = given(item)?.two ? "two readings" : STATES[state(item)];
@@ -215,6 +218,35 @@
     ["all items", () => true]].filter(([, test]) => items.some(test));
   groups.forEach(([name], n) => which.append(new Option(name, n)));
   const queue = () => items.filter(groups[which.value][1]);
+
+  // The first screen follows the decisions.
+  const headline = document.querySelector(".headline"), sentence = headline.textContent;
+  const shares = document.querySelector("#summary .states"), legend = document.querySelector("#summary .legend");
+  const todo = document.querySelector('.actions a[href="#decide"] b'), asked = todo?.textContent ?? "";
+  const BAR = ["settled", "open", "contested", "decided"];
+  const follow = (rest) => {
+    const counts = [...D.states];
+    let mine = 0;
+    for (const item of items) {
+      if (item[STATE] === 3 || state(item) !== 3) continue;
+      mine += 1;
+      counts[item[STATE]] -= 1;
+      counts[3] += 1;
+    }
+    const whole = counts.reduce((a, b) => a + b);
+    const held = BAR.map((css, n) => [css, counts[n], D.bar[n]]).filter(([, n]) => n);
+    shares?.replaceChildren(...held.map(([css, n]) => {
+      const part = make("span", css);
+      part.style.setProperty("--share", (100 * n / whole).toFixed(3));
+      return part;
+    }));
+    legend?.replaceChildren(...held.map(([css, n, name]) => make("li", "", make("span", "key " + css), make("b", "", count(n)), " " + name)));
+    headline.textContent = sentence + (mine ? " " + plural(mine, "item") + (mine === 1 ? " is" : " are")
+      + " decided on this page, which leaves about " + plural(Math.round(rest), "wrong label") + "." : "");
+    const first = Number(asked.match(/[\d,]+/)?.[0].replaceAll(",", "") ?? 0);
+    const left = D.states[2] ? counts[2] : Math.max(0, first - mine);
+    if (todo) todo.textContent = mine ? asked.replace(/[\d,]+ items?/, plural(left, "item")) : asked;
+  };
   const bar = make("p", "progress");
   bar.setAttribute("role", "status");
   const card = make("article", "card");
@@ -233,16 +265,20 @@
   const progress = () => {
     const list = queue();
     const done = list.filter((item) => isDone(item)).length;
-    let less = 0, changed = 0, number = 0;
+    let less = 0, changed = 0, number = 0, two = 0, skipped = 0;
     for (const item of items) {
-      if (!isDecided(item)) continue;
-      number += 1;
-      less += doubt(item);
-      changed += given(item).label !== D.names[item[GOLD]];
+      skipped += Boolean(given(item)?.skip);
+      two += Boolean(given(item)?.two);
+      number += isDecided(item);
+      if (isDecided(item) || given(item)?.two) less += doubt(item);
+      changed += isDecided(item) && given(item).label !== D.names[item[GOLD]];
     }
     const rest = D.doubt > 0 ? D.wrong * Math.max(0, 1 - less / D.doubt) : 0;
-    bar.replaceChildren(make("b", "", count(number) + " decided, " + count(list.length - done) + " left"),
-      " \u00b7 expected wrong labels: " + count(Math.round(D.wrong)) + (number ? " \u2192 " + count(Math.round(rest)) : "")
+    const said = [count(number) + " decided", two && count(two) + " with two readings",
+      skipped && count(skipped) + " skipped", count(list.length - done) + " left"];
+    follow(rest);
+    bar.replaceChildren(make("b", "", said.filter(Boolean).join(", ")),
+      " \u00b7 expected wrong labels: " + count(Math.round(D.wrong)) + (less ? " \u2192 " + count(Math.round(rest)) : "")
       + (changed ? " \u00b7 " + plural(changed, "gold label") + " changed" : ""));
     take.disabled = decisions.size === 0;
     back.disabled = history.length === 0;
@@ -256,11 +292,19 @@
   const entry = (change) => ({ ...change, ...(note.value.trim() ? { note: note.value.trim() } : {}) });
   const act = (change) => {
     if (!current) return;
-    remember(current, entry(change));
+    const item = current;
+    remember(item, entry(change));
     show(next());
+    last.replaceChildren(...about(item));
     draw();
   };
   const decide = (k) => act({ label: D.names[k] });
+  const about = (item) => {
+    const what = isDecided(item) ? given(item).label : given(item)?.two ? "two readings" : "skipped";
+    const votes = votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ");
+    return ["Last: ", bdi(item[NAME]), " \u2192 ", make("b", "", bdi(what)), ". ",
+      item[STATE] === 3 ? "" : "The gold label was " + D.labels[item[GOLD]] + " (" + chance(item[P][1]) + "). ", "Votes: " + votes + "."];
+  };
   const undo = () => {
     const last = history.pop();
     if (!last) return;
@@ -269,13 +313,15 @@
     if (before) decisions.set(item[NAME], before);
     keep();
     show(item);
+    last.replaceChildren();
     draw();
   };
   const choices = (item) => {
     const all = D.labels.map((_, k) => k);
-    return all.length <= 9 ? all : [...new Set([...item[P].filter((_, n) => n % 2 === 0), ...all])].slice(0, 9);
+    return all.length <= 9 ? all : [...new Set([...item[P].filter((_, n) => n % 2 === 0), ...all])].slice(0, 9).sort((a, b) => a - b);
   };
   const show = (item, jump) => {
+    const focused = card.contains(document.activeElement) ? [...card.querySelectorAll(".choices *")].indexOf(document.activeElement) : null;
     current = item;
     note.value = (item && given(item)?.note) ?? "";
     if (!item) {
@@ -283,14 +329,14 @@
     } else {
       const p = new Map();
       for (let n = 0; n < item[P].length; n += 2) p.set(item[P][n], item[P][n + 1]);
-      const keys = choices(item);
+      const keys = choices(item), blind = isBlind(item);
       const shown = make("div", "choices", ...keys.map((k, n) => {
         const made = button("", () => decide(k));
         const chosen = given(item)?.label === D.names[k];
         if (chosen) made.setAttribute("aria-pressed", "true");
         const share = p.get(k) ?? 0;
-        made.append(make("kbd", "", String(n + 1)), bdi(D.labels[k]), make("span", "share", item[STATE] === 3 ? "" : chance(share)));
-        made.style.setProperty("--share", 100 * share);
+        made.append(make("kbd", "", String(n + 1)), bdi(D.labels[k]), make("span", "share", blind || item[STATE] === 3 ? "" : chance(share)));
+        made.style.setProperty("--share", blind ? 0 : 100 * share);
         return made;
       }));
       if (D.labels.length > keys.length) {
@@ -307,11 +353,14 @@
         bdi(D.coders[j]), ": ", make("b", "", D.labels[k]), " ", make("span", "", (value < 0 ? "\u2212" : "+") + Math.abs(value / 10).toFixed(1)))));
       const extra = make("dl", "shown", ...D.columns.flatMap((name, n) => [make("dt", "", name), make("dd", "", bdi(item[TEXT + 1 + n] ?? ""))]));
       card.replaceChildren(make("h3", "", bdi(item[NAME]), " ", tag(item)),
-        ...(item[TEXT] ? [make("p", "text", bdi(item[TEXT]))] : []), ...(D.columns.length ? [extra] : []), shown, chips,
-        make("p", "cut", "Numbers: contribution of each vote to " + D.labels[item[GOLD]] + " (log-odds; 2.3 makes it ten times as probable)."),
-        ...(item[REASON] ? [make("p", "cut", item[REASON])] : []));
+        ...(item[TEXT] ? [make("p", "text", bdi(item[TEXT]))] : []), ...(D.columns.length ? [extra] : []), shown,
+        ...(blind ? [make("div", "tools", button("Show votes and probabilities (V)", showVotes))] : [chips,
+          make("p", "cut", "Numbers: contribution of each vote to " + D.labels[item[GOLD]] + " (log-odds; 2.3 makes it ten times as probable)."),
+          ...(item[REASON] ? [make("p", "cut", item[REASON])] : [])]));
     }
     progress();
+    // redrawn buttons would lose the focus, and with it the place on the page
+    if (focused !== null) ([...card.querySelectorAll(".choices *")][focused] ?? desk).focus({ preventScroll: true });
     if (jump) {
       desk.scrollIntoView({ block: "start" });
       desk.focus({ preventScroll: true });
@@ -330,9 +379,16 @@
   const take = button("Download decisions.csv", () => save("decisions.csv", new Blob([csv()], { type: "text/csv;charset=utf-8" })));
   const back = button("Undo (U)", undo);
   const where = make("span", "cut");
+  const last = make("p", "cut last");
+  last.setAttribute("aria-live", "polite");
+  const showVotes = () => {
+    if (!current) return;
+    if (!seen.delete(current)) seen.add(current);
+    show(current);
+  };
   const skip = () => act({ skip: true });
   const two = () => act({ two: true });
-  which.addEventListener("change", () => { current = null; show(next()); });
+  which.addEventListener("change", () => { current = null; show(next()); desk.focus({ preventScroll: true }); });
   note.addEventListener("change", () => {
     if (!current) return;
     const before = given(current);
@@ -340,16 +396,23 @@
     progress();
   });
   note.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === "Escape") desk.focus();
+    if (event.key === "Enter" || event.key === "Escape") desk.focus({ preventScroll: true });
   });
-  desk.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT"].includes(event.target.tagName)) return;
+  const inView = () => {
+    // nobody decides by a key what is not on the screen
+    const box = (card.querySelector(".choices") ?? card).getBoundingClientRect();
+    return box.top < innerHeight && box.bottom > 0;
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !inView()) return;
+    if (event.target.closest?.("input, select, textarea")) return;
     const place = Number(event.key) - 1;
     const pressed = event.key.toLowerCase();
     if (current && place >= 0 && place < choices(current).length) decide(choices(current)[place]);
     else if (pressed === "t") two();
     else if (pressed === "s") skip();
     else if (pressed === "u") undo();
+    else if (pressed === "v") showVotes();
     else if (pressed === "n") note.focus();
     else return;
     event.preventDefault();
@@ -357,8 +420,11 @@
   const command = make("p", "copy", make("code", "", D.command));
   command.append(button("Copy", () => navigator.clipboard?.writeText(D.command)));
   desk.append(make("div", "tools", make("label", "", "Queue ", which), bar), card,
-    make("div", "tools", button("Two readings (T)", two), button("Skip (S)", skip), note, back),
-    make("p", "cut", "Press 1 to " + Math.min(9, D.labels.length) + " to decide."),
+    make("div", "tools", button("Two readings (T)", two), button("Skip (S)", skip), note, back), last,
+    make("p", "cut", "Keys while this part is in view: 1 to " + Math.min(9, D.labels.length)
+      + " decide, T two readings, S skip, U undo, N note, V votes and probabilities."),
+    ...(items.some((item) => item[TEXT]) || D.columns.length ? [] : [make("p", "cut", "No text is shown, because the data have no "
+      + "column of texts that is recognized. Name it with --text COLUMN, and other columns with --show COLUMN.")]),
     make("div", "tools", take, where), make("p", "cut", "Then use them:"), command);
   document.querySelectorAll('a[href="#decide"]').forEach((link) => link.addEventListener("click", () => {
     setTimeout(() => desk.focus({ preventScroll: true }), 0);

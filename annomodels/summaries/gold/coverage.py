@@ -17,7 +17,7 @@ from annomodels.data.html import Html
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.limits import SETTLED
-from annomodels.summaries.draws import choices, interval
+from annomodels.summaries.draws import choices, interval, two_readings
 from annomodels.summaries.stacked import truth_draws
 from annomodels.types import Floats, Ints
 
@@ -84,7 +84,8 @@ def wrong_labels(
     # given.
     p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
     truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_gold(known).gold)
-    unknown = data.known < 0
+    two = two_readings(tree, data)
+    unknown = (data.known < 0) & ~two
     at = np.flatnonzero(unknown & (truth >= 0))
     believed = p.copy()
     believed[at] = np.eye(data.n_labels)[truth[at]]
@@ -99,7 +100,8 @@ def wrong_labels(
     gold = float(errors[-1])
     vote = float((1 - (believed * _by_vote(data)).sum(axis=1))[unknown].sum())
     counts, votes = _replicated(tree, data, order, first, best, np.where(unknown, truth, -1))
-    ends = None if len(at) else wrong_interval(tree)
+    # the engine counted all items, also those that have two readings by decision
+    ends = None if len(at) or two.any() else wrong_interval(tree)
     audited = tree["audit"].attrs if "audit" in tree.children else {}
     if "wrong" in audited:
         gold, ends = float(audited["wrong"]), (audited["wrong_low"], audited["wrong_high"])

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns, percent
 from annomodels.data.summary import Summary
+from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
-from annomodels.summaries.draws import model_of, thinned
+from annomodels.summaries.draws import model_of, thinned, two_readings
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
 from annomodels.summaries.items.items import settled
@@ -67,7 +68,7 @@ def gold(
             "votes": votes_text(data),
             "majority": labels[vote],
             "overturned": (vote >= 0) & (vote != best),
-            "settled": settled(p, data, strength, limit),
+            "settled": settled(p, data, strength, limit) & ~two_readings(tree, data),
             "known": labels[known],
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
@@ -99,8 +100,12 @@ def _notes(
         f"{n:,} of {data.n_items:,} items {'has' if n == 1 else 'have'} a label with "
         f"probability {limit:g} or more.",
     ]
-    if w.n < data.n_items:
-        notes.append(f"Known labels used: {data.n_items - w.n:,} of {data.n_items:,} items.")
+    if known := int((data.known >= 0).sum()):
+        notes.append(f"Known labels used: {known:,} of {data.n_items:,} items.")
+    if two := data.n_items - known - w.n:
+        notes.append(
+            f"{counted(two, 'item')} with two readings by decision: right and wrong do not apply."
+        )
     notes += stack
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")

@@ -26,7 +26,7 @@ from annomodels.limits import (
 )
 from annomodels.summaries import skills
 from annomodels.summaries.coders.effects import effect_sentences
-from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by
+from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
 from annomodels.types import Bools, Floats, Ints
@@ -58,6 +58,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     p_surprise, _ = surprise(draws, data, np.random.default_rng(seed))
     own = state_columns(tree, data)
     p_contested, undecided = to_decide(data, own.get("p_ambiguous"))
+    two = two_readings(tree, data)
+    undecided |= two
     votes = data.votes[np.arange(len(p)), best]
     hard = (n - votes >= DISSENT * n) & (n >= 2)
     rules = [undecided, ~settled(p, data, skills.signal(tree, data)), hard]
@@ -78,7 +80,8 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "quadrant": where.astype(object),
         }
     )
-    table["reason"] = reasons(table, data, best, draws)
+    told = pd.Series(reasons(table, data, best, draws), index=table.index, dtype=object)
+    table["reason"] = told.where(~two, "An expert decided that it has two readings.")
     groups = ", ".join(
         f"{(where == word).sum():,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
     )

@@ -16,6 +16,7 @@ from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
 from annomodels.summaries.draws import per_item
+from annomodels.summaries.items.items import to_decide
 from annomodels.summaries.trust.consensus import Consensus, consensus
 from annomodels.summaries.trust.findings import CHECK, Finding
 from annomodels.types import Floats, Ints
@@ -188,7 +189,9 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     from scipy.special import pdtrc
 
     name, data, p = "known labels against the coders", found.data, found.p
-    known = np.flatnonzero((gold >= 0) & (np.diff(data.starts) >= 2))
+    # an expert decides contested items against some coders, which says nothing against either
+    clear = ~to_decide(data.replace(gold=None))[1]
+    known = np.flatnonzero((gold >= 0) & (np.diff(data.starts) >= 2) & clear)
     size = p[known, gold[known]]
     against = known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
     # matrices from few labels are surer than they should be
