@@ -1,8 +1,8 @@
 """Numbers that several pages state, read from the tables that ``make bench`` writes.
 
 Pages include them as ``{{ name }}``; README gets its sentence and figure by ``docs/readme.py``.
-Promises are stated as measured out of sample: they come from ``tables/truth_left_out.md``, which has
-the format of ``tables/truth.md`` and at least its sentence that starts with "Of all, ".
+Promises are stated as measured out of sample: they come from ``tables/truth_left_out.md``, which
+has the format of ``tables/truth.md``, or of that only the sentence that starts with "Of all, ".
 """
 
 from __future__ import annotations
@@ -109,11 +109,10 @@ def sentences() -> dict[str, str]:
     n = numbers()
     return {
         "readme": (
-            f"The constants of the default model were calibrated on {n['sets']} public data sets "
-            "with known true labels. With each data set\nleft out of the calibration, the 95 % "
-            f"interval covered the actual number of wrong gold labels on {n['covered']} of them. "
-            f"In sample\nit covered on {n['covered_in_sample']}: {n['covered_first']} data sets "
-            f"used first, and {n['covered_later']} added later.\nGold labels were right "
+            f"On {n['sets']} public data sets, each left out of the calibration, the 95 % interval "
+            f"covered the actual number of wrong gold labels on {n['covered']}.\nIn sample: "
+            f"{n['covered_in_sample']}, {n['covered_first']} data sets used first and "
+            f"{n['covered_later']} later ones. Gold labels were right "
             f"on {n['right_stack']} of the items, a majority vote on {n['right_votes']} "
             "(means over the data sets)."
         )
