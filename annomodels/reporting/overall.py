@@ -121,7 +121,7 @@ def _values(rows: Any, question: str, titles: Mapping[tuple[str, str], None]) ->
     return [_interval(found[key]) if key in found else "" for key in titles]
 
 
-def _key(row: Any) -> tuple[str, str]:
+def _key(row: Mapping[str, str]) -> tuple[str, str]:
     return row["coefficient"], row["title"]
 
 

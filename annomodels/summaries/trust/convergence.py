@@ -24,7 +24,7 @@ ESS, ESS_WORST = 400.0, 100.0
 RELABELLED = 0.01
 LONGER = "Run longer chains (more draws)."
 SOLUTIONS = (
-    "Each chain stays in a solution of its own, so more draws do not help: known labels of a few "
+    "The chains stay in different solutions, so more draws do not help: known labels of a few "
     "items, or labels by further coders, tell the solutions apart."
 )
 ONE_ESTIMATE = (
