@@ -35,6 +35,18 @@ CODERS_COMPARED = 3
 # items with known labels that test probabilities
 KNOWN_TESTED = 20
 
+# groups of items, such as documents or batches, from which intervals resample whole groups; the
+# variance between fewer is hardly known (95 % interval of its ratio to that of ten groups, as of
+# chi-squared with nine degrees of freedom: 0.5 to 3.3), so items are resampled instead
+GROUPS_RESAMPLED = 10
+# audits that the page advises: share of its width to which the interval of wrong labels should
+# narrow, share above which nobody is told that it narrows (less than a fifth changes no
+# decision), items of an hour and of half a working day
+AUDIT_GOAL = 0.5
+AUDIT_WORTH = 0.8
+AUDIT_HOUR = 60
+AUDIT_MOST = 240
+
 # labels to ask for next by default; largest share for one coder, among this many coders or more
 NEXT_LABELS = 100
 NEXT_SHARE = 0.25

@@ -60,6 +60,23 @@ def test_the_readme_is_short_and_has_the_measured_numbers(modules: ModuleType) -
     assert modules.evidence.FIGURE.read_text("utf-8") == modules.evidence.figure()
 
 
+def test_promises_of_the_evidence_are_out_of_sample(modules: ModuleType) -> None:
+    """What pages promise is measured with the data set left out; in-sample numbers are named."""
+    found = modules.evidence.numbers()
+    tables = ROOT / "docs" / "tables"
+    left_out = (tables / "truth_left_out.md").read_text("utf-8")
+    assert f"the real number on {found['covered']} of {found['sets']} sets" in left_out
+    inside = sum(row.covered for row in modules.evidence.rows())
+    assert found["covered_in_sample"] == str(inside)
+    told = modules.evidence.sentences()["readme"]
+    assert told.index(found["covered"]) < told.index("In sample")
+    for page in ("guide/evidence.md", "research/stack.md"):
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        assert "{{ covered }}" in text
+        assert "{{ covered_in_sample }}" in text
+        assert "n sample" in text
+
+
 def shape(text: str) -> list[str]:
     """First words of the lines of an output: what stays when numbers change."""
     words = [re.findall(r"[A-Za-z_/.]+", line)[:1] for line in text.splitlines() if line.strip()]

@@ -198,7 +198,8 @@ def of_these_data(mark: str, fit: Fit, source: str) -> None:
     """Refuse items that were drawn from other data."""
     if mark != labels_mark(fit):
         what = "These items were drawn from a fit of other data."
-        remedy = "Give a fit of the data that they were drawn from, or draw items from this one."
+        again = Verb("am.audit without earlier=", "annomodels audit --start-over")
+        remedy = f"Give the fit that they were drawn from, or draw items of this fit: {again}."
         raise AnnotationError(Problem(what, source, remedy))
 
 

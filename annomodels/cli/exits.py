@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import shlex
 import traceback
 
@@ -40,6 +41,10 @@ def explain(error: BaseException, session: Session) -> int:
     return code
 
 
+# sentences of messages that say what to do
+ACTION = re.compile(r"(?:^|[.:;] )(?:Use|Give|Name|Choose|Add) ")
+
+
 def reason_of(error: Exception) -> str:
     """Return the first thing that an error says, as the end of a sentence."""
     problems = getattr(error, "problems", ())
@@ -54,8 +59,10 @@ def _read(error: BaseException) -> tuple[int, str]:
         case KeyboardInterrupt() | click.Abort():
             return INTERRUPTED, "Interrupted; no output is left half-written."
         case click.UsageError():
-            told = error.ctx and f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
-            return USAGE, error.format_message() + (told or "")
+            text = error.format_message()
+            if error.ctx and not ACTION.search(text):  # a fix that the message names is enough
+                text += f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
+            return USAGE, text
         case click.ClickException():
             return USAGE, error.format_message()
         case CannotWrite() | NotApplicable():

@@ -11,11 +11,13 @@ import numpy as np
 
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values
+from annomodels.coefficients.formulas import less
 from annomodels.coefficients.reasons import (
     before,
     data_notes,
     diagnose,
     explain,
+    n_groups,
     pairs_note,
     refuse,
     used_items,
@@ -36,6 +38,7 @@ from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
+from annomodels.limits import GROUPS_RESAMPLED
 from annomodels.types import Floats
 
 SHOWN = 5
@@ -120,8 +123,8 @@ def agreement(
     draws, seed
         Number of draws of the sampling posterior, 0 for none, and their seed.
     resample
-        Unit of resampling: "items", or "groups" such as documents. "auto" uses groups if the data
-        have them.
+        Unit of resampling: "items", or "groups" such as documents. "auto" uses groups if ten or
+        more of them have an item with two labels, else items; a note says which.
     labels
         Label set, if it is larger than the labels in use or its order matters.
     margins
@@ -218,13 +221,15 @@ def agreement(
 
 
 def by_group(data: Annotations, resample: Resample) -> bool:
-    """Return True if documents are drawn instead of items."""
+    """Return True if whole groups are drawn instead of items."""
     if resample not in get_args(Resample):
         allowed = ", ".join(get_args(Resample))
         raise NotApplicable(f"resample={resample!r} is unknown. Use one of {allowed}.")
     if resample == "groups" and data.group is None:
         raise NotApplicable('resample="groups" needs the documents of the items. Use "items".')
-    return resample != "items" and data.group is not None
+    if resample == "auto":
+        return n_groups(data) >= GROUPS_RESAMPLED
+    return resample == "groups"
 
 
 def _result(
@@ -251,8 +256,8 @@ def _result(
         name=entry.name,
         title=request.title,
         value=float(undefined) if math.isnan(value) else value,
-        observed=1 - d_o if nominal else d_o,
-        expected=1 - d_e if nominal else d_e,
+        observed=float(less(np.array(d_o))) if nominal else d_o,
+        expected=float(less(np.array(d_e))) if nominal else d_e,
         kind="agreement" if nominal else "disagreement",
         n_items=int(used.sum()),
         n_coders=rows.n_coders,

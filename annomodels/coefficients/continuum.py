@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annomodels.coefficients.entries import UNITIZING
+from annomodels.coefficients.formulas import less
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
 from annomodels.coefficients.tables import over
@@ -541,7 +542,7 @@ def alpha_u(
     else:
         d_o, d_e = (float(x) for x in _sums(layers, np.ones(units.n_texts)))
         if d_e > 0:
-            value = 1 - d_o / d_e
+            value = float(less(np.array(d_o / d_e)))
         else:
             reason, note = "zero_expected_disagreement", "Chance alone would not disagree: 0/0."
     notes, drawn = [], None

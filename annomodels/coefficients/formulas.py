@@ -212,12 +212,22 @@ EXPECTED: dict[str, Callable[[Tables, Distance], Floats]] = {
 }
 
 
+def less(share: Floats) -> Floats:
+    """Return 1 - share, with 0 where only rounding errors are left.
+
+    >>> less(np.array([0.25, 1.0 + 2e-15])).tolist()
+    [0.75, 0.0]
+    """
+    rest = 1.0 - share
+    return np.where(np.abs(rest) < NEGLIGIBLE, 0.0, rest)
+
+
 def ratio(d_o: Floats, d_e: Floats, largest: Floats) -> Evaluated:
     """1 - D_o / D_e, NaN where D_e is nothing beside the largest distance."""
     d_e = np.where(np.isnan(d_o), np.nan, d_e)
     defined = d_e > NEGLIGIBLE * np.maximum(largest, np.finfo(float).tiny)
     share = np.divide(d_o, d_e, out=np.full_like(d_o, np.nan), where=defined)
-    return Evaluated(1.0 - share, d_o, np.where(defined, d_e, np.where(np.isnan(d_e), np.nan, 0.0)))
+    return Evaluated(less(share), d_o, np.where(defined, d_e, np.where(np.isnan(d_e), np.nan, 0.0)))
 
 
 def evaluate_with(
@@ -239,6 +249,6 @@ def evaluate_observed(
         none = np.where(np.isnan(d_o), np.nan, 0.0)
         whole = np.broadcast_to(unit(distance, tables.pooled), d_o.shape)
         apart = np.divide(d_o, whole, out=none, where=whole > 0)
-        return Evaluated(1.0 - apart, d_o, np.full_like(d_o, np.nan))
+        return Evaluated(less(apart), d_o, np.full_like(d_o, np.nan))
     d_e = np.broadcast_to(EXPECTED[expectation](tables, distance), d_o.shape)
     return ratio(d_o, d_e, largest)

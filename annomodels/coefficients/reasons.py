@@ -27,6 +27,7 @@ from annomodels.data.columns import percent
 from annomodels.data.names import quoted
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option, Verb
+from annomodels.limits import GROUPS_RESAMPLED
 
 FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
 
@@ -169,7 +170,6 @@ def refuse(reason: str, entry: Coefficient, rows: Rows) -> None:
 
 
 RARE = 10
-FEW_UNITS = 10
 FEW_ITEMS = 50
 COUNTED = ("nominal", "ordinal")
 
@@ -205,12 +205,43 @@ def data_notes(
         )
     if drawn:
         notes.append(f"Intervals: {sample.recipe}.")
-        if rows.unit is not None:
-            n_units = len(np.unique(rows.unit))
-            few = " With so few the intervals are rough." if n_units < FEW_UNITS else ""
-            notes.append(f"Whole documents are drawn ({n_units:,} of them).{few}")
+        if text := unit_note(data, rows):
+            notes.append(text)
         notes += interval_warnings(rows, data.labels if data.scale in COUNTED else ())
     return tuple(notes)
+
+
+def n_groups(data: Annotations) -> int:
+    """Count the groups that have an item with two labels or more; 0 without groups."""
+    if data.group is None:
+        return 0
+    several = np.flatnonzero(np.bincount(data.item) >= 2)
+    return len(np.unique(data.group[several]))
+
+
+def resampled(data: Annotations) -> str:
+    """Name what intervals resample, as agreement does without further options: "4 items"."""
+    groups = n_groups(data)
+    if groups >= GROUPS_RESAMPLED:
+        return f"{groups:,} groups of items (such as documents or batches), each as a whole"
+    if groups < 2:
+        return "items"
+    return f"items, since {groups} groups of items (such as documents or batches) are too few"
+
+
+def unit_note(data: Annotations, rows: Rows) -> str:
+    """State whether groups or items are drawn, where the data have groups."""
+    groups = n_groups(data)
+    if rows.unit is not None:
+        few = " With so few the intervals are rough." if groups < GROUPS_RESAMPLED else ""
+        return f"Whole groups of items are drawn ({groups:,} with two labels of an item).{few}"
+    if 1 < groups < GROUPS_RESAMPLED:
+        return (
+            f"Items are drawn: {groups} groups are too few to draw groups "
+            f"({GROUPS_RESAMPLED} are needed). If the items of a group are alike, the intervals "
+            "are too narrow."
+        )
+    return ""
 
 
 def repeats_note(data: Annotations, duplicates: Duplicates) -> str:

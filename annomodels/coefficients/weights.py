@@ -173,7 +173,7 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
         return Sample(rows, rows.times, shape, own, n_units, by_unit, recipe="")
     chance = chance_items(rows)
     extended = _joined(rows, chance, np.zeros(chance.n_items))
-    what = "documents" if by_unit else "items"
+    what = "whole groups of items" if by_unit else "items"
     return Sample(
         rows=extended,
         point=extended.times,

@@ -57,7 +57,7 @@ def read(
     sheet: str | None = None,
     columns: Sequence[str] | None = None,
     skip_rows: int = 0,
-    repeats: Repeats = "stop",
+    repeats: Repeats = "error",
     map: Mapping[Any, Any] | None = None,
 ) -> Annotations:
     r"""Read annotations from the export of a labeling tool, or from a plain table.
@@ -131,8 +131,9 @@ def read(
     skip_rows
         Rows to skip at the top of a table, such as a title.
     repeats
-        If a tenth of the labels are repeats: stop, or keep them as items shown twice. Repeats that
-        look like items shown twice on purpose are always kept.
+        Labels that a coder gives again to an item: count "all", or only the "first" of each. By
+        default all count, but it is an "error" if a tenth of the labels repeat, unless coders
+        agree with themselves as if items were shown twice on purpose.
     map
         Labels to recode, such as ``{"Tie": "0"}``.
 
@@ -263,9 +264,12 @@ def understood(
         data = finished(columns, found.source.name, labels, scale, dont_know)
         by_units = options.units is not None
         if problems := suspicions(
-            data, columns, check_repeats=repeats != "keep", by_units=by_units
+            data, columns, check_repeats=repeats == "error", by_units=by_units
         ):
             raise NotAsItSeems(problems)
+        if repeats == "first" and data.repeats:
+            once = f"{counted(data.repeats, 'repeat')} of a coder left out (first label kept)."
+            data = data.without_repeats().replace(notes=(*data.notes, once))
         return data
 
     return found, made, book

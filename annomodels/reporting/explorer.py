@@ -148,7 +148,7 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
             label_text(name),
             int(best[i]),
             int(facts.state[i]),
-            [each for k in likely for each in (int(k), round(float(p[i, k]), 3))],
+            [each for k in likely for each in (int(k), round(float(p[i, k]), 6))],
             votes[data.starts[i] : data.starts[i + 1]].ravel().tolist(),  # coder, label, value
             clean(reasons[i]),
             short(texts.get(name, ""), longest),

@@ -6,6 +6,7 @@ import math
 
 from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
+from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_WORTH
 from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Action, Head
@@ -13,7 +14,6 @@ from annomodels.reporting.words import coders_listed, number
 from annomodels.summaries.items.items import quadrant_name
 from annomodels.summaries.trust.checks import Check
 
-ADVISED = 60  # items of the audit that the page advises: about an hour
 REVIEWED = 20  # items to review if none is contested
 
 
@@ -134,11 +134,17 @@ def _check(facts: Facts) -> Action | None:
     of = facts.wrong
     if facts.on_disk or audited_by_design or of.tested or not of.n:
         return None
-    size = min(ADVISED, of.n)
-    text = f"about {counted(max(round(size / 60), 1), 'hour')}" if size >= 45 else "under an hour"
-    width = audited.narrower(facts, size) * of.n if of.n > size else math.nan
-    if width < of.gold_high - of.gold_low:
-        low = max(of.gold_low, of.gold - width / 2)
-        then = _ends(low, min(of.gold_high, low + width), "“{}”")
-        text += f"; {_ends(of.gold_low, of.gold_high, '“{}”')} becomes about {then}"
+    size, share = audited.advised(facts)
+    if size >= of.n:
+        return Action("#check-items", f"Check all {counted(of.n, 'item')}", "then all are known")
+    hours = max(round(size / AUDIT_HOUR), 1)
+    text = f"about {counted(hours, 'hour')}" if size >= 45 else "under an hour"
+    ends = _ends(of.gold_low, of.gold_high, "“{}”")
+    if share <= AUDIT_GOAL:
+        text += f"; the interval {ends} becomes about half as wide, and it"
+    elif share <= AUDIT_WORTH:
+        text += f"; the interval {ends} becomes about {percent(1 - share, 0)} narrower, and it"
+    else:
+        text += "; it"
+    text += " shows errors that all coders share"
     return Action("#check-items", f"Check {counted(size, 'random item')}", text)

@@ -24,6 +24,8 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
     value, low, high = (
         float(table[name].get("alpha", math.nan)) for name in ("value", "low", "high")
     )
+    # alpha of an ordinal question is another coefficient than nominal alpha, and the page says so
+    kind = str(table["title"].get("alpha", "")).partition(", ")[2]
     n, settled = data.n_items, int(fit.gold().table["settled"].sum())
     sizes = (
         counted(data.n_items, "item"),
@@ -34,7 +36,7 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
         "question": short(question, 120),
         "href": quote(href),
         "size": f"{', '.join(sizes)}; {len(data):,} given",
-        "alpha": f"{decimal(value)} ({decimal(low)} to {decimal(high)})",
+        "alpha": f"{decimal(value)} ({decimal(low)} to {decimal(high)}){kind and ', ' + kind}",
         "settled": f"{percent(settled / n)} ({share_interval(settled, n)})",
         "verdict": fit.check().verdict,
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.reasons import resampled
 from annomodels.data.columns import decimal
 from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts, facts_of
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
 
 _INTERVAL = "95 % interval"
 _COLUMNS = ("Coefficient", "Value", _INTERVAL, "P(> 0.667)", "P(> 0.8)", "Model", _INTERVAL)
-_NOTE = (
-    "Value: as observed, with its interval from resampled items. Model: as the fitted model "
-    "implies it for very many items of this kind."
-)
 _SAMPLERS = {
     "gibbs": "a Gibbs sampler",
     "nuts": f"the No-U-Turn sampler {cite('hoffman2014', 'abrilpla2023')}",
@@ -48,7 +45,7 @@ def methods(fit: Fit | Facts, command: str = "") -> str:
     told = f"\n\n```sh\n{command}\n```" if command else ""
     parts = ["## How to reproduce it", versions(facts) + told]
     if rows := _rows(facts):
-        parts += ["## Agreement coefficients", markdown_table(_COLUMNS, rows), _NOTE]
+        parts += ["## Agreement coefficients", markdown_table(_COLUMNS, rows), _note(facts)]
     return document(paragraphs(facts), parts, references(facts))
 
 
@@ -119,9 +116,17 @@ def _agreement(facts: Facts) -> str:
             f"0.8 with probability {decimal(alpha['p_above_800'].iloc[0])}."
         )
     return (
-        f"{text} Intervals of coefficients are posterior intervals from resampling items, without "
-        f"a model of the coders {cite('rubin1981')}; for the coefficients, see "
-        f"{cite('krippendorff2019', 'artstein2008')}."
+        f"{text} Intervals of coefficients are posterior intervals from resampling "
+        f"{resampled(facts.data)}, without a model of the coders {cite('rubin1981')}; for the "
+        f"coefficients, see {cite('krippendorff2019', 'artstein2008')}."
+    )
+
+
+def _note(facts: Facts) -> str:
+    """State what the columns of the table of coefficients are."""
+    return (
+        f"Value: as observed, with its interval from resampling {resampled(facts.data)}. Model: as "
+        "the fitted model implies it for very many items of this kind."
     )
 
 
@@ -219,6 +224,6 @@ def _latex_table(facts: Facts) -> list[str]:
     lines = [
         r"\begin{table}", rf"\caption{{Agreement of {sizes}}}", r"\begin{tabular}{lrrrrrr}",
         r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", "",
-        rf"\smallskip\textit{{Note.}} {latex(_NOTE)}", r"\end{table}",
+        rf"\smallskip\textit{{Note.}} {latex(_note(facts))}", r"\end{table}",
     ]  # fmt: skip
     return ["\n".join(lines)] if len(rows) > 1 else []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.coefficients.reasons import resampled
 from annomodels.data.columns import decimal, percent
 from annomodels.data.validation import counted
 from annomodels.reporting.facts import facts_of
@@ -28,7 +29,7 @@ def agreement_methods(
 ) -> str:
     """Write a methods section, as Markdown, about the agreement on several questions."""
     rows: Any = table.to_dict("records")
-    titles = dict.fromkeys((row["coefficient"], row["title"]) for row in rows)
+    titles = dict.fromkeys(map(_key, rows))
     named = [
         f"{title} {cite(key)}" if (key := source_key(coefficient)) else str(title)
         for coefficient, title in titles
@@ -36,13 +37,13 @@ def agreement_methods(
     texts = [
         _studied(questions, left_out),
         f"Agreement was measured separately for each question, with {listed(named, len(named))}. "
-        "Intervals are 95 % posterior intervals from resampling items, without a model of the "
-        f"coders {cite('rubin1981')}; for the coefficients, see "
+        f"Intervals are 95 % posterior intervals from resampling {_resampled(questions)}, without "
+        f"a model of the coders {cite('rubin1981')}; for the coefficients, see "
         f"{cite('krippendorff2019', 'artstein2008')}. Computed with annomodels "
         f"{cite('annomodels')}.",
     ]
     cells = [(*_data(q, data), *_values(rows, q, titles)) for q, data in questions.items()]
-    head = (*_DATA, *(str(title) for _, title in titles))
+    head = (*_DATA, *(f"{title} [95 %]" for _, title in titles))
     parts = ["## Agreement by question", markdown_table(head, cells, 2)]
     return document(texts, parts, sources_of(cited_in(texts)))
 
@@ -57,23 +58,29 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
     texts = [_studied(data, left_out)]
     for text, whose in models.items():
         texts.append(f"For {_named(whose)}: {text}" if len(models) > 1 else text)
+    texts.append(
+        "Intervals of alpha are 95 % posterior intervals from resampling "
+        f"{_resampled(data)}, without a model of the coders {cite('rubin1981')}."
+    )
+    tables = [f.fit.agreement().table.assign(question=q) for q, f in facts.items()]
+    rows: Any = [row for table in tables for row in table.to_dict("records")]
+    titles = dict.fromkeys(_key(row) for row in rows if row["coefficient"] == "alpha")
     cells = []
-    sources = []
+    sources = sources_of(cited_in(texts[-1:]))
     for question, known in facts.items():
-        table: Any = known.fit.agreement().table.set_index("coefficient")
-        row = table.loc["alpha"] if "alpha" in table.index else None
         settled = known.fit.gold().table["settled"] if known.truth == "class" else None
         cells.append(
             (
                 *_data(question, data[question]),
-                "" if row is None else _interval(row),
+                *_values(rows, question, titles),
                 known.fit.model.name,
                 "" if settled is None else percent(settled.mean(), 0),
                 known.check.verdict,
             )
         )
         sources += references(known)
-    head = (*_DATA, "Alpha [95 %]", "Model", "Settled gold labels", "Verdict")
+    alphas = (f"{title} [95 %]" for _, title in titles)
+    head = (*_DATA, *alphas, "Model", "Settled gold labels", "Verdict")
     own = "For inference and results, see methods.md in the folder of each question."
     parts = ["## Questions", markdown_table(head, cells, 2)]
     return document([*texts, own], parts, list(dict.fromkeys(sources)))
@@ -109,8 +116,23 @@ def _data(question: str, data: Any) -> tuple[str, ...]:
 
 
 def _values(rows: Any, question: str, titles: Mapping[tuple[str, str], None]) -> list[str]:
-    found = {row["coefficient"]: row for row in rows if row["question"] == question}
-    return [_interval(found[key]) if key in found else "" for key, _ in titles]
+    # by title too: alpha of an ordinal question is another coefficient than nominal alpha
+    found = {_key(row): row for row in rows if row["question"] == question}
+    return [_interval(found[key]) if key in found else "" for key in titles]
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, str]:
+    return row["coefficient"], row["title"]
+
+
+def _resampled(questions: Mapping[str, Annotations]) -> str:
+    """State what the intervals of each question resample."""
+    units: dict[str, list[str]] = {}
+    for question, data in questions.items():
+        units.setdefault(resampled(data), []).append(question)
+    if len(units) == 1:
+        return next(iter(units))
+    return "; ".join(f"{unit} (for {_named(whose)})" for unit, whose in units.items())
 
 
 def _interval(row: Any) -> str:

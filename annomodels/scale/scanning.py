@@ -16,7 +16,7 @@ import numpy as np
 from annomodels.data.annotations import SCALES, Scale
 from annomodels.data.names import label_text
 from annomodels.engines.source.disk import Keeper
-from annomodels.errors import AnnotationError, EngineError, Problem
+from annomodels.errors import AnnotationError, EngineError, Option, Problem
 from annomodels.io.border import shown
 from annomodels.io.tables.chunks import opened
 from annomodels.io.tables.guard import (
@@ -55,7 +55,7 @@ def scan(
     missing: Iterable[str] = (),
     dont_know: Sequence[Hashable] | str = (),
     question: str | None = None,
-    repeats: Repeats = "stop",
+    repeats: Repeats = "error",
     cache: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Scanned:
@@ -84,7 +84,8 @@ def scan(
     question
         Which question to take where a column of this name holds several; they are never mixed.
     repeats
-        As in :func:`annomodels.read`: "keep" if coders labeled items more than once.
+        As in :func:`annomodels.read`: "all" if coders labeled items more than once. "first" is not
+        possible, since the order of the rows is not kept.
     cache
         Folder in which the sorted blocks are kept; a second scan of the same files finds them
         there. Without it they are in a temporary folder and go with the result.
@@ -116,6 +117,10 @@ def scan(
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
     known = {label_text(k): v for k, v in gold.items()} if isinstance(gold, Mapping) else None
+    if repeats == "first":
+        what = "Labels that are streamed lose the order of the rows, so no repeat is the first."
+        remedy = f"Leave repeats out of the file, or use {Option('repeats', 'all')}."
+        raise AnnotationError(Problem(what, "repeats", remedy))
     kinds = [dont_know] if isinstance(dont_know, str) else dont_know
     places = files_of(path)
     key = said_key(item, opened(places[0]).header) if item is not None else None
@@ -254,7 +259,7 @@ def _sorted(
         buckets, work, recoding, intake.places, lambda share: request.tell("sorting", share, "")
     )
     problems = census.problems(request.gold or "gold")
-    if request.repeats != "keep":
+    if request.repeats == "error":
         problems += _repeated(request, census, intake.columns)
     if problems:
         raise AnnotationError(problems)

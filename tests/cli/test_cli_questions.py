@@ -9,6 +9,7 @@ import pytest
 
 import annomodels as am
 from annomodels.cli.jobs import FILES
+from annomodels.data.columns import decimal
 
 pytestmark = pytest.mark.slow
 
@@ -191,3 +192,27 @@ def test_check_of_every_question_is_one_table_and_says_what_is_supported(call, c
     lines = call("check", coding, "--question", "tone").out.splitlines()
     assert "supports\talpha, gold\t" in lines
     assert lines[-1].startswith("not yet\t")
+
+
+def test_methods_on_questions_of_two_scales(call, tmp_path) -> None:
+    """The nominal and the ordinal alpha stand in two columns."""
+    codes = [11 * n % 25 for n in range(1, 21)]
+    lines = ["article,coder,topic,tone"]
+    for item, code in enumerate(codes):
+        for coder, tone in (("ana", 1 + code // 5), ("ben", 1 + code % 5)):
+            lines.append(f"{item},{coder},{'abc'[tone % 3]},{tone}")
+    coding, paper = tmp_path / "coding.csv", tmp_path / "m.md"
+    coding.write_text("\n".join(lines) + "\n")
+    said = ("--item", "article", "--scale", "tone=ordinal", "--coefficient", "alpha")
+    assert call("agree", coding, "--every-question", *said, "--methods", paper).code == 0
+    text = paper.read_text()
+    titles = ("Krippendorff's alpha", "Krippendorff's alpha, ordinal")
+    assert " | ".join(f"{title} [95 %]" for title in titles) in text
+    cells = {
+        line[2:7].strip(): line.split("|")[7:9] for line in text.splitlines() if "| 20 |" in line
+    }
+    for question, place, scale in (("topic", 0, "nominal"), ("tone", 1, "ordinal")):
+        data = am.read(coding, item="article", question=question, scale=scale)
+        value = am.agreement(data, "alpha", draws=0).value
+        assert cells[question][place].startswith(f" {decimal(value)} [")
+        assert not cells[question][1 - place].strip()

@@ -6,10 +6,11 @@ import pytest
 import annomodels as am
 from annomodels.coefficients import weights
 from annomodels.coefficients.implied import evaluate
-from annomodels.coefficients.reasons import interval_warnings
+from annomodels.coefficients.reasons import interval_warnings, resampled
 from annomodels.coefficients.rows import collapse, prepare
 from annomodels.coefficients.tables import from_joint
 from annomodels.coefficients.weights import chance_items
+from annomodels.limits import GROUPS_RESAMPLED
 
 
 def from_table(table, names="AB"):
@@ -163,7 +164,7 @@ def test_whole_documents_are_drawn(rng):
     width = single.high - single.low
     assert by_group.high - by_group.low == pytest.approx(width, rel=0.12)
     assert by_item.high - by_item.low == pytest.approx(width / np.sqrt(10), rel=0.12)
-    assert "Whole documents are drawn (40 of them)." in by_group.notes
+    assert "Whole groups of items are drawn (39 with two labels of an item)." in by_group.notes
 
 
 def test_documents_left_out_by_a_selection_do_not_count(rng):
@@ -171,8 +172,51 @@ def test_documents_left_out_by_a_selection_do_not_count(rng):
     code = np.arange(data.n_items) // 10
     data = data.replace(group=code, groups=tuple(range(6)))
     part = data.select(items=[data.items[i] for i in np.flatnonzero(code >= 4)])
-    found = am.agreement(part, "k", draws=50)
-    assert any("(2 of them). With so few" in note for note in found.notes)
+    found = am.agreement(part, "k", draws=50, resample="groups")
+    assert any("(2 with two labels of an item). With so few" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("n_groups", [2, GROUPS_RESAMPLED - 1, GROUPS_RESAMPLED])
+def test_items_are_drawn_where_groups_are_too_few_and_notes_say_so(rng, n_groups):
+    data = panel_of(rng, n_items=60)
+    code = np.arange(60) % n_groups
+    data = data.replace(group=code, groups=tuple(range(n_groups)))
+    few = n_groups < GROUPS_RESAMPLED
+    found = am.agreement(data, "k", draws=200)
+    same = am.agreement(data, "k", draws=200, resample="items" if few else "groups")
+    assert np.array_equal(found.draws, same.draws)
+    assert any("groups are too few to draw groups" in note for note in found.notes) == few
+    assert any("Whole groups of items are drawn" in note for note in found.notes) != few
+    assert resampled(data).startswith(f"items, since {n_groups}" if few else f"{n_groups} groups")
+    parts = am.breakdown(data, "coder", draws=50)
+    assert any("too few to draw groups" in note for note in parts.notes) == few
+    by_group = am.breakdown(data, "group", "percent", draws=50)
+    assert any("too few to draw" in note for note in by_group.notes) == few
+
+
+def test_groups_count_only_with_items_that_two_coders_labeled(rng):
+    rows = [(f"{g}-{i}", c, int(rng.integers(2))) for g in range(3) for i in range(9) for c in "ab"]
+    rows += [(f"{g}-0", "a", 0) for g in range(3, 20)]
+    data = am.Annotations.from_records(rows)
+    group = np.array([int(name.partition("-")[0]) for name in data.items])
+    data = data.replace(group=group, groups=tuple(range(20)))
+    assert resampled(data).startswith("items, since 3 groups")
+
+
+def test_agreement_as_by_chance_is_zero_not_a_rounding_error():
+    """Labels that are independent agree as by chance, in any number of classes."""
+    for k in range(2, 9):
+        rows = [
+            (f"{a}-{b}-{n}", c, x)
+            for a in range(k)
+            for b in range(k)
+            for n in range(3)
+            for c, x in (("one", a), ("two", b))
+        ]
+        found = am.agreement(am.Annotations.from_records(rows), draws=0)
+        values = found.table["value"].dropna()
+        assert not ((values != 0) & (values.abs() < 1e-9)).any()
+        assert (values == 0).any()
 
 
 def test_full_agreement_of_three_coders_leaves_the_interval_open():
@@ -186,7 +230,7 @@ def test_full_agreement_of_three_coders_leaves_the_interval_open():
 def test_one_document_gives_no_interval(rng):
     data = panel_of(rng)
     data = data.replace(group=np.zeros(data.n_items, dtype=int), groups=("all",))
-    found = am.agreement(data, "k")
+    found = am.agreement(data, "k", resample="groups")
     assert found.reason == "too_few_items"
     assert np.isnan(found.low)
     assert not np.isnan(am.agreement(data, "k", resample="items").low)

@@ -175,7 +175,7 @@ def test_any_record_with_keys_of_tools(
 def test_a_table_comes_back_as_it_was_written(rows: list[tuple[str, str, str]]) -> None:
     text = io.StringIO(newline="")
     csv.writer(text).writerows([("item", "coder", "label"), *rows])
-    options = {"labels": sorted({row[2] for row in rows}), "repeats": "keep"}
+    options = {"labels": sorted({row[2] for row in rows}), "repeats": "all"}
     data = outcome(text.getvalue().encode(), options)
     assert isinstance(data, Annotations), data
     got = [tuple(row) for row in data.to_frame().to_numpy().tolist()]

@@ -51,9 +51,9 @@ def test_comparisons_named_by_their_prompt_alone_are_refused_with_the_key(write:
     problem = the_problem(path, item="prompt", coder_columns=["ana", "ben"])
     assert "100 of 120 labels repeat (83 %)" in problem.what
     assert "item='prompt,model_a,model_b,turn'" in problem.remedy
-    assert "repeats='keep'" in problem.remedy
+    assert "repeats='all'" in problem.remedy
     assert "seconds" not in problem.remedy
-    kept = read(path, item="prompt", coder_columns=["ana", "ben"], repeats="keep")
+    kept = read(path, item="prompt", coder_columns=["ana", "ben"], repeats="all")
     assert kept.repeats == 100
     told = read(path, item="prompt,model_a,model_b,turn", coder_columns=["ana", "ben"])
     assert (told.n_items, told.repeats) == (60, 0)
@@ -93,7 +93,7 @@ def test_where_no_column_is_left_coders_who_contradict_themselves_are_refused(
     rows = [(n % 10, c, dice.choice("xyz")) for n in range(60) for c in "ab"]
     problem = the_problem(write("item,coder,label", rows))
     assert "No column that is left makes the rows unique" in problem.remedy
-    assert read(write("item,coder,label", rows), repeats="keep").repeats == 100
+    assert read(write("item,coder,label", rows), repeats="all").repeats == 100
 
 
 def test_items_that_were_shown_again_are_read(write: Write) -> None:
@@ -210,3 +210,18 @@ def test_labels_are_recoded_and_known_truths_with_them(write: Write) -> None:
         read(write("item,coder,label,truth", rows), map={"Tie": "1", "0": "1"})
     with pytest.raises(AnnotationError, match=r"missing=\['Tie'\]"):
         read(write("item,coder,label,truth", rows), map={"Tie": ""})
+
+
+def test_repeats_first_counts_one_label_of_each_coder_on_an_item(write: Write) -> None:
+    rows = [(f"i{n}", coder, label) for n in range(20) for coder in "ab" for label in "xy"]
+    path = write("item,coder,label", rows)
+    with pytest.raises(AnnotationError) as error:
+        read(path)
+    assert "repeats='first'" in str(error.value)
+    once = read(path, repeats="first")
+    assert once.repeats == 0
+    assert len(once) == 40
+    assert once.labels[once.label[0]] == "x"
+    assert "40 repeats of a coder left out (first label kept)." in once.notes
+    with pytest.raises(AnnotationError, match="repeats='all'"):
+        am.scan(path, repeats="first")

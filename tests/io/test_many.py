@@ -93,7 +93,7 @@ def test_a_coder_in_two_files_is_refused_unless_items_were_shown_again(folder: P
     with pytest.raises(AnnotationError, match="'ana' labeled 6 items in two files") as caught:
         read(folder, item="ID", label="tone")
     assert "one.csv" in caught.value.problems[0].where
-    assert read(folder, item="ID", label="tone", repeats="keep").repeats == 6
+    assert read(folder, item="ID", label="tone", repeats="all").repeats == 6
 
 
 def test_paths_at_which_there_is_nothing_are_all_named(folder: Path) -> None:

@@ -368,7 +368,7 @@ def test_a_first_row_of_data_is_the_only_reason(put: Put, rows: str) -> None:
     assert "to name its 4 columns" in said
     assert "more than once" not in said
     names = {"columns": ["w", "a", "b", "c"], "coder_columns": ["b", "c"]}
-    assert read(path, **names, repeats="keep").n_items == 6
+    assert read(path, **names, repeats="all").n_items == 6
     assert read(path, **names, text="w").n_items == 13
 
 

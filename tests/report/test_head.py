@@ -14,6 +14,10 @@ import numpy as np
 import pytest
 
 import annomodels as am
+from annomodels.auditing.design import beliefs, open_items
+from annomodels.auditing.estimator import forecast_widths
+from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
+from annomodels.reporting.audited import advised
 from annomodels.reporting.explorer import ROOM, payload, queue
 from annomodels.reporting.facts import Facts, Shown
 from annomodels.reporting.head import head, sentence
@@ -68,10 +72,27 @@ def test_states_add_up_and_actions_name_their_counts(found):
     (coders,) = (each for each in shown.actions if each.href == "#coders-section")
     for name in found.flagged["coder"][:3]:
         assert name in coders.title
-    check = shown.actions[-1]
-    assert check.title == "Check 60 random items"
-    now = f"“{math.floor(found.wrong.gold_low)} to {math.ceil(found.wrong.gold_high)}”"
-    assert "becomes" not in check.about or now in check.about
+    assert re.fullmatch(r"Check \d+ random items", shown.actions[-1].title)
+    assert "errors that all coders share" in shown.actions[-1].about
+
+
+def test_an_audit_is_said_to_narrow_the_interval_only_if_it_does(found):
+    """The size halves the interval; an audit that narrows by less than a fifth is for errors."""
+    fit = found.fit
+    part, prior = open_items(fit), fit.model.calibration_prior
+    p = beliefs(fit)
+    for times in (0.05, 0.2, 0.5, 1.0, 2.0, 5.0):
+        of, now = found.wrong, found.wrong.gold_high - found.wrong.gold_low
+        wrong = dataclasses.replace(of, gold_high=of.gold_low + times * now)
+        facts = changed(found, wrong=wrong)
+        size, share = advised(facts)
+        after = forecast_widths(p, part, prior, (size,))[0][1] * of.n / (times * now)
+        about = head(facts).actions[-1].about
+        assert ("half as wide" in about) == (share == AUDIT_GOAL)
+        if "half as wide" in about:
+            assert after <= 1.2 * AUDIT_GOAL
+        assert ("narrower" in about or "half as wide" in about) == (share <= AUDIT_WORTH)
+        assert size <= AUDIT_MOST
 
 
 def test_labels_are_bought_for_items_that_need_some_and_no_others(found):
@@ -103,7 +124,7 @@ def test_nothing_is_left_of_a_quiet_fit(found):
         following=dataclasses.replace(found.following, table=found.following.table.head(0)),
     )
     assert calm.states["settled"] == found.data.n_items
-    assert [each.title for each in head(calm).actions] == ["Check 60 random items"]
+    assert [each.title for each in head(calm).actions] == [head(found).actions[-1].title]
     failed = dataclasses.replace(found.check, verdict="do not use")
     assert head(changed(found, check=failed)).warning.startswith("Do not use these results yet.")
 

@@ -167,12 +167,12 @@ def test_a_repeated_id_is_taken_once_also_where_only_some_files_have_ids(tmp_pat
         "item,coder,label,Annotation_ID\nt,a,x,7\nt,a,x,7\nt,a,x,8\nt,a,y,7\nt,b,x,7\nu,b,,9\nu,b,,9\n"
     )
     (tmp_path / "2.csv").write_text("item,coder,label\nu,a,x\nu,a,x\nu,b,y\n")
-    found = am.scan(tmp_path, repeats="keep")
+    found = am.scan(tmp_path, repeats="all")
     # by a: 7, 8 and y on t, and two without ids on u; by b: one on each
     assert (found.per_coder.tolist(), found.skips) == ([5, 2], 1)
     assert found.notes[0].startswith("2 rows dropped because they repeat an annotation id")
     assert not any("not used" in note for note in found.notes)
     by_item = am.scan(
-        tmp_path / "1.csv", item="Annotation_ID", repeats="keep"
+        tmp_path / "1.csv", item="Annotation_ID", repeats="all"
     )  # then it is no id of labels
     assert by_item.to_annotations().items == ("7", "8")

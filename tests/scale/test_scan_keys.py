@@ -44,8 +44,8 @@ def test_repeats_are_refused_with_the_key_unless_they_are_meant(
     with pytest.raises(AnnotationError, match="labels repeat") as caught:
         scan(path, item="doc")
     assert "item='doc,seg,system'" in caught.value.problems[0].remedy
-    assert scan(path, item="doc", repeats="keep").repeats == 40
+    assert scan(path, item="doc", repeats="all").repeats == 40
     cache = tmp_path / "cache"
-    assert scan(path, item="doc", repeats="keep", cache=cache).repeats == 40
+    assert scan(path, item="doc", repeats="all", cache=cache).repeats == 40
     with pytest.raises(AnnotationError, match="labels repeat"):
         scan(path, item="doc", cache=cache)

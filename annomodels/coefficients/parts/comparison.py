@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annomodels.coefficients.agreement import Convention, Resample
+from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
 from annomodels.coefficients.intervals import Drawn
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.reasons import before, diagnose, explain
+from annomodels.coefficients.reasons import before, diagnose, explain, unit_note
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import make_sample
@@ -122,8 +122,9 @@ def compare_agreement(
     >>> am.coefficients.compare_agreement(one, two, "kappa", same_items=True, draws=500)
     Cohen's kappa, first - second = -0.02... (-0... to 0...) · P(> 0) = ...
     """
-    if resample == "auto" and (first.group is None or second.group is None):
-        resample = "items"
+    if resample == "auto":
+        grouped = all(by_group(data, "auto") for data in (first, second))
+        resample = "groups" if grouped else "items"
     both = [
         set_up(data, name, distance, missing, duplicates, resample, labels, whole=True)
         for data in (first, second)
@@ -161,6 +162,8 @@ def compare_agreement(
                 f"{common:,} items have the same name in both data sets. If they are the same "
                 "items, use same_items=True."
             )
+    if draws:
+        notes += dict.fromkeys(filter(None, (unit_note(one.data, one.rows) for one in both)))
     if both[0].data.n_labels != both[1].data.n_labels:
         sizes = " and ".join(str(setup.data.n_labels) for setup in both)
         notes.append(f"The label sets have {sizes} labels, so chance is not the same in both.")

@@ -128,7 +128,7 @@ def diagnose(
     asked = panel.iloc[0].to_dict()
     sides, label_pairs = against_rest(setup, "coder"), LabelPairs(setup)
     parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
-    if setup.sample.documents and data.group is not None:
+    if resample != "items" and len(data.groups) > 1:
         parts["group"] = against_rest(setup, "group")
     more = Bias(sides, setup.sample.point)
 

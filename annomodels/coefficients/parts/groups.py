@@ -25,6 +25,7 @@ from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.names import plain_names, quoted
 from annomodels.errors import NotApplicable, Option
+from annomodels.limits import GROUPS_RESAMPLED
 from annomodels.types import Floats
 
 Undefined = float | str
@@ -32,7 +33,6 @@ Undefined = float | str
 GRID = 2001
 FEWEST_GROUPS = 3
 SMALLEST_ERROR = 1e-3
-FEW_GROUPS = 10
 NOBODY = "Nobody gave the label {label!r}: 1 by rule."
 ONE = "One coder alone gave the label {label!r}: 0 by rule."
 
@@ -80,15 +80,16 @@ def by_group_of_items(
     ruled = np.array([note.endswith("by rule.") for note in why])
     known = value[np.isfinite(value)]
     mean, mean_draws = float(known.mean()) if len(known) else math.nan, np.empty(0)
-    if made and len(known) > 1:  # draws of the mean are a Bayesian bootstrap over the groups
+    many = len(known) >= GROUPS_RESAMPLED
+    if made and many:  # draws of the mean are a Bayesian bootstrap over the groups
         rng = np.random.default_rng([seed, len(value)])
         weights = rng.standard_exponential((made, len(known)))
         mean_draws = weights @ known / weights.sum(1)
     overall: list[Row | dict[str, Any]] = [("mean over groups", mean, mean_draws, len(known))]
     request = setup.request
     if not before(request.coefficient, setup.rows, request.convention):
-        # all items together, groups drawn as a whole
-        sample = make_sample(prepare(data, setup.duplicates, groups=True))
+        # all items together; groups are drawn as a whole if there are enough of them
+        sample = make_sample(prepare(data, setup.duplicates, groups=many))
         pooled = float(point_values(sample, [request])[0].value)
         pooled_draws = draw_values(sample, [request], made if sample.n_units > 1 else 0, seed)[0]
         used = int(used_items(setup.rows, request.convention).sum())
@@ -106,6 +107,8 @@ def by_group_of_items(
             # the mean over these groups, with draws of their items, to compare a group with
             filled = np.where(ruled, value, drawn)
             whole = over(np.nansum(filled, axis=1), np.isfinite(filled).sum(1))
+            if not many:
+                overall[0] = ("mean over groups", mean, whole, len(known))
     notes = []
     if setup.data.repeats:
         notes.append(repeats_note(setup.data, setup.duplicates))
@@ -121,10 +124,11 @@ def by_group_of_items(
     if len(drawn):
         notes.append(
             "Intervals of a group draw its items; those of the mean and the pooled value draw "
-            "whole groups. The SD between groups is the variation that sampling of items does "
+            f"{'whole groups' if many else f'items, as {len(known)} groups are too few to draw'}. "
+            "The SD between groups is the variation that sampling of items does "
             "not explain."
         )
-        if len(value) < FEW_GROUPS:
+        if not many:
             notes.append(f"With {len(value)} groups, estimates for all groups are rough.")
     return finish(
         setup,

@@ -93,7 +93,9 @@ def set_up(
             "ac1 or percent."
         )
     rows = prepare(data, duplicates, by_group(data, resample))
-    return Setup(data, rows, make_sample(collapse(rows)), request, duplicates)
+    # items of different groups are never counted as one, as their groups may be asked for
+    apart = rows if data.group is not None else collapse(rows)
+    return Setup(data, rows, make_sample(apart), request, duplicates)
 
 
 def refuse_unfit(setup: Setup) -> None:

@@ -12,7 +12,7 @@ import xarray as xr
 from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
 from annomodels.coefficients.parts.results import SHOWN, Breakdown
 from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.reasons import REASONS, repeats_note
+from annomodels.coefficients.reasons import REASONS, repeats_note, unit_note
 from annomodels.coefficients.tables import Evaluated
 from annomodels.data.names import label_text
 from annomodels.types import Floats, Ints
@@ -139,6 +139,7 @@ def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
     notes += [setup.request.note] if setup.request.note else []
     if made:
         notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
+        notes += filter(None, [unit_note(setup.data, setup.rows)])
     return notes + draws_note(asked, made)
 
 

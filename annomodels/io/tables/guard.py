@@ -20,8 +20,8 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.columns import ALIASES, Columns
 from annomodels.io.tables.keys import Key, parts_of
 
-Repeats = Literal["stop", "keep"]
-REPEATS: tuple[Repeats, ...] = ("stop", "keep")
+Repeats = Literal["error", "first", "all"]
+REPEATS: tuple[Repeats, ...] = ("error", "first", "all")
 
 UNIQUE = "makes rows unique"
 MANY = 0.1  # share of labels that may repeat
@@ -96,7 +96,10 @@ def repeated_problem(
         "label of the "
         "same coder for the same item" + (f", such as {some(names[:3])}." if names else ".")
     )
-    keep = f"If repeats are meant, use {Option('repeats', 'keep')}."
+    keep = (
+        f"If repeats are meant, use {Option('repeats', 'all')}; to count only the first label of "
+        f"each coder on an item, {Option('repeats', 'first')}."
+    )
     remedy = f"No column that is left makes the rows unique. If rows are items, number them. {keep}"
     options: tuple[tuple[str, Any], ...] = ()
     if found is not None:

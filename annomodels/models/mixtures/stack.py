@@ -306,8 +306,7 @@ class Stack(HierarchicalDawidSkene):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "P(truth) is a mixture of the shares of the votes, which count "
-            f"{100 * self.votes:.0f} %, and "
+            "P(truth) is a mixture of the shares of the votes and "
             f"of {len(self.members)} models ({', '.join(self.names[1:])}), weighted by how well "
             "they predict held-out labels.",
             "If coders err independently given the truth, as far as held-out labels show, P(truth) "

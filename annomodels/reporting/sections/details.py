@@ -23,6 +23,7 @@ from annomodels.reporting.parts import (
     summary,
 )
 from annomodels.reporting.words import listed
+from annomodels.summaries.gold.gold import mixture_note
 
 
 def _data(facts: Facts) -> list[Part]:
@@ -109,7 +110,7 @@ def _gold(facts: Facts) -> list[Part]:
     title, tested = "Gold labels against the true labels that were held back", facts.calibration
     return [
         pair(*drawn(_coverage(facts) if several else None), box(*made)),
-        *notes(facts.fit.gold().notes[1:], 600),
+        *notes([*facts.fit.gold().notes[1:], *filter(None, [mixture_note(facts.tree)])], 600),
         *([] if tested is None else [*notes(tested.notes), *summary("calibration", title, tested)]),
         *_how_to_check(facts),
     ]
@@ -137,7 +138,7 @@ def _how_to_check(facts: Facts) -> list[Part]:
     if facts.unsupported("gold") or not rest:
         return []
     folder = audited.folder_of(facts)
-    draw = f"annomodels audit {folder} --size {min(60, rest)} -o audit.csv"
+    draw = f"annomodels audit {folder} --size {audited.advised(facts)[0]} -o audit.csv"
     use = f"annomodels estimate {folder} --audit audit.csv"
     return [
         Part("heading", "Check random items", "check-items"),

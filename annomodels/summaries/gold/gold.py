@@ -75,8 +75,9 @@ def gold(
     )
     wrong = wrong_labels(tree, data) if wrong is None else wrong
     unused = model_of(tree).unused(data)
-    stack = (*stack_notes(tree), unused) if unused else stack_notes(tree)
-    notes = _notes(data, p, limit, strength, stack, wrong)
+    more = (*stack_notes(tree), unused) if unused else stack_notes(tree)
+    caution = OVERCONFIDENT if stacked(tree) is None else ""
+    notes = _notes(data, p, limit, strength, caution, more, wrong)
     return Summary("Gold standard", table, draws, notes, COLUMNS)
 
 
@@ -89,14 +90,20 @@ def _names(data: Annotations) -> NDArray[np.object_]:
 
 
 def _notes(
-    data: Annotations, p: Floats, limit: float, strength: Floats, stack: tuple[str, ...], w: Wrong
+    data: Annotations,
+    p: Floats,
+    limit: float,
+    strength: Floats,
+    caution: str,
+    more: tuple[str, ...],
+    w: Wrong,
 ) -> tuple[str, ...]:
     n = int((p.max(axis=1) >= limit).sum())
     ends = f" (95 % interval {w.gold_low:,.0f} to {w.gold_high:,.0f})"
     notes = [
         f"Of {w.n:,} labels, {w.gold:,.0f} {'is' if round(w.gold) == 1 else 'are'} expected to be "
         f"wrong{' by the audit' * w.by_audit}{ends if np.isfinite(w.gold_low) else ''}; by "
-        f"majority vote {w.vote:,.0f}.{'' if stack else f' {OVERCONFIDENT}'}",
+        f"majority vote {w.vote:,.0f}. {caution}".rstrip(),
         f"{n:,} of {data.n_items:,} items {'has' if n == 1 else 'have'} a label with "
         f"probability {limit:g} or more.",
     ]
@@ -106,29 +113,37 @@ def _notes(
         notes.append(
             f"{counted(two, 'item')} with two readings by decision: right and wrong do not apply."
         )
-    notes += stack
+    notes += more
     if doubtful(strength):
         notes.append(f"{no_signal(strength)} No label counts as settled, whatever its probability.")
     return tuple(notes)
 
 
-def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
-    """Describe where P(truth) comes from, if from a stack."""
+def mixture_note(tree: xr.DataTree) -> str:
+    """Describe the mixture behind P(truth), if it is one."""
     stack = stacked(tree)
     if stack is None:
-        return ()
+        return ""
     model, independent = cast("Stack", model_of(tree)), stack.independent
     weights = np.array([1.0 - independent, independent]) @ stack.weight
     means = zip(model.names, weights, strict=False)
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
-    notes = [
+    return (
         f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}. "
         "The weights show how well each predicts held-out labels; the mixture is calibrated on "
         f"{taught}. Coders err independently with probability {independent:.2f}. The mixture "
         "assumes that the labels carry no information about "
         f"{percent(float(stack.unknown.mean()), 1)} of the items."
-    ]
+    )
+
+
+def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
+    """State what a fit of a stack met: coders who copy, several solutions, members left out."""
+    stack = stacked(tree)
+    if stack is None:
+        return ()
+    notes = []
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):
         first, *others = (str(names[j]) for j in group)

@@ -12,6 +12,7 @@ import xarray as xr
 from annomodels.data.columns import percent
 from annomodels.data.mixing import mixing
 from annomodels.data.schema import Data
+from annomodels.errors import Option
 from annomodels.models.parameters import watched_draws, watched_names
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, FORBIDS, Finding
@@ -22,6 +23,10 @@ RHAT, RHAT_WORST = 1.01, 1.05
 ESS, ESS_WORST = 400.0, 100.0
 RELABELLED = 0.01
 LONGER = "Run longer chains (more draws)."
+SOLUTIONS = (
+    "The chains stay in different solutions, so more draws do not help: known labels of a few "
+    "items, or labels by further coders, tell the solutions apart."
+)
 ONE_ESTIMATE = (
     "The engine em gives one estimate without intervals, enough for a first look. "
     "Fit with gibbs or nuts before you rely on probabilities."
@@ -75,7 +80,8 @@ def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:
         n_bad = int((rhat >= RHAT).sum())
         text = (
             f"The chains do not agree: R-hat of the {at} is {worst:.3f}, and {n_bad} of "
-            f"{len(names)} watched parameters are at or above {RHAT}. {LONGER}"
+            f"{len(names)} watched parameters are at or above {RHAT}. "
+            f"{_remedy(tree, data) if worst >= RHAT_WORST else LONGER}"
         )
     found = [Finding("R-hat", worst, RHAT, text, severity)]
     least, at = float(ess.min()), names[int(ess.argmin())]
@@ -87,6 +93,25 @@ def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:
             f"{ESS:.0f}. {LONGER}"
         )
     return [*found, Finding("effective draws", least, ESS, text, severity)]
+
+
+def _remedy(tree: xr.DataTree, data: Data) -> str:
+    """Advise longer chains, unless chains that do not move differ: then no length is enough."""
+    posterior, model = tree["posterior"].to_dataset(), model_of(tree)
+    if model.truth == "link" and not getattr(model, "single", True):
+        # whose readings are true is open between solutions that are about equally probable
+        single = Option("model", "single")
+        return f"More draws seldom help here. Use {single}: one reading of a mention is true."
+    if "watched" in tree.attrs or posterior.sizes["chain"] < 2:
+        return LONGER
+    draws = {str(name): values.values for name, values in posterior.data_vars.items()}
+    seen = watched_draws(model.parameters(data.n_labels), draws, data.per_coder)
+    rhat = np.nan_to_num(mixing(seen)[0], nan=1.0)
+    at = [int(rhat.argmax())]
+    alone = [mixing(seen[[chain]][:, :, at])[0][0] for chain in range(len(seen))]
+    if not max(np.nan_to_num(alone, nan=1.0)) < RHAT_WORST:
+        return LONGER
+    return SOLUTIONS
 
 
 def _divergences(tree: xr.DataTree) -> Finding:

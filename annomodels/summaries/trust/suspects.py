@@ -77,7 +77,7 @@ def repeats_finding(data: Annotations) -> Finding:
     again = ~runs(data)[1:]
     same = float((data.label[1:] == data.label[:-1])[again].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
-    once = Verb("data.without_repeats()", "drop the other rows from the file")
+    once = Verb("data.without_repeats()", "annomodels run --repeats first")
     text = (
         f"Repeats: {where}, {percent(same, 0)} of them the same label. The model counts each as "
         "one more independent opinion, so P(truth) is too high. Keep only the first of each; "

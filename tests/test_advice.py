@@ -1,0 +1,162 @@
+"""Advice that messages give: each is followed, and then the situation is better.
+
+One table: a situation, words of the message that it gives, the advised action, and what must hold
+afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import annomodels as am
+from annomodels.cli.main import main
+
+FAST = ("-q", "--model", "hierarchical", "--chains", "2", "--draws", "200", "--warmup", "100")
+
+
+@dataclass
+class Said:
+    """Exit code and output of a command."""
+
+    code: int
+    text: str
+
+
+Run = Callable[..., Said]
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def one(*words: object) -> Said:
+        capsys.readouterr()
+        code = main([str(word) for word in words])
+        return Said(code, " ".join("".join(capsys.readouterr()).split()))
+
+    return one
+
+
+def votes(seed: int, n_items: int = 40, again: float = 0.0) -> str:
+    """Labels of five coders as a table; a part of the items is labeled twice by each coder."""
+    rng = np.random.default_rng(seed)
+    rows = ["item,coder,label"]
+    for item in range(n_items):
+        truth = int(rng.integers(2))
+        for coder in "abcde":
+            times = 1 + (item < again * n_items)
+            given = ["ny"[truth ^ int(rng.random() < 0.2)] for _ in range(times)]
+            rows += [f"i{item},{coder},{label}" for label in given]
+    return "\n".join(rows) + "\n"
+
+
+def repeats_in_a_fit(run: Run) -> None:
+    Path("votes.csv").write_text(votes(1, again=0.08))
+    words = ("run", "votes.csv", "-o", "out", *FAST, "--allow-unconverged")
+    run(*words)
+    check = am.load("out/fit.nc").check()
+    assert any("Repeats:" in found.sentence for found in check.findings)
+    told = run("check", "votes.csv", "--repeats", "first")
+    assert told.code == 0
+    assert am.read("votes.csv", repeats="first").repeats == 0
+    run(*words, "--force", "--repeats", "first")
+    check = am.load("out/fit.nc").check()
+    assert not any("Repeats:" in found.sentence for found in check.findings)
+
+
+def repeats_that_are_refused(run: Run) -> None:
+    Path("votes.csv").write_text(votes(2, again=0.0) + votes(3, again=0.0).partition("\n")[2])
+    refused = run("agree", "votes.csv")
+    assert refused.code == 3
+    for action in ("first", "all"):
+        assert f"--repeats {action}" in refused.text
+        assert run("agree", "votes.csv", "--repeats", action).code == 0
+
+
+def audit_of_other_data(run: Run) -> None:
+    for seed, folder in ((4, "one"), (5, "two")):
+        Path(f"{folder}.csv").write_text(votes(seed))
+        run("run", f"{folder}.csv", "-o", folder, *FAST, "--allow-unconverged")
+    run("audit", "one", "--size", "5", "-o", "x.csv")
+    Path("two/audit.json").write_bytes(Path("one/audit.json").read_bytes())
+    refused = run("audit", "two", "--size", "5", "-o", "y.csv")
+    if refused.code:
+        assert "annomodels audit --start-over" in refused.text
+    again = run("audit", "two", "--size", "5", "-o", "y.csv", "--force", "--start-over")
+    assert again.code == 0
+    assert len(pd.read_csv("y.csv")) == 5
+
+
+def units_are_no_labels(run: Run) -> None:
+    Path("votes.csv").write_text(votes(6))
+    refused = run("agree", "votes.csv", "--coefficient", "alpha_u")
+    assert refused.code == 2
+    assert "--help" not in refused.text
+    units = [
+        ("t", "a", 0, 5, "x"),
+        ("t", "b", 1, 5, "x"),
+        ("u", "a", 2, 4, "x"),
+        ("u", "b", 2, 6, "x"),
+    ]
+    from annomodels import coefficients
+
+    made = coefficients.Units.from_records(units, lengths={"t": 10, "u": 10})
+    assert np.isfinite(coefficients.alpha_u(made, draws=0).value)
+
+
+def chains_of_readings(run: Run) -> None:
+    rng = np.random.default_rng(0)
+    rows = []
+    for item in range(1, 121):
+        truth = "DN()" if rng.random() < 0.3 else f"DO({int(rng.integers(item))})"
+        for coder in "abc":
+            wrong = "DN()" if rng.random() < 0.4 else f"DO({int(rng.integers(item))})"
+            rows.append((f"t#{item}", coder, wrong if rng.random() < 0.5 else truth))
+    data = am.coref.pairs(pd.DataFrame(rows, columns=["item", "coder", "label"]))
+    before = am.fit(data, "pairs", seed=1, draws=500, warmup=200)
+    assert float(before.tree.attrs["rhat_max"]) >= 1.05
+    assert "model='single'" in before.check().sentences[0]
+    assert "longer chains" not in before.check().sentences[0]
+    after = am.fit(data, "single", seed=1, draws=500, warmup=200)
+    assert float(after.tree.attrs["rhat_max"]) < 1.05
+
+
+def too_few_draws(run: Run) -> None:
+    Path("votes.csv").write_text(votes(7))
+    data = am.read("votes.csv")
+    short = am.fit(data, "dawid-skene", chains=2, draws=6, warmup=5, seed=1)
+    assert any("more draws" in text for text in short.check().sentences)
+    longer = am.fit(data, "dawid-skene", chains=4, draws=1000, warmup=300, seed=1)
+    assert not any("more draws" in text for text in longer.check().sentences)
+
+
+SITUATIONS = (
+    repeats_in_a_fit,
+    repeats_that_are_refused,
+    audit_of_other_data,
+    units_are_no_labels,
+    chains_of_readings,
+    too_few_draws,
+)
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda each: each.__name__)
+def test_what_a_message_advises_can_be_done_and_helps(
+    run: Run, situation: Callable[[Run], None]
+) -> None:
+    situation(run)
+
+
+def test_forecasts_of_labels_and_notes_of_gold_hold_no_method(capsys) -> None:
+    """The notes after a run say nothing about weights of a mixture or about public data sets."""
+    fit = am.fit(am.datasets.load("anesthesia"), seed=1, chains=2, draws=100, warmup=100)
+    notes = " ".join([*fit.gold().notes, *fit.next().notes])
+    assert "mixture" not in notes
+    assert "ublic data sets" not in notes
