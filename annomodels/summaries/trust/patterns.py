@@ -15,9 +15,10 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
+from annomodels.limits import CONTESTED_APART, DISSENT, NOTICED
 from annomodels.summaries.draws import per_item
 from annomodels.summaries.trust.consensus import Consensus, consensus
-from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.summaries.trust.findings import CODERS, REVIEW, Finding
 from annomodels.types import Floats, Ints
 
 # probability of a false alarm, of each finding, over all that it looks at
@@ -100,7 +101,8 @@ def split_finding(found: Consensus) -> Finding:
         "rates": rates,
         "gain": splits[0][0],
     }
-    return Finding(name, len(splits), 0, text, CHECK, values=values)
+    effect = f"Gold labels of class {a} depend on how most of their coders read it."
+    return Finding(name, len(splits), 0, text, REVIEW, effect=effect, values=values)
 
 
 def _upper(x: Floats, n: Floats) -> int | None:
@@ -178,7 +180,8 @@ def swapped_finding(found: Consensus) -> Finding:
         "coders": [str(data.coders[each[1]]) for each in swaps],
         "classes": [[names[each[2]], names[each[3]]] for each in swaps],
     }
-    return Finding(name, len(swaps), 0, text, CHECK, values=values)
+    effect = "Votes and agreement are worse than the coders."
+    return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
 
 
 def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
@@ -188,7 +191,13 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     from scipy.special import pdtrc
 
     name, data, p = "known labels against the coders", found.data, found.p
-    known = np.flatnonzero((gold >= 0) & (np.diff(data.starts) >= 2))
+    # nor of items on which coders split: these are decided because coders split
+    votes = np.bincount(data.item.astype(np.int64) * data.n_labels + data.label)
+    votes = np.pad(votes, (0, data.n_items * data.n_labels - len(votes)))
+    n_of = np.diff(data.starts)
+    apart = n_of - votes.reshape(data.n_items, -1).max(axis=1)
+    split = (apart >= CONTESTED_APART) & (apart >= DISSENT * n_of)
+    known = np.flatnonzero((gold >= 0) & (n_of >= 2) & ~split)
     size = p[known, gold[known]]
     against = known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
     # matrices from few labels are surer than they should be
@@ -202,7 +211,10 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
         seen, usual = found.uneven(np.random.default_rng(0))
         fine = float(seen.mean()) > float(np.quantile(usual, 0.95)) * EVEN
     if fine:
-        text = f"{n:,} of {len(known):,} known labels contradict their coders."
+        text = (
+            f"{n:,} of {len(known):,} known labels contradict their coders (items on which coders "
+            "split are left out)."
+        )
         return Finding(name, n, expected, text)
     named = (
         f"{label_text(data.items[i])} (known {label_text(data.labels[gold[i]])}, coders "
@@ -216,7 +228,8 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
         "the items. Check them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
-    return Finding(name, n, expected, text, CHECK, values=values)
+    effect = "Known labels count as certain, so wrong ones distort coders and gold labels."
+    return Finding(name, n, expected, text, REVIEW, effect=effect, values=values)
 
 
 def twice_finding(found: Consensus) -> Finding:
@@ -269,8 +282,14 @@ def twice_finding(found: Consensus) -> Finding:
         f"same coders, though the labels are unusual; first {named}. If these are one item under "
         "two names, its labels count twice: keep one of each pair."
     )
-    values = {"pairs": [[label_text(data.items[i]) for i in pair] for pair in pairs]}
-    return Finding(name, beyond, TWICE, text, CHECK, values={**values, "count": beyond})
+    values: dict[str, Any] = {
+        "pairs": [[label_text(data.items[i]) for i in pair] for pair in pairs]
+    }
+    values = {**values, "count": beyond}
+    if beyond < NOTICED * data.n_items:
+        return Finding(name, beyond, TWICE, text, noted=True, values=values)
+    effect = f"About {percent(beyond / data.n_items, 0)} of the items count twice."
+    return Finding(name, beyond, TWICE, text, REVIEW, effect=effect, values=values)
 
 
 def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
@@ -330,9 +349,11 @@ def drift_finding(found: Consensus) -> Finding:
         "with the others in the first and the second half of the items, by item name. On the same "
         "items, the others fell less. Check the later labels."
     )
-    values = {"coders": [str(data.coders[j]) for j in who]}
+    values: dict[str, Any] = {"coders": [str(data.coders[j]) for j in who]}
     halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
-    return Finding(name, len(who), 0, text, CHECK, values={**values, **halves})
+    effect = "These coders are now worse than their share right so far."
+    values = {**values, **halves}
+    return Finding(name, len(who), 0, text, REVIEW, CODERS, effect, values=values)
 
 
 def _sorted_by_labels(data: Annotations) -> bool:
