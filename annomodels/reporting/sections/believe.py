@@ -19,6 +19,7 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
+from annomodels.summaries.trust.findings import CODERS
 
 CODERS = 10
 PREDICTIVE = "Observed values and values expected by the model"
@@ -64,6 +65,7 @@ def section(facts: Facts) -> list[Part]:
     parts = [
         Part("badge", _badge(facts)),
         Part("text", honest(facts)),
+        *notes(facts.check.details, 600),
         *table("checks", "Diagnostics of the run", CHECKS, facts.check.table),
     ]
     if facts.unsupported("predictive"):
@@ -92,6 +94,11 @@ def _badge(facts: Facts) -> Badge:
     made = badge_of(facts.check)
     below = {short(note, 600) for note in facts.fit.gold().notes} if facts.has("gold") else set()
     first = warning(facts.check)
+    below |= {
+        short(each.said, 400)
+        for each in facts.check.findings
+        if each.lamp == CODERS and each.severity
+    }
     said = {text: text.partition(" Fix: ")[0] for text in made.sentences}
     new = (text for text, own in said.items() if own not in below and not first.endswith(own))
     return made._replace(sentences=tuple(new))

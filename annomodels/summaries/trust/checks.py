@@ -58,8 +58,8 @@ class Check:
     sentences: tuple[str, ...]  # what was found, in words, the worst first
     details: tuple[str, ...]  # what is sure, but too small to change a number that people use
     table: pd.DataFrame  # one row per finding: name, value, limit, ok, sentence
-    # "passed", "needs review", "failed" or "not tested" for each of: computed well, fits the labels,
-    # coders, tested on known truth
+    # "passed", "needs review", "failed" or "not tested" for each of: computed well, fits the
+    # labels, coders, tested on known truth
     lamps: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()  # the findings themselves, in the order of the table
 

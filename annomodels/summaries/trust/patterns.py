@@ -7,7 +7,7 @@ that the coders contradict, items under two names, accuracy that falls.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -149,9 +149,45 @@ def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
 
 def swapped_finding(found: Consensus) -> Finding:
     """Judge whether coders take two classes for each other, rather than not knowing them."""
+    name, data = "classes swapped by coders", found.data
+    swaps = swaps_of(found)
+    if not swaps:
+        return Finding(name, 0, 0, "No coder swaps two classes.")
+    names = [label_text(label) for label in data.labels]
+    told = [
+        f"coder {data.coders[each.coder]} swaps {names[each.classes[0]]} and "
+        f"{names[each.classes[1]]} ({each.turned:,} of {each.given:,} labels on items that the "
+        "others settle)"
+        for each in swaps[:NAMED]
+    ]
+    more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
+    text = (
+        f"Swapped classes: {'; '.join(told)}{more}. Check whether these labels were coded in "
+        "reverse, and correct them if so."
+    )
+    values = {
+        "coders": [str(data.coders[each.coder]) for each in swaps],
+        "classes": [[names[k] for k in each.classes] for each in swaps],
+    }
+    effect = "Votes and agreement are worse than the coders."
+    return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
+
+
+class Swap(NamedTuple):
+    """A coder who takes two classes for each other."""
+
+    p: float  # chance of so many turned labels by guessing
+    coder: int
+    classes: tuple[int, int]
+    turned: int
+    given: int
+
+
+def swaps_of(found: Consensus) -> list[Swap]:
+    """Find coders who surely take two classes for each other, the surest first."""
     from scipy.special import bdtrc
 
-    name, data, counts = "classes swapped by coders", found.data, found.counts
+    data, counts = found.data, found.counts
     swaps = []
     tests = max(data.n_coders * data.n_labels * (data.n_labels - 1) // 2, 1)
     for k, other in np.argwhere(np.triu(np.ones(counts.shape[1:]), 1)).tolist():
@@ -161,27 +197,11 @@ def swapped_finding(found: Consensus) -> Finding:
         both = bdtrc(turned.sum(axis=0) - 1, (turned + right).sum(axis=0), 0.5)
         sure = np.flatnonzero((each < 0.2).all(axis=0) & (both < ALARM / tests))
         n = turned.sum(axis=0), right.sum(axis=0)
-        swaps += [(float(both[j]), int(j), k, other, int(n[0][j]), int(n[1][j])) for j in sure]
-    swaps.sort()
-    if not swaps:
-        return Finding(name, 0, 0, "No coder swaps two classes.")
-    names = [label_text(label) for label in data.labels]
-    told = [
-        f"coder {data.coders[j]} swaps {names[k]} and {names[other]} ({n:,} of {n + m:,} "
-        "labels on items that the others settle)"
-        for _, j, k, other, n, m in swaps[:NAMED]
-    ]
-    more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
-    text = (
-        f"Swapped classes: {'; '.join(told)}{more}. Check whether these labels were coded in "
-        "reverse, and correct them if so."
-    )
-    values = {
-        "coders": [str(data.coders[each[1]]) for each in swaps],
-        "classes": [[names[each[2]], names[each[3]]] for each in swaps],
-    }
-    effect = "Votes and agreement are worse than the coders."
-    return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
+        swaps += [
+            Swap(float(both[j]), int(j), (k, other), int(n[0][j]), int(n[0][j] + n[1][j]))
+            for j in sure
+        ]
+    return sorted(swaps)
 
 
 def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
