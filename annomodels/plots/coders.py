@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Measure = Literal[
     "share_right", "accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"
 ]
+_FIRST: tuple[Measure, ...] = ("share_right", "accuracy", "reliability")
 _AXIS = {
     "share_right": "share of the labels given so far that are right",
     "accuracy": "probability of the right label",
@@ -66,9 +67,7 @@ def coder_forest(
         Colors and markers show the kinds of coders; gray means too little evidence.
     """
     summary = summary_of(source, "coders")
-    if measure is None:
-        known: tuple[Measure, ...] = ("share_right", "accuracy", "reliability")
-        measure = next(name for name in known if name in summary.table)
+    measure = measure or next(name for name in _FIRST if name in summary.table)
     if measure not in summary.table:
         raise NotApplicable(f"The coders of this fit have no {measure}.")
     chosen = notable(summary.table, most)

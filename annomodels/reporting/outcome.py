@@ -118,7 +118,7 @@ def _results_of_links(facts: Facts) -> str:
 
 
 def _coders(draws: Floats) -> str:
-    """Shares of right labels from the worst coder to the best; as the order is uncertain, on every draw."""
+    """Shares of right labels, lowest to highest; on every draw, as the order is uncertain."""
     worst, middle, best = (_estimate(each(draws, axis=1)) for each in (np.min, np.median, np.max))
     return (
         f"Of the labels of the median coder, a share of {middle} is right; of the worst coder "

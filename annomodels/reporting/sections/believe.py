@@ -19,7 +19,6 @@ from annomodels.reporting.parts import (
     summary,
     table,
 )
-from annomodels.summaries.trust.findings import CODERS
 
 CODERS = 10
 PREDICTIVE = "Observed values and values expected by the model"
@@ -94,11 +93,7 @@ def _badge(facts: Facts) -> Badge:
     made = badge_of(facts.check)
     below = {short(note, 600) for note in facts.fit.gold().notes} if facts.has("gold") else set()
     first = warning(facts.check)
-    below |= {
-        short(each.said, 400)
-        for each in facts.check.findings
-        if each.lamp == CODERS and each.severity
-    }
+    below |= {short(text, 400) for text in facts.check.of_coders}
     said = {text: text.partition(" Fix: ")[0] for text in made.sentences}
     new = (text for text, own in said.items() if own not in below and not first.endswith(own))
     return made._replace(sentences=tuple(new))

@@ -25,7 +25,6 @@ from annomodels.reporting.parts import (
 )
 from annomodels.reporting.parts import cards as carded
 from annomodels.reporting.words import share_with
-from annomodels.summaries.trust.findings import CODERS
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
@@ -42,8 +41,7 @@ def section(facts: Facts) -> list[Part]:
     title, only = "All coders, the most notable first", f"coder kind n {_right(rows)} advice"
     shown = rows.iloc[notable(rows)]
     quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
-    found = [each.said for each in facts.check.findings if each.lamp == CODERS and each.severity]
-    return [*notes(found), *carded(cards(facts)), *quality]
+    return [*notes(facts.check.of_coders), *carded(cards(facts)), *quality]
 
 
 def cards(facts: Facts) -> list[Card]:

@@ -207,13 +207,13 @@ def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools) -> list[str
 
 def certain(table: pd.DataFrame) -> Bools:
     """Return which coders should stop: very probably spammers, or below the target."""
-    p = {name: table[name].astype(float).fillna(0).to_numpy() for name in _STOP}
-    judged = (table["n"] >= CODER_JUDGED).to_numpy()
-    swaps = (table["kind"] == "adversary").to_numpy()
-    return np.asarray(judged & ~swaps & np.any([p[name] >= CERTAIN for name in _STOP], axis=0))
-
-
-_STOP = ("p_spammer", "p_below_target")
+    spammer, below = (
+        (table[name].astype(float).fillna(0) >= CERTAIN).to_numpy()
+        for name in ("p_spammer", "p_below_target")
+    )
+    kind = table["kind"].to_numpy()
+    below &= (kind != "adversary") & (table["n"] >= CODER_JUDGED).to_numpy()
+    return np.asarray(spammer & (kind == "spammer") | below)
 
 
 def suspected(table: pd.DataFrame) -> Bools:

@@ -80,11 +80,11 @@ def gold(
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    notes = (CONTRADICTED,) if not trusted.all() else ()
+    worst = (CONTRADICTED,) * (not trusted.all())
     wrong = wrong_labels(tree, data) if wrong is None else wrong
     unused = model_of(tree).unused(data)
     stack = (*stack_notes(tree), unused) if unused else stack_notes(tree)
-    notes += _notes(data, p, limit, strength, stack, wrong)
+    notes = (*worst, *_notes(data, p, limit, strength, stack, wrong))
     return Summary("Gold standard", table, draws, notes, COLUMNS)
 
 

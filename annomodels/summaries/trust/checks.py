@@ -68,16 +68,21 @@ class Check:
         """The lamps in one line."""
         return " · ".join(f"{name}: {state}" for name, state in self.lamps.items())
 
+    @property
+    def of_coders(self) -> list[str]:
+        """Sentences about coders, which do not change the verdict on the result."""
+        return [each.said for each in self.findings if each.lamp == CODERS and each.severity]
+
     def __bool__(self) -> bool:
         return self.verdict != "do not use"
 
     def __repr__(self) -> str:
-        return "\n".join([self.verdict, *([self.lit] if self.lamps else []), *self.sentences])
+        return "\n".join([self.verdict, *self.sentences, *([self.lit] if self.lamps else [])])
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences)
         lamps = f"<p>{escape(self.lit)}</p>" if self.lamps else ""
-        return f"<p><strong>{escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
+        return f"<p><strong>{escape(self.verdict)}</strong></p><ul>{sentences}</ul>{lamps}"
 
 
 def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None) -> Check:

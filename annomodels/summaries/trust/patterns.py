@@ -169,7 +169,7 @@ def swapped_finding(found: Consensus) -> Finding:
         "coders": [str(data.coders[each.coder]) for each in swaps],
         "classes": [[names[k] for k in each.classes] for each in swaps],
     }
-    effect = "Votes and agreement are worse than the coders."
+    effect = "Majority votes and agreement are too low."
     return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
 
 
