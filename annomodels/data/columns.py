@@ -270,7 +270,7 @@ _ALL = (
            "unreliable: items for which the estimate of elpd cannot be relied on."),
     # coders
     _estimate("accuracy", "Accuracy", bar=True),
-    _estimate("share_right", "Right so far", "right so far: share of the labels given that are "
+    _estimate("share_right", "Right so far", "share right: share of the labels given so far that are "
               "right.", bar=True),
     _estimate("skill", "Skill",
               "skill: 1 is always right, 0 no better than guessing, below 0 worse."),

@@ -67,7 +67,8 @@ def coder_forest(
         Colors and markers show the kinds of coders; gray means too little evidence.
     """
     summary = summary_of(source, "coders")
-    measure = measure or next(name for name in _FIRST if name in summary.table)
+    if measure is None:
+        measure = next(name for name in _FIRST if name in summary.table)
     if measure not in summary.table:
         raise NotApplicable(f"The coders of this fit have no {measure}.")
     chosen = notable(summary.table, most)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.reporting.health import Health, health
@@ -16,8 +17,6 @@ from annomodels.summaries.gold.coverage import CURVE, Wrong, wrong_interval
 from annomodels.summaries.trust.known_truth import contradicted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit

@@ -212,8 +212,8 @@ def certain(table: pd.DataFrame) -> Bools:
         for name in ("p_spammer", "p_below_target")
     )
     kind = table["kind"].to_numpy()
-    below &= (kind != "adversary") & (table["n"] >= CODER_JUDGED).to_numpy()
-    return np.asarray(spammer & (kind == "spammer") | below)
+    measured = (kind != "adversary") & (table["n"] >= CODER_JUDGED).to_numpy()
+    return np.asarray((spammer & (kind == "spammer")) | (below & measured))
 
 
 def suspected(table: pd.DataFrame) -> Bools:

@@ -211,20 +211,13 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     from scipy.special import pdtrc
 
     name, data, p = "known labels against the coders", found.data, found.p
-    # nor of items on which coders split: these are decided because coders split
-    votes = np.bincount(data.item.astype(np.int64) * data.n_labels + data.label)
-    votes = np.pad(votes, (0, data.n_items * data.n_labels - len(votes)))
-    n_of = np.diff(data.starts)
-    apart = n_of - votes.reshape(data.n_items, -1).max(axis=1)
-    split = (apart >= CONTESTED_APART) & (apart >= DISSENT * n_of)
-    known = np.flatnonzero((gold >= 0) & (n_of >= 2) & ~split)
-    size = p[known, gold[known]]
-    against = known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
-    # matrices from few labels are surer than they should be
-    flat = p[known] ** FLATTER
-    flat /= flat.sum(axis=1, keepdims=True)
-    expected = float(np.where(p[known] < AGAINST, flat, 0.0).sum())
-    n = len(against)
+    # nor by items on which coders split: these are decided because coders split
+    given = np.diff(data.starts)
+    apart = given - data.votes.max(axis=1)
+    split = (apart >= CONTESTED_APART) & (apart >= DISSENT * given)
+    all_known = np.flatnonzero((gold >= 0) & (given >= 2))
+    known = all_known[~split[all_known]]
+    n, expected = len(_against(gold, p, known)), _expected_against(p[known])
     chance = float(pdtrc(max(n - 1, 0), expected)) if n else 1.0
     fine = n < FEWEST_AGAINST or chance >= ALARM or n > len(known) / 2
     if not fine:
@@ -236,13 +229,15 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
             "split are left out)."
         )
         return Finding(name, n, expected, text)
+    against, expected = _against(gold, p, all_known), _expected_against(p[all_known])
+    n = len(against)
     named = (
         f"{label_text(data.items[i])} (known {label_text(data.labels[gold[i]])}, coders "
         f"{label_text(data.labels[p[i].argmax()])})"
         for i in against
     )
     text = (
-        f"Known labels against the coders: {n:,} of {len(known):,} known labels contradict their "
+        f"Known labels against the coders: {n:,} of {len(all_known):,} known labels contradict their "
         f"coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The coders "
         "err evenly over the items, so these known labels are wrong or nearly all coders misread "
         "the items. Check them."
@@ -250,6 +245,19 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
     effect = "Known labels count as certain, so wrong ones distort coders and gold labels."
     return Finding(name, n, expected, text, REVIEW, effect=effect, values=values)
+
+
+def _against(gold: Ints, p: Floats, known: Ints) -> Ints:
+    """Return known items whose label is improbable by their coders, the least probable first."""
+    size = p[known, gold[known]]
+    return known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
+
+
+def _expected_against(p: Floats) -> float:
+    """Return the number of such items to be expected."""
+    flat = p**FLATTER  # matrices from few labels are surer than they should be
+    flat /= flat.sum(axis=1, keepdims=True)
+    return float(np.where(p < AGAINST, flat, 0.0).sum())
 
 
 def twice_finding(found: Consensus) -> Finding:

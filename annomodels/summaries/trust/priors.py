@@ -88,8 +88,6 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         "am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), whose "
         "prior is weaker."
     )
-    if model_of(tree).stacks:  # of which other members have no such prior
-        return Finding(NAME, value, FAR, text, noted=True)
     effect = "Gold labels and shares are pulled away from what the labels say."
     return Finding(NAME, value, FAR, text, REVIEW, effect=effect)
 

@@ -64,7 +64,7 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         two_coders_finding(data),
         *([] if data.gold is None else [one_class_finding(data.gold.astype(np.int64), data)]),
         nobody_finding(p, data),
-        overturned_finding(draws, p, data, flagged),
+        overturned_finding(draws, p, data, flagged, counted),
     ]
 
 
@@ -209,8 +209,11 @@ def below_chance(draws: Draws, data: Annotations) -> Ints:
     return np.flatnonzero(below & (data.per_coder > 0))
 
 
-def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints) -> Finding:
+def overturned_finding(
+    draws: Draws, p: Floats, data: Annotations, flagged: Ints, counted: bool = True
+) -> Finding:
     """Judge overturned majorities that rest on coders who are copies or worse than chance."""
+    # `counted`: P(truth) is that of one model, which may take these coders at its word
     name = "overturned by flagged coders"
     vote, best = majority(data.votes), p.argmax(axis=1)
     known = data.known >= 0
@@ -235,7 +238,7 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
         f"({who}{', ...' if len(flagged) > NAMED else ''}). Decide these items."
     )
     limit = NOTICED * data.n_items
-    if len(found) < limit:
+    if len(found) < limit or not counted:
         return Finding(name, len(found), limit, text, symptom=True, noted=True)
     share = percent(len(found) / data.n_items, 0)
     effect = f"About {share} of the gold labels rest on suspicious coders."
