@@ -68,7 +68,7 @@ def coder_forest(
     """
     summary = summary_of(source, "coders")
     if measure is None:
-        measure = next(name for name in _FIRST if name in summary.table)
+        measure = [name for name in _FIRST if name in summary.table][0]  # noqa: RUF015
     if measure not in summary.table:
         raise NotApplicable(f"The coders of this fit have no {measure}.")
     chosen = notable(summary.table, most)

@@ -191,11 +191,11 @@ def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) ->
 _OVERCONFIDENT = "Gold labels are overconfident."
 _CODERS_OFF = "Estimates of coders are off."
 # by aspect: the limit of its size, and what it does to the result; the spread of the votes shows
-# what errors on the same items measure
+# what errors on the same items measure, so that its limit, a variance of 1, is never reached
 SIZES = {
     "errors on the same items": (DISPERSION, _OVERCONFIDENT),
-    "votes, chi-square": (np.inf, ""),
-    "spread of the votes": (np.inf, ""),
+    "votes, chi-square": (1.0, ""),
+    "spread of the votes": (1.0, ""),
     "pairwise agreement": (AGREEMENT_OFF, _OVERCONFIDENT),
     "Krippendorff's alpha": (AGREEMENT_OFF, "The alpha of the model is not that of the labels."),
     "use of labels": (SHARE_OFF, _CODERS_OFF),

@@ -101,12 +101,11 @@ def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
     apart = wrong - float(drawn.mean())
     if low <= wrong <= high or abs(apart) < NOTICED * n:
         return Finding(TESTED, wrong / n, high / n, text, lamp=TESTED)
-    valid = " The numbers of the audit remain valid." * (how == "audited")
     effect = CONTRADICTED if apart > 0 else "Fewer gold labels are wrong than expected."
     advice = "Treat no gold label as settled." if apart > 0 else "Use the audit, not the forecast."
     if apart < 0 and how != "audited":
         advice = "Use the known labels, not the forecast."
-    return Finding(TESTED, wrong / n, high / n, f"{text} {advice}{valid}", REVIEW, TESTED, effect)
+    return Finding(TESTED, wrong / n, high / n, f"{text} {advice}", REVIEW, TESTED, effect)
 
 
 def contradicted(found: Finding | None) -> bool:

@@ -237,10 +237,10 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
         for i in against
     )
     text = (
-        f"Known labels against the coders: {n:,} of {len(all_known):,} known labels contradict their "
-        f"coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The coders "
-        "err evenly over the items, so these known labels are wrong or nearly all coders misread "
-        "the items. Check them."
+        f"Known labels against the coders: {n:,} of {len(all_known):,} known labels contradict "
+        f"their coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The "
+        "coders err evenly over the items, so these known labels are wrong or nearly all coders "
+        "misread the items. Check them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
     effect = "Known labels count as certain, so wrong ones distort coders and gold labels."
