@@ -81,7 +81,7 @@ def numbers() -> dict[str, str]:
 
 
 def _verdicts() -> dict[str, str]:
-    """Counts of verdicts on public data sets and on simulated crowds without a fault."""
+    """Count verdicts on public data sets and on simulated crowds without a fault."""
     fits: dict[tuple[str, str], int] = {}
     covered: dict[tuple[str, str], str] = {}
     for line in _table("verdict").splitlines():

@@ -262,7 +262,9 @@ class Fit(Html):
     def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
         """Return the share of right labels, kind and advice, one row per coder.
 
-        Files also have accuracy, skill and information under the model. Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
+        Files also have accuracy, skill and information under the model.
+
+        Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
         accuracy) for each class of labels.
 
         Parameters
