@@ -143,10 +143,13 @@ def _all_well(findings: list[Finding]) -> str:
     if "r_hat" not in said:  # of EM, which never is without a remark
         return ""
     looked = "use_of_labels" in said
+    small = any(finding.noted and finding.symptom for finding in findings)
+    fits = "the model reproduces the labels"
+    fits = "differences from the model change no result" if small else fits
     return (
         f"The chains agree (R-hat at most {said['r_hat']:.3f}, at least "
         f"{said['effective_draws']:,.0f} effective draws)"
-        f"{' and the model reproduces the labels' if looked else ''}."
+        f"{f' and {fits}' if looked else ''}."
     )
 
 
