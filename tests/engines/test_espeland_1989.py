@@ -67,7 +67,7 @@ def test_the_check_rejects_it_and_names_difficulty(by_coder):
     found = by_coder.check()
     assert found.verdict == "needs review"
     rejected = found.table.query("not ok").name.tolist()
-    assert "votes, chi-square" in rejected
+    assert "errors on the same items" in rejected
     assert "next model" in rejected
     assert any('am.fit(data, "scalar-difficulty")' in sentence for sentence in found.sentences)
 
