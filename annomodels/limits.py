@@ -29,6 +29,25 @@ ITEM_DIFFICULTY = 3
 # share of the labels of an item that differ from its gold label, from which it is hard
 DISSENT = 0.25
 
+# A finding is a warning only if it is sure and as large as the limit here; else it is a detail.
+# share of the gold labels or known labels that it concerns: shares of errors are read in percent
+NOTICED = 0.01
+# times the variance of the errors on an item that independent coders have; log-odds are then that
+# many times too large, so from here a gold label with 5 % probability of an error has 6.4 %
+DISPERSION = 1.1
+# alpha, or share of equal labels, of the labels beyond that of the model: half of the last step
+# that guidelines distinguish (.667, .8)
+AGREEMENT_OFF = 0.05
+# share of a coder's labels, or of the common items of two coders, that the model does not reproduce
+SHARE_OFF = 0.1
+# R-hat of wrong labels or shares from which their intervals are too narrow by 5 %, and by 10 %
+RESULT_RHAT, RESULT_RHAT_WORST = 1.05, 1.1
+# independent draws of wrong labels or shares below which ends of intervals are off by a seventh of
+# half their width, and by a fifth
+RESULT_DRAWS, RESULT_DRAWS_WORST = 100.0, 40.0
+# difference of P(truth) between chains, on average over items: probabilities have two digits
+P_OFF, P_OFF_WORST = 0.02, 0.05
+
 # share of the items that two coders labeled, and coders, below which nothing tells who is wrong
 SHARED_ITEMS = 0.5
 CODERS_COMPARED = 3

@@ -95,6 +95,25 @@ def numbers() -> dict[str, str]:
         "nuts_times": nuts[1],
         "million_seconds": million[1],
         "million_memory": f"{million[2]} GB",
+        **_verdicts(),
+    }
+
+
+def _verdicts() -> dict[str, str]:
+    """Count verdicts on public data sets and on simulated crowds without a fault."""
+    fits: dict[tuple[str, str], int] = {}
+    covered: dict[tuple[str, str], str] = {}
+    for line in _table("verdict").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[2].isdecimal():
+            fits[cells[0], cells[1]], covered[cells[0], cells[1]] = int(cells[2]), cells[3]
+    public = sum(n for (data, _), n in fits.items() if data == "public")
+    plain = {verdict: n for (data, verdict), n in fits.items() if data.endswith("without a fault")}
+    passed = plain.get("no problem found", 0) + plain.get("confirmed", 0)
+    return {
+        "verdict_review": f"{fits.get(('public', 'needs review'), 0)} of {public}",
+        "verdict_covered": covered.get(("public", "no problem found"), "0 of 0"),
+        "verdict_plain": f"{passed} of {sum(plain.values())}",
     }
 
 

@@ -34,7 +34,7 @@ SHARED: dict[str, Option] = {
     "threshold": option(
         "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE
     ),
-    "target": option("--target", "Accuracy that a coder should reach.", SHARE),
+    "target": option("--target", "Share of right labels that a coder should reach.", SHARE),
     "known": option(
         "--known",
         "True labels of some items (item,truth), held back from the fit, to test the gold labels "

@@ -176,7 +176,7 @@ def verdict_lines(check: Check) -> list[str]:
     from annomodels.reporting.words import advised
 
     lamps = [f"  {check.lit}"] if check.lamps else []
-    return [f"verdict: {check.verdict}", *lamps, *(f"  {said}" for said in advised(check))]
+    return [f"verdict: {check.verdict}", *(f"  {said}" for said in advised(check)), *lamps]
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, object]:

@@ -270,8 +270,8 @@ _ALL = (
            "unreliable: items for which the estimate of elpd cannot be relied on."),
     # coders
     _estimate("accuracy", "Accuracy", bar=True),
-    _estimate("share_right", "Right so far", "share right: share of the labels given that are "
-              "right; accuracy: what the coder would score on very many such items.", bar=True),
+    _estimate("share_right", "Right so far", "share right: share of the labels given so far "
+              "that are right.", bar=True),
     _estimate("skill", "Skill",
               "skill: 1 is always right, 0 no better than guessing, below 0 worse."),
     _estimate("bits", "Bits per label", "bits: how much one label tells about the truth; 0 is "

@@ -260,7 +260,9 @@ class Fit(Html):
 
     @verb
     def coders(self, target: float | None = None, *, prob: float | None = None) -> Summary:
-        """Return accuracy, chance-corrected skill, information and kind, one row per coder.
+        """Return the share of right labels, kind and advice, one row per coder.
+
+        Files also have accuracy, skill and information under the model.
 
         Of numbers, bias, scale, noise and reliability; of links, sensitivity and specificity (or
         accuracy) for each class of labels.
@@ -268,7 +270,7 @@ class Fit(Html):
         Parameters
         ----------
         target
-            Accuracy that coders should reach.
+            Share of right labels that coders should reach.
         prob
             Of links, probability of the intervals; .9 by default.
         """
@@ -433,7 +435,7 @@ class Fit(Html):
         by
             What they shall lessen: "gold", expected wrong gold labels; "bits", uncertainty.
         target
-            Accuracy that coders should reach: who very probably does not is not asked.
+            Share of right labels that coders should reach: who very probably does not is not asked.
         **limits
             `coders`, `per_item`, `per_coder` and `stop` of
             :func:`annomodels.summaries.next.next_labels.next_labels`.

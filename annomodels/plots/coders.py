@@ -23,8 +23,12 @@ if TYPE_CHECKING:
 
     from annomodels.data.annotations import Annotations
 
-Measure = Literal["accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"]
+Measure = Literal[
+    "share_right", "accuracy", "skill", "bits", "reliability", "bias", "scale", "noise"
+]
+_FIRST: tuple[Measure, ...] = ("share_right", "accuracy", "reliability")
 _AXIS = {
+    "share_right": "share of the labels given so far that are right",
     "accuracy": "probability of the right label",
     "skill": "skill: kappa against the truth (0 = chance)",
     "bits": "information per label, bits",
@@ -34,7 +38,7 @@ _AXIS = {
     "noise": "standard deviation of the noise, in units of the labels",
 }
 _NEUTRAL = {"skill": 0.0, "bias": 0.0, "scale": 1.0}
-_FROM_0_TO_1 = {"accuracy": 0.4, "skill": 0.0, "reliability": 0.0}
+_FROM_0_TO_1 = {"share_right": 0.4, "accuracy": 0.4, "skill": 0.0, "reliability": 0.0}
 _MOST_PAIRED = 60
 _RANK = {
     **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
@@ -64,7 +68,7 @@ def coder_forest(
     """
     summary = summary_of(source, "coders")
     if measure is None:
-        measure = "accuracy" if "accuracy" in summary.table else "reliability"
+        measure = [name for name in _FIRST if name in summary.table][0]  # noqa: RUF015
     if measure not in summary.table:
         raise NotApplicable(f"The coders of this fit have no {measure}.")
     chosen = notable(summary.table, most)
@@ -73,7 +77,7 @@ def coder_forest(
     made, ax = style.canvas(0.85 + 0.2 * max(len(table), 2), ax)
     if measure in _NEUTRAL:
         ax.axvline(_NEUTRAL[measure], color=style.GREY, linewidth=1.2, zorder=1)
-    if target is not None and measure == "accuracy":
+    if target is not None and measure in ("share_right", "accuracy"):
         ax.axvline(target, color=style.INK, linewidth=1, linestyle=(0, (3, 2)), zorder=1)
         ax.text(target, -0.75, " target", fontsize=7.5, color=style.MUTED, va="center")
     draws = draws_of(summary, measure)

@@ -8,16 +8,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from annomodels.errors import AnnotationError, Problem
 from annomodels.reporting.health import Health, health
-from annomodels.summaries.coders.coders import flagged
+from annomodels.summaries.coders.coders import suspected
 from annomodels.summaries.draws import two_readings
 from annomodels.summaries.gold.coverage import CURVE, Wrong, wrong_interval
+from annomodels.summaries.trust.known_truth import contradicted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from annomodels.auditing.estimate import Estimate
     from annomodels.data.summary import Summary
     from annomodels.fitting.fit import Fit
@@ -33,6 +33,10 @@ class Shown:
 
     text: Mapping[Any, str] = field(default_factory=dict)
     columns: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+
+
+# advice that the first screen gives, in its order
+ADVICE = ("stop", "correct", "give test items", "retrain")
 
 
 class Facts:
@@ -139,6 +143,8 @@ class Facts:
     @property
     def settled(self) -> int:
         """Number of items with a settled label."""
+        if self.contradicted:
+            return self.known_items
         return self.tally.settled if self.on_disk else int(self.fit.gold().table["settled"].sum())
 
     @property
@@ -152,24 +158,31 @@ class Facts:
         audit = self.tree["audit"].sizes["audited"] if "audit" in self.tree.children else 0
         return self.known_items - int(audit)
 
-    @property
-    def flagged(self) -> pd.DataFrame:
-        """Coders that should get no more items, worst skill first."""
+    def advised(self, advice: str) -> pd.DataFrame:
+        """Coders with an advice that begins so, the worst first."""
         table = self.coders.table
-        return table[flagged(table)].sort_values("skill", kind="stable")
+        chosen = table["advice"].str.startswith(advice)
+        if advice == "give test items":  # of those with few labels the table tells
+            chosen &= suspected(table)
+        return table[chosen].sort_values("skill", kind="stable")
 
     @property
-    def to_train(self) -> pd.DataFrame:
-        """Coders to talk to, worst skill first."""
-        table = self.coders.table
-        chosen = table[table["advice"].str.startswith("retrain")]
-        return chosen.sort_values("skill", kind="stable")
+    def flagged(self) -> pd.DataFrame:
+        """Coders that the first screen names, those to stop first."""
+        return pd.concat([self.advised(advice) for advice in ADVICE])
+
+    @cached_property
+    def contradicted(self) -> bool:
+        """Return True if known truth shows more wrong labels than the probabilities allow."""
+        return any(contradicted(each) for each in self.check.findings)
 
     @cached_property
     def state(self) -> Ints:
         """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
         codes = {"needs more labels": 1, "contested": 2}
         state = self.fit.items().table["quadrant"].map(codes).fillna(0).to_numpy(int)
+        if self.contradicted:  # nothing is settled by probabilities that known truth contradicts
+            state = np.where(state == 0, 1, state)
         return np.where((self.data.known >= 0) | two_readings(self.tree, self.data), 3, state)
 
     @cached_property

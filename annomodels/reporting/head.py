@@ -8,7 +8,7 @@ from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
 from annomodels.limits import AUDIT_GOAL, AUDIT_HOUR, AUDIT_WORTH
 from annomodels.reporting import audited
-from annomodels.reporting.facts import Facts
+from annomodels.reporting.facts import ADVICE, Facts
 from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import coders_listed, number
 from annomodels.summaries.items.items import quadrant_name
@@ -23,12 +23,14 @@ def head(facts: Facts) -> Head:
     contested = quadrant_name("contested", facts.data.n_labels)
     names = zip(("settled", "open", "contested", "decided"), facts.states.items(), strict=True)
     bar = [(css, n, contested if css == "contested" else state) for css, (state, n) in names]
-    return Head(sentence(facts), bar, list(filter(None, actions)), warning(facts.check))
+    said = sentence(facts)
+    worst = warning(facts.check)  # of an audit that contradicts the probabilities, in the sentence
+    return Head(said, bar, list(filter(None, actions)), "" if said.startswith(worst) else worst)
 
 
 def warning(check: Check) -> str:
-    """Return the first finding of a check that is not passed."""
-    if check.verdict not in ("check", "do not use") or not check.sentences:
+    """Return the worst finding on the result, if the check is not passed."""
+    if check.verdict not in ("needs review", "do not use") or not check.sentences:
         return ""
     what = "" if check else "Do not use these results yet. "
     return what + clean(check.sentences[0])
@@ -66,6 +68,8 @@ def sentence(facts: Facts) -> str:
             "that were held back."
         )
     text = about(of.gold, of.n, of.gold_low, of.gold_high)
+    if facts.contradicted:
+        text = f"{clean(facts.check.sentences[0])} {text}"
     if not facts.on_disk and facts.too_sure:
         text += " Expect more: errors gather on hard items, which the model ignores."
     return f"{text} {_checked(facts)}"
@@ -110,20 +114,23 @@ def _buy(facts: Facts) -> Action | None:
     )
 
 
+VERBS = {"give test items": "give test items to", "retrain": "talk to"}
+
+
 def _coders(facts: Facts) -> Action | None:
-    stop, talk, table = facts.flagged["coder"], facts.to_train["coder"], facts.coders.table
-    parts = [
-        f"{verb} {coders_listed(names)}"
-        for verb, names in (("Stop", stop), ("talk to" if len(stop) else "Talk to", talk))
-        if len(names)
-    ]
+    table, parts = facts.coders.table, []
+    for advice in ADVICE:
+        names = facts.advised(advice)["coder"]
+        if len(names):
+            parts.append(f"{VERBS.get(advice, advice)} {coders_listed(names)}")
     if not parts:
         return None
-    named = table["coder"].isin([*stop, *talk])
+    named = table["coder"].isin(facts.flagged["coder"])
     share = float(table.loc[named, "n"].sum()) / max(float(table["n"].sum()), 1)
+    said = "; ".join(parts)
     return Action(
         "#coders-section",
-        "; ".join(parts),
+        said[0].upper() + said[1:],
         f"{int(named.sum()):,} of {counted(len(table), 'coder')}, "
         f"{percent(share, 0)} of the labels",
     )

@@ -65,7 +65,9 @@ def results(facts: Facts) -> str:
         return _results_of_links(facts)
     settled, n, of = facts.settled, facts.data.n_items, facts.wrong
     start = f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}"
-    coders = _coders(facts.coders.draws["accuracy"].values)
+    shares = facts.coders.draws
+    right = "share_right" if "share_right" in shares else "accuracy"
+    coders = _coders(shares[right].dropna("coder").values)
     caution = "overconfident if items differ in difficulty"
     if facts.fit.model.stacks:
         caution = "calibrated on public data sets with known truth"
@@ -116,11 +118,11 @@ def _results_of_links(facts: Facts) -> str:
 
 
 def _coders(draws: Floats) -> str:
-    """Accuracies from the worst to the best coder; as the order is uncertain, on every draw."""
+    """Shares of right labels, lowest to highest; on every draw, as the order is uncertain."""
     worst, middle, best = (_estimate(each(draws, axis=1)) for each in (np.min, np.median, np.max))
     return (
-        f"The median accuracy of the coders is {middle}, that of the least accurate {worst}, and "
-        f"of the most accurate {best}."
+        f"Of the labels of the median coder, a share of {middle} is right; of the worst coder "
+        f"{worst}, of the best {best}."
     )
 
 

@@ -133,9 +133,9 @@ class Section:
 
 
 BADGES = {
-    "trust": ("trust", "✓ Trust"),
+    "confirmed": ("trust", "✓ Confirmed"),
     "no problem found": ("trust", "✓ No problem found"),
-    "check": ("check", "! Check"),
+    "needs review": ("check", "! Needs review"),
     "do not use": ("not", "✕ Do not use"),
 }
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def advised(check: Check) -> list[str]:
     """Return the sentences of a check, each with its remedy where it does not name it itself."""
-    remedies = {found.sentence: str(found.remedy or "") for found in check.findings}
+    remedies = {found.said: str(found.remedy or "") for found in check.findings}
     out = []
     for sentence in check.sentences:
         remedy = remedies.get(sentence, "")
@@ -44,6 +44,20 @@ def interval(low: float, high: float) -> str:
     if not (math.isfinite(low) and math.isfinite(high)):
         return "no interval"
     return f"95 % interval {math.floor(low):,} to {math.ceil(high):,}"
+
+
+def share_with(value: float, low: float, high: float) -> str:
+    """Write a share as percent with its interval, without decimals that this does not support.
+
+    >>> share_with(0.2, 0.134, 0.284), share_with(0.9931, 0.9894, 0.9959)
+    ('20 % (13 % to 28 %)', '99.3 % (98.9 % to 99.6 %)')
+    >>> share_with(0.2, float("nan"), float("nan"))
+    '20 %'
+    """
+    if not math.isfinite(low + high):
+        return percent(value, 0)
+    digits = 0 if high - low >= 0.02 else None
+    return f"{percent(value, digits)} ({percent(low, digits)} to {percent(high, digits)})"
 
 
 def share_interval(k: int, n: int) -> str:

@@ -19,7 +19,7 @@ from annomodels.models.pairs import PairModel, PairValues
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
-from annomodels.summaries.trust.findings import CHECK, FINE, FORBIDS, Finding
+from annomodels.summaries.trust.findings import CODERS, FINE, FORBIDS, REVIEW, Finding
 from annomodels.types import Floats
 
 GOOD_ERROR = 0.05
@@ -160,10 +160,12 @@ def check(tree: xr.DataTree, data: Candidates) -> Check:
 
 def _error(tree: xr.DataTree) -> Finding:
     error = float(monte_carlo_error(tree["truth"].to_dataset()["p_true"].values).max())
-    text = f"The largest Monte Carlo error of a probability is {error:.3f}"
-    bad = error > GOOD_ERROR
-    sentence = f"{text}; run longer." if bad else f"{text}."
-    return Finding("Monte Carlo error", error, GOOD_ERROR, sentence, CHECK if bad else FINE)
+    text = f"The largest Monte Carlo error of a probability is {error:.3f}."
+    if error <= GOOD_ERROR:
+        return Finding("Monte Carlo error", error, GOOD_ERROR, text)
+    effect = "Some probabilities would change in the second digit in another run."
+    text += " Run longer."
+    return Finding("Monte Carlo error", error, GOOD_ERROR, text, REVIEW, effect=effect)
 
 
 def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
@@ -173,11 +175,11 @@ def _swapped(tree: xr.DataTree, data: Candidates) -> list[Finding]:
     shares = (mean[:, :, 0::2] + mean[:, :, 1::2] < 1.0).mean(axis=(0, 1))
     out = []
     for name, share in zip(data.classes, shares.tolist(), strict=True):
-        text = f"In {percent(share, 0)} of the draws coders are worse than chance on class {name}"
+        text = f"In {percent(share, 0)} of the draws coders are worse than chance on class {name}."
         bad = share > SHARE
-        if bad:
-            text += ": true and false may be swapped there. Do not use its probabilities"
-        out.append(Finding(f"swap on {name}", share, SHARE, f"{text}.", FORBIDS if bad else FINE))
+        effect = f"True and false may be swapped on class {name}: do not use its probabilities."
+        severity = FORBIDS if bad else FINE
+        out.append(Finding(f"swap on {name}", share, SHARE, text, severity, effect=effect * bad))
     return out
 
 
@@ -190,13 +192,19 @@ def _few(data: Candidates) -> Finding:
             f"Fewer than {FEW} mentions were judged by {some(few, str)}: their estimates come "
             "mostly from the other coders."
         )
-    return Finding("mentions of a coder", least, FEW, text, CHECK if few else FINE)
+    if not few:
+        return Finding("mentions of a coder", least, FEW, text)
+    effect = "Estimates of some coders say little about these coders."
+    return Finding("mentions of a coder", least, FEW, text, REVIEW, CODERS, effect)
 
 
 def _alone(data: Candidates) -> Finding:
     alone = int((data.judged() < 2).sum())
     text = f"Mentions judged by only one coder: {alone} of {data.n_items}."
-    return Finding("mentions of one coder", alone, 0, text, CHECK if alone else FINE)
+    if not alone:
+        return Finding("mentions of one coder", alone, 0, text)
+    effect = "Links of mentions with one coder rest on that coder."
+    return Finding("mentions of one coder", alone, 0, text, REVIEW, effect=effect)
 
 
 def _model(tree: xr.DataTree) -> PairModel:

@@ -20,7 +20,7 @@ from annomodels.models.numeric import NumberValues
 from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.trust.checks import Check, judged
 from annomodels.summaries.trust.convergence import fit_findings
-from annomodels.summaries.trust.findings import CHECK, FINE, Finding
+from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.types import Floats
 
 FEWEST_LABELS = 5
@@ -199,12 +199,11 @@ def _beyond(tree: xr.DataTree, data: Annotations) -> Finding:
     text = (
         f"The model expects {percent(share, 1)} of the labels beyond {y.min():g} and {y.max():g}."
     )
-    if share > BEYOND:
-        text += (
-            " The scale seems to have ends. Name them with am.models.Interval(ends=...); "
-            "otherwise estimates near them are pulled inward."
-        )
-    return Finding("beyond the ends", share, BEYOND, text, CHECK if share > BEYOND else FINE)
+    if share <= BEYOND:
+        return Finding("beyond the ends", share, BEYOND, text)
+    text += " The scale seems to have ends. Name them with am.models.Interval(ends=...)."
+    effect = "Estimates near the ends of the scale are pulled inward."
+    return Finding("beyond the ends", share, BEYOND, text, REVIEW, effect=effect)
 
 
 def _draws(tree: xr.DataTree) -> NumberValues:

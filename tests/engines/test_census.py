@@ -45,8 +45,8 @@ def test_ten_known_items_lead_out_of_the_mode_of_a_hostile_majority(engine):
     fit = am.fit(data, "hierarchical", engine=engine, **options)
     assert (p_truth(fit).argmax(axis=1) == truth)[10:].mean() > 0.98
     check = fit.check()
-    assert check.verdict == "check"
-    (said,) = [text for text in check.sentences if text.startswith("Gold against the crowd")]
+    assert check.verdict == "needs review"
+    (said,) = [text for text in check.sentences if "Gold against the crowd" in text]
     assert "known items contradict the majority" in said
     assert "c1" in said
     assert "c7" not in said

@@ -65,9 +65,9 @@ def test_latex_has_no_bare_sign_and_closes_what_it_opens(fit: am.Fit) -> None:
 
 
 def test_every_estimate_of_the_text_has_an_interval(fit: am.Fit) -> None:
-    coders = fit.coders().draws["accuracy"].values
+    coders = fit.coders().draws["share_right"].values
     text = " ".join(methods(fit).split())
-    assert f"least accurate {coders.min(axis=1).mean():.2f} (95 % interval " in text
+    assert f"of the worst coder {coders.min(axis=1).mean():.2f} (95 % interval " in text
     assert re.search(r"expected to be wrong, and [\d.]+ of the majority's \(95 % interval", text)
     assert re.search(r"of the gold labels \(95 % interval [\d.]+ to [\d.]+\) are expected", text)
     assert re.search(r"items like these [\d.]+ % to [\d.]+ %, 95 % interval\)", text)

@@ -70,7 +70,7 @@ def test_its_tables_are_those_in_memory(both: tuple[am.Fit, am.Fit], tmp_path: P
     part = found.check().table.set_index("name")
     assert "tested on known truth" in part.index
     pd.testing.assert_frame_equal(part, whole.loc[part.index])
-    assert found.check().lamps["tested on known truth"] == "green"
+    assert found.check().lamps["tested on known truth"] == "passed"
     assert wrong_interval(found.tree) == wrong_interval(wanted.tree)
     gold = pd.read_parquet(found.write_gold(tmp_path / "gold.parquet", threshold=0.8))
     reference = wanted.gold(0.8).table

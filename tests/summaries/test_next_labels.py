@@ -221,7 +221,8 @@ def test_spammers_are_not_asked_and_the_table_says_whom_to_ask(crowd_fit):
     assert named
     assert {kind[name] for name in named} == {"honest"}
     advice = dict(zip(found.coders["coder"], found.coders["advice"], strict=True))
-    assert {advice[name] for name in kind if "spammer" in kind[name]} == {"do not ask"}
+    told = {advice[name] for name in kind if "spammer" in kind[name]}
+    assert told <= {"stop", "give test items"}
     assert found.coders["bits"].is_monotonic_decreasing
 
 

@@ -68,8 +68,8 @@ def test_every_estimate_is_in_its_interval_even_of_coders_with_one_label():
 def test_flagged_coders_are_those_not_to_ask(fit):
     table, plan = fit.coders().table, fit.next()
     named = set(table["coder"][flagged(table)])
-    advised = plan.coders["advice"].str.startswith("do not ask")
-    assert set(plan.coders["coder"][advised]) == named
+    advised = plan.coders["advice"].str.startswith(("stop", "correct", "give test items"))
+    assert named <= set(plan.coders["coder"][advised])
     assert not named & set(plan.table["coder"])
     assert not (certain(table) & ~flagged(table)).any()
     assert not table["kind"][certain(table)].isin(["good", "not enough evidence"]).any()

@@ -11,7 +11,7 @@ import pytest
 import annomodels as am
 from annomodels.summaries.items.items import to_decide
 from annomodels.summaries.trust.consensus import consensus
-from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.summaries.trust.patterns import patterns
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -34,7 +34,7 @@ def made(make, seed, gold=None, **options):
 
 def found(data):
     """Give findings that need a look, by code."""
-    return {each.code: each for each in patterns(data) if each.severity == CHECK}
+    return {each.code: each for each in patterns(data) if each.severity == REVIEW}
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,6 @@ def test_caries_rejects_dawid_skene_espeland_handelman_1989(caries):
     assert table.loc["votes, chi-square", "verdict"] != "fits"
     assert table.loc["errors on the same items", "p_value"] < 0.01
     assert "are not spread over the items" in found.notes[0]
-    assert "overconfident" in found.notes[0]
     assert (
         table.loc[["items with 2 of 5 labels b"], "verdict"].item() == "more than the model expects"
     )
@@ -107,10 +106,20 @@ def test_p_values_count_ties_half_and_see_both_sides():
     assert verdicts == ["fits", "more than the model expects", "less than the model expects"]
 
 
-def test_what_is_significant_must_also_matter():
-    rows, seen = Rows(), np.full(200, 1.0)
-    assert rows.realised("slight", np.full(200, 1.04), seen).fits
-    assert not rows.realised("large", np.full(200, 1.06), seen).fits
+@pytest.mark.parametrize(("ratio", "warned"), [(1.06, False), (1.09, False), (1.11, True)])
+def test_what_is_significant_must_also_matter(make, ratio, warned):
+    """Errors with 1.06 times the variance are sure on many items, and change no number."""
+    from annomodels.summaries.trust.checks import check
+
+    world = make.world(n_items=60, n_coders=4, per_item=4)
+    tree = make.gibbs(world.data, chains=2, draws=200, warmup=100)
+    seen = Rows().realised("errors on the same items", np.full(200, ratio), np.full(200, 1.0))
+    assert not seen.fits
+    found = check(tree, world.data, [seen.saying("Errors gather on some items.")])
+    finding = next(each for each in found.findings if each.name == seen.name)
+    assert bool(finding.severity) is warned
+    assert (finding.said in found.details) is not warned
+    assert (finding.said in found.sentences) is warned
 
 
 def test_many_coders_raise_no_false_alarm(rng):

@@ -34,7 +34,7 @@ def test_a_class_that_most_coders_take_for_its_neighbour_is_named(rng):
     assert "of the items of a, and the prior allows" in found.sentence
     assert "% are a and" in found.sentence
     assert "% b. The prior expects most coders to recognize each class" in found.sentence
-    assert found.sentence in check(fit.tree, data).sentences
+    assert found.said in check(fit.tree, data).sentences
 
 
 @pytest.mark.parametrize(("strength", "concentration"), [(300.0, 5.0), (40.0, 20.0), (300.0, 60.0)])

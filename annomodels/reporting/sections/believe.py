@@ -64,6 +64,7 @@ def section(facts: Facts) -> list[Part]:
     parts = [
         Part("badge", _badge(facts)),
         Part("text", honest(facts)),
+        *notes(facts.check.details, 600),
         *table("checks", "Diagnostics of the run", CHECKS, facts.check.table),
     ]
     if facts.unsupported("predictive"):
@@ -92,6 +93,7 @@ def _badge(facts: Facts) -> Badge:
     made = badge_of(facts.check)
     below = {short(note, 600) for note in facts.fit.gold().notes} if facts.has("gold") else set()
     first = warning(facts.check)
+    below |= {short(text, 400) for text in facts.check.of_coders}
     said = {text: text.partition(" Fix: ")[0] for text in made.sentences}
     new = (text for text, own in said.items() if own not in below and not first.endswith(own))
     return made._replace(sentences=tuple(new))

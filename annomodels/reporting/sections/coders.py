@@ -9,11 +9,22 @@ import numpy as np
 from annomodels import plots
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.validation import counted
+from annomodels.limits import CODER_JUDGED
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.parts import MOST_CARDS, Card, Part, Section, pair, picture, summary
+from annomodels.reporting.parts import (
+    MOST_CARDS,
+    Card,
+    Part,
+    Section,
+    notes,
+    pair,
+    picture,
+    summary,
+)
 from annomodels.reporting.parts import cards as carded
+from annomodels.reporting.words import share_with
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
@@ -21,15 +32,16 @@ _WIDEST = 8
 _MOST_PAIRED = 24
 _REST = "others"
 _CONFUSED = 0.05  # share of a label's items from which a confusion is named
+WELL = 0.8  # share of a label's items that a coder finds who does well on it, and no more else
 
 
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     rows = facts.coders.table
-    title, only = "All coders, the most notable first", f"coder kind n {_right(rows)} skill bits"
+    title, only = "All coders, the most notable first", f"coder kind n {_right(rows)} advice"
     shown = rows.iloc[notable(rows)]
-    quality = summary("coders", title, facts.coders, shown, "coders.csv", f"{only} advice")
-    return [*carded(cards(facts)), *quality]
+    quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
+    return [*notes(facts.check.of_coders), *carded(cards(facts)), *quality]
 
 
 def cards(facts: Facts) -> list[Card]:
@@ -37,7 +49,7 @@ def cards(facts: Facts) -> list[Card]:
     posterior, rows = facts.tree["posterior"], facts.coders.table
     share = np.asarray(posterior["prevalence"].mean(("chain", "draw")).values)
     share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
-    order = [*facts.flagged.index, *facts.to_train.index, *notable(rows)]
+    order = [*facts.flagged.index, *notable(rows)]
     order = list(dict.fromkeys(order))[:MOST_CARDS]
     draws = posterior["confusion"]
     draws = draws.isel(coder=order) if "coder" in draws.dims else draws
@@ -52,21 +64,29 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     weight = share[:, None] * confusion
     np.fill_diagonal(weight, 0.0)
     k, said = np.unravel_index(int(weight.argmax()), weight.shape)
-    best = int(right.argmax())
     value, low, high = (row[f"{_right(row)}{end}"] for end in ("", "_low", "_high"))
-    about = f"{counted(int(row['n']), 'label')}, {percent(value)} right"
-    about += f" ({percent(low)} to {percent(high)})" if np.isfinite(low) else ""
+    about = f"{counted(int(row['n']), 'label')}, {share_with(value, low, high)} right"
     confused = (
-        f"says {names[said]} for {percent(confusion[k, said])} of the {names[k]} items"
+        f"says {names[said]} for {percent(confusion[k, said], 0)} of the {names[k]} items"
         if confusion[k, said] >= _CONFUSED
         else "nothing often"
     )
-    well = f"{names[best]}, right on {percent(right[best])}"
+    best = _best(confusion, share)
+    well = [] if best < 0 else [("Does well", f"{names[best]}, right on {percent(right[best], 0)}")]
     feedback = _feedback(row, names[int(k)], names[int(said)], confusion[k, said])
     return Card(
         short(row["coder"], 40), str(row["kind"]), about,
-        (("Does well", well), ("Confuses", confused)), feedback, *_matrix(confusion, facts),
+        (*well, ("Confuses", confused)), feedback, *_matrix(confusion, facts),
     )  # fmt: skip
+
+
+def _best(confusion: Floats, share: Floats) -> int:
+    """Return the label that a coder finds most often and seldom gives otherwise; -1 for none."""
+    right = np.diag(confusion)
+    others = share @ confusion - share * right
+    given_else = others / np.maximum(1.0 - share, 1e-9)
+    well = (right >= WELL) & (given_else <= 1.0 - WELL)
+    return int(np.where(well, right, -1.0).argmax()) if well.any() else -1
 
 
 def _right(row: Any) -> str:
@@ -76,12 +96,17 @@ def _right(row: Any) -> str:
 
 def _feedback(row: Any, true: str, said: str, share: float) -> str:
     """Return one sentence to send to a coder."""
-    n, kind = int(row["n"]), row["kind"]
+    n, kind, advice = int(row["n"]), row["kind"], str(row["advice"])
     right = f"About {row[_right(row)] * n:.0f} of your {counted(n, 'label')} are right"
-    if kind == "spammer":
-        return f"{right}, no more than by guessing: please stop, and go through ten items with us."
-    if kind == "adversary":
-        return f"{right}: please check whether you use {true} and {said} the other way round."
+    if advice.startswith("correct"):
+        swapped = advice.removeprefix("correct: swaps ")
+        pair = f"{true} and {said}" if swapped == "classes" else swapped
+        return f"{right}: please check whether you use {pair} the other way round."
+    if advice == "stop":
+        why = "no more than by guessing" if kind == "spammer" else "fewer than agreed"
+        return f"{right}, {why}: please stop, and go through ten items with us."
+    if advice == "give test items" and n >= CODER_JUDGED:
+        return f"{right}: please label ten test items, so that we know more."
     if kind == "not enough evidence":
         return f"You gave {counted(n, 'label')}, too few to judge."
     if kind == "biased":
@@ -105,7 +130,7 @@ def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...
 
 
 def pictures(facts: Facts) -> Part:
-    """Draw accuracies, and the agreement of every pair of coders."""
+    """Draw shares of right labels, and the agreement of every pair of coders."""
     n, some = facts.data.n_coders, ""
     if n > _MOST_CODERS:
         some = f" The {_MOST_CODERS} most notable of {n:,} coders."
@@ -113,7 +138,7 @@ def pictures(facts: Facts) -> Part:
         picture(
             plots.coder_forest(facts.coders, most=_MOST_CODERS, target=facts.target),
             "coders",
-            "Accuracy of the coders with 50 % and 95 % intervals",
+            "Share right so far of the coders with 50 % and 95 % intervals",
             "The table of coders holds all numbers.",
             f"Thick: 50 % interval. Thin: 95 %. Gray: not enough evidence.{some}",
         )

@@ -10,6 +10,7 @@ from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
+from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
 from annomodels.reporting.words import listed
@@ -33,12 +34,14 @@ def section(facts: Facts) -> list[Part]:
         columns = columns_of("label given share prevalence", *TALLIED)
         return [*table("labels", title, columns, rows), shown]
     found, both = facts.fit.labels(), facts.fit.labels(pairs=True).table
-    columns = (COLUMNS["label"], FIX, *found.columns[1:7])
+    judged = fix(facts)
+    # a mark that every label has tells none apart
+    columns = (COLUMNS["label"], *[FIX] * (len(set(judged)) > 1), *found.columns[1:7])
     merged = columns_of(PAIR, "confusions alpha_merged alpha_change accuracy_gain")
     both = both if facts.data.n_labels > 2 else both.head(0)
     return [
         *notes(scheme_notes(facts)),
-        *table("labels", title, columns, found.table.assign(fix=fix(facts))),
+        *table("labels", title, columns, found.table.assign(fix=judged)),
         pair(shown, box(*table("pairs", "Effect of merging two labels", merged, both))),
     ]
 
@@ -74,8 +77,8 @@ def scheme_notes(facts: Facts) -> list[str]:
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
-    if chosen and len(facts.flagged):
-        out[0] += " Labels of the coders to stop count here: look at them first."
+    if chosen and (stop := len(facts.advised("stop"))):
+        out[0] += f" Labels of {counted(stop, 'coder')} to stop count here: stop them first."
     if facts.data.n_labels > 2:
         top: Any = facts.fit.labels(pairs=True).table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))

@@ -44,14 +44,9 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ("Prevalence", "Share of the items with each true label, corrected for coder errors."),
     ("Accuracy", "Probability that a coder's label is right."),
     ("Sensitivity", "Accuracy on the items with one given true label (“Right on …”)."),
-    ("Skill", "Accuracy corrected for chance: 1 is perfect, 0 is guessing, below 0 is worse."),
-    (
-        "Bits",
-        "Information about the truth in one label of the coder; 1 bit is a perfect answer to a "
-        "yes-no question whose answers are equally frequent.",
-    ),
-    ("Spammer", "A coder whose labels hardly depend on the truth."),
-    ("Adversary", "A coder who swaps labels: informative, but reversed."),
+    ("Right so far", "Share of the labels that a coder gave that are right."),
+    ("Spammer", "A coder whose labels, with 95 % probability, hardly depend on the truth."),
+    ("Adversary", "A coder who swaps labels, which are informative, but reversed."),
     ("Biased", "A coder who uses one label too often, but is still informative."),
     ("Doubt (bits)", "Entropy of the truth of an item: 0 is certain."),
     (

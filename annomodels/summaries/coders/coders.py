@@ -21,6 +21,8 @@ from annomodels.summaries.coders.populations import group_of_coders, sentences
 from annomodels.summaries.draws import choices, estimated, flat, interval, model_of, told_by
 from annomodels.summaries.skills import CoderDraws, coder_draws, entropy_bits
 from annomodels.summaries.stacked import truth_draws
+from annomodels.summaries.trust.consensus import consensus
+from annomodels.summaries.trust.patterns import swaps_of
 from annomodels.types import Bools, Floats, Ints
 
 KINDS = ("good", "biased", "spammer", "adversary", "not enough evidence")
@@ -30,35 +32,39 @@ SURE = 0.95
 FEWEST_RIGHT, MOST_RIGHT, CELLS = 40, 400, 20_000_000
 TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
-COLUMNS = columns_of(
-    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias "
-    "advice share_right"
-)
+# people see one number of a coder; accuracy under the model, skill and bits are in files
+_BEFORE, _AFTER = "coder group kind n", "p_spammer p_below_target bias advice"
+COLUMNS = columns_of(f"{_BEFORE} share_right {_AFTER}")
+OF_SCAN = columns_of(f"{_BEFORE} accuracy {_AFTER}")
 
 
 def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) -> Summary:
-    """Tabulate accuracy, skill, information and kind of every coder, with 95 % intervals."""
+    """Tabulate the share of right labels, kind and advice of every coder, with 95 % intervals."""
     if target is not None and not 0 <= target <= 1:
-        raise NotApplicable(f"The target is {target}. Give an accuracy between 0 and 1.")
+        raise NotApplicable(f"The target is {target}. Give a share between 0 and 1.")
     draws = coder_draws(tree, data)
     n = data.per_coder
     columns: dict[str, object] = {"coder": list(data.coders), "n": n}
     groups = group_of_coders(tree, data)
     if groups:
         columns["group"] = list(groups.values())
-    shown = {name: getattr(draws, name) for name in ("accuracy", "skill", "bits")}
+    measured = {name: getattr(draws, name) for name in ("accuracy", "skill", "bits")}
     right = share_right(tree, data)
-    shown |= {} if right is None else {"share_right": right}
-    for name, values in shown.items():
+    measured |= {} if right is None else {"share_right": right}
+    for name, values in measured.items():
         columns |= estimated(name, values)
     answers: tuple[str, ...] = ()
     if data.unanswered is not None:
         columns |= answer_columns(tree, data)
         answers = answer_sentences(tree, data, len(data.unanswered))
     spammer, adversary = spammers(draws)
-    below = np.full(len(n), np.nan) if target is None else _share(draws.accuracy < target)
+    compared = draws.accuracy if right is None else right
+    below = np.full(len(n), np.nan) if target is None else _share(compared < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
-    kind = ["not enough evidence"] * len(n) if data.by_chance else kinds(draws, n, bias)
+    swaps = swapped_pairs(data)
+    kind = ["not enough evidence"] * len(n)
+    if not data.by_chance:
+        kind = kinds(draws, n, bias, np.isin(np.arange(len(n)), list(swaps)))
     two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule finds spammers
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
@@ -68,7 +74,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         "bias": bias,
         "kind": kind,
     }
-    columns["advice"] = _advice(pd.DataFrame(columns))
+    columns["advice"] = _advice(pd.DataFrame(columns), swaps)
     declared = model_of(tree).parameters(data.n_labels)
     # what the model says of each coder in one number, such as a shift
     for name in (each.name for each in declared if each.shown and each.name in tree["posterior"]):
@@ -83,7 +89,18 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     notes = (
         *_notes(kind, tree, data), *told_by(tree), *sentences(tree), *(effects or ()), *answers
     )  # fmt: skip
-    return Summary("Coders", pd.DataFrame(columns), _named(draws, data), notes, COLUMNS)
+    shown = OF_SCAN if right is None else COLUMNS
+    return Summary("Coders", pd.DataFrame(columns), _named(draws, right, data), notes, shown)
+
+
+def swapped_pairs(data: Annotations) -> dict[int, str]:
+    """Return the classes that coders swap, as text by the code of the coder."""
+    crowd = consensus(data) if len(data) and not data.by_chance else None
+    found: dict[int, str] = {}
+    for swap in [] if crowd is None else swaps_of(crowd):
+        one, other = (label_text(data.labels[k]) for k in swap.classes)
+        found.setdefault(swap.coder, f"swaps {one} and {other}")
+    return found
 
 
 def share_right(tree: xr.DataTree, data: Annotations) -> Floats | None:
@@ -112,10 +129,12 @@ def _share(happened: Bools) -> Floats:
     return np.asarray(happened.mean(axis=0) if len(happened) > 1 else np.nan * happened[0])
 
 
-def _named(draws: CoderDraws, data: Annotations) -> xr.Dataset:
+def _named(draws: CoderDraws, right: Floats | None, data: Annotations) -> xr.Dataset:
     dims = ("sample", "coder")
+    counted = {} if right is None else {"share_right": (("truth_draw", "coder"), right)}
     return xr.Dataset(
         {
+            **counted,
             "accuracy": (dims, draws.accuracy),
             "skill": (dims, draws.skill),
             "bits": (dims, draws.bits),
@@ -171,50 +190,59 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
     return [f"says {labels[k]} too often" if f else "" for k, f in zip(most, found, strict=True)]
 
 
-def kinds(draws: CoderDraws, n: Ints, bias: list[str]) -> list[str]:
-    """Choose one word for each coder, by the first rule that holds."""
+def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools) -> list[str]:
+    """Choose one word for each coder, by the first rule that holds; a bad one must be certain."""
     p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws))
     low, high = interval(draws.skill) if len(draws.skill) > 1 else draws.skill[[0, 0]]
+    judged = n >= CODER_JUDGED
     rules = [
-        (p_adversary > 0.5) & (n >= CODER_JUDGED),
-        ((low < SKILL_USELESS) & (high > SKILL_USEFUL)) | (n < CODER_JUDGED),
-        p_spammer + p_adversary > 0.5,
+        judged & (swaps | (p_adversary >= CERTAIN)),
+        judged & (p_spammer >= CERTAIN),
+        ((low < SKILL_USELESS) & (high > SKILL_USEFUL)) | ~judged | (p_spammer + p_adversary > 0.5),
         np.array([text != "" for text in bias], dtype=bool),
     ]
-    words = ["adversary", "not enough evidence", "spammer", "biased"]
+    words = ["adversary", "spammer", "not enough evidence", "biased"]
     return [str(word) for word in np.select(rules, words, default="good")]
 
 
 def certain(table: pd.DataFrame) -> Bools:
-    """Return which coders are very probably worthless, or below the target."""
-    p = {name: table[name].astype(float).fillna(0).to_numpy() for name in _WORTHLESS}
-    wrong = np.maximum(p["p_spammer"] + p["p_adversary"], p["p_no_better_than_chance"])
-    worthless = wrong > CERTAIN
-    worthless &= (table["kind"] != "not enough evidence").to_numpy()
-    below = (p["p_below_target"] > CERTAIN) & (table["n"] >= CODER_JUDGED).to_numpy()
-    return np.asarray(worthless | below)
+    """Return which coders should stop: very probably spammers, or below the target."""
+    spammer, below = (
+        (table[name].astype(float).fillna(0) >= CERTAIN).to_numpy()
+        for name in ("p_spammer", "p_below_target")
+    )
+    kind = table["kind"].to_numpy()
+    measured = (kind != "adversary") & (table["n"] >= CODER_JUDGED).to_numpy()
+    return np.asarray((spammer & (kind == "spammer")) | (below & measured))
 
 
-_WORTHLESS = ("p_spammer", "p_adversary", "p_no_better_than_chance", "p_below_target")
+def suspected(table: pd.DataFrame) -> Bools:
+    """Return which coders may be worthless, without certainty: they need test items."""
+    p = table["p_spammer"].astype(float).fillna(0) + table["p_adversary"].astype(float).fillna(0)
+    bad = table["kind"].isin(["spammer", "adversary"]) | (p > 0.5)
+    return np.asarray(bad & ~certain(table) & (table["n"] >= CODER_JUDGED))
 
 
 def flagged(table: pd.DataFrame) -> Bools:
-    """Return which coders should get no more items: the certain ones, spammers and adversaries."""
-    return np.asarray(certain(table) | table["kind"].isin(["spammer", "adversary"]).to_numpy())
+    """Return which coders should get no more items for now: certain and suspected ones."""
+    return np.asarray(certain(table) | suspected(table))
 
 
-def _advice(table: pd.DataFrame) -> list[str]:
+def _advice(table: pd.DataFrame, swaps: dict[int, str]) -> list[str]:
     """Choose what to do with each coder, by the first rule that holds."""
     bits, n = table["bits"].to_numpy(), table["n"].to_numpy()
     mean = float(bits @ n / max(n.sum(), 1))
-    swaps, bias = (table["kind"] == "adversary").to_numpy(), table["bias"]
+    little = bits < NEXT_WORTH * mean
+    thin = (table["kind"] == "not enough evidence").to_numpy()
+    swapped = (table["kind"] == "adversary").to_numpy()
     rules = [
-        flagged(table) & swaps,
-        flagged(table),
+        swapped,
+        certain(table),
+        suspected(table) | (thin & little),
         (table["kind"] == "biased").to_numpy() & (bits < mean),
-        (table["kind"] == "not enough evidence").to_numpy() & (bits < NEXT_WORTH * mean),
-        bits < NEXT_WORTH * mean,
+        little,
     ]
-    retrain = [f"retrain: {text}" for text in bias]
-    words = ["do not ask: swaps labels", "do not ask", retrain, "test first", "ask others first"]
+    correct = [f"correct: {swaps.get(j, 'swaps classes')}" for j in range(len(table))]
+    retrain = [f"retrain: {text}" for text in table["bias"]]
+    words = [correct, "stop", "give test items", retrain, "ask others first"]
     return [str(word) for word in np.select(rules, words, default="ask")]

@@ -22,6 +22,11 @@ from annomodels.summaries.gold.evidence import contributions, majority, votes_te
 from annomodels.summaries.items.items import settled
 from annomodels.summaries.skills import doubtful, no_signal, signal
 from annomodels.summaries.stacked import stacked
+from annomodels.summaries.trust.known_truth import (
+    CONTRADICTED,
+    contradicted,
+    known_truth_finding,
+)
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
@@ -54,6 +59,9 @@ def gold(
     some = thinned(tree, data, 500)
     why = why_text(contributions(some, data, best, second), data)
     strength = signal(tree, data)
+    # probabilities that an audit contradicts settle nothing
+    trusted = np.full(data.n_items, not contradicted(known_truth_finding(tree, data)))
+    trusted |= known >= 0
     labels = _names(data)
     probability = p[rows, best]
     table = pd.DataFrame(
@@ -68,16 +76,17 @@ def gold(
             "votes": votes_text(data),
             "majority": labels[vote],
             "overturned": (vote >= 0) & (vote != best),
-            "settled": settled(p, data, strength, limit) & ~two_readings(tree, data),
+            "settled": settled(p, data, strength, limit) & trusted & ~two_readings(tree, data),
             "known": labels[known],
             "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
+    worst = (CONTRADICTED,) * (not trusted.all())
     wrong = wrong_labels(tree, data) if wrong is None else wrong
     unused = model_of(tree).unused(data)
     more = (*stack_notes(tree), unused) if unused else stack_notes(tree)
     caution = OVERCONFIDENT if stacked(tree) is None else ""
-    notes = _notes(data, p, limit, strength, caution, more, wrong)
+    notes = (*worst, *_notes(data, p, limit, strength, caution, more, wrong))
     return Summary("Gold standard", table, draws, notes, COLUMNS)
 
 

@@ -254,7 +254,7 @@ def _requests(
 
 def _whom(table: pd.DataFrame, asked: Ints) -> pd.DataFrame:
     """Return what to do with each coder, those whose labels tell most first."""
-    columns = ["coder", "n", "bits", "bits_low", "bits_high", "accuracy", "kind"]
+    columns = ["coder", "n", "bits", "bits_low", "bits_high", "share_right", "kind"]
     out = table[columns].assign(asked=asked, advice=table["advice"])
     return out.sort_values("bits", ascending=False, kind="stable", ignore_index=True)
 

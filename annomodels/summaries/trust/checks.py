@@ -11,16 +11,18 @@ import pandas as pd
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
+from annomodels.limits import AGREEMENT_OFF, DISPERSION, SHARE_OFF
 from annomodels.summaries.draws import model_of
 from annomodels.summaries.skills import NO_SIGNAL, doubtful, no_signal, signal
-from annomodels.summaries.trust.convergence import fit_findings
+from annomodels.summaries.trust.convergence import fit_findings, results_of
 from annomodels.summaries.trust.effects import effects_finding
 from annomodels.summaries.trust.findings import (
-    CHECK,
+    CODERS,
     COMPUTED,
     FINE,
     FITS,
     FORBIDS,
+    REVIEW,
     TESTED,
     Finding,
     data_findings,
@@ -29,15 +31,15 @@ from annomodels.summaries.trust.item_terms import item_terms_finding
 from annomodels.summaries.trust.known_truth import held_back_finding, known_truth_finding
 from annomodels.summaries.trust.next_model import fitted_model, next_model
 from annomodels.summaries.trust.patterns import patterns
-from annomodels.summaries.trust.predictive import OVERCONFIDENT, REJECTED, Aspect, aspects
+from annomodels.summaries.trust.predictive import Aspect, aspects
 from annomodels.summaries.trust.priors import prior_finding
 from annomodels.summaries.trust.suspects import suspects
 
-VERDICTS = ("trust", "no problem found", "check", "do not use")
+VERDICTS = ("confirmed", "no problem found", "needs review", "do not use")
 # what is said where all is well but known truth tested nothing
 NOT_TESTED = "The gold labels have not been tested against true labels."
-LAMPS = ("green", "amber", "red")
-UNTESTED = "grey"
+LAMPS = ("passed", "needs review", "failed")
+UNTESTED = "not tested"
 
 # codes of findings that explain symptoms: of those nothing is said then but in the table
 CAUSES = frozenset(
@@ -52,35 +54,42 @@ CAUSES = frozenset(
 class Check:
     """Verdict on a fit, with its reasons."""
 
-    verdict: str  # "trust", "no problem found", "check" or "do not use"
+    verdict: str  # "confirmed", "no problem found", "needs review" or "do not use"
     sentences: tuple[str, ...]  # what was found, in words, the worst first
+    details: tuple[str, ...]  # what is sure, but too small to change a number that people use
     table: pd.DataFrame  # one row per finding: name, value, limit, ok, sentence
-    # "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on known
-    # truth
+    # "passed", "needs review", "failed" or "not tested" for each of: computed well, fits the
+    # labels, coders, tested on known truth
     lamps: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()  # the findings themselves, in the order of the table
 
     @property
     def lit(self) -> str:
         """The lamps in one line."""
-        return " · ".join(f"{name}: {colour}" for name, colour in self.lamps.items())
+        return " · ".join(f"{name}: {state}" for name, state in self.lamps.items())
+
+    @property
+    def of_coders(self) -> list[str]:
+        """Sentences about coders, which do not change the verdict on the result."""
+        return [each.said for each in self.findings if each.lamp == CODERS and each.severity]
 
     def __bool__(self) -> bool:
         return self.verdict != "do not use"
 
     def __repr__(self) -> str:
-        return "\n".join([self.verdict, *([self.lit] if self.lamps else []), *self.sentences])
+        return "\n".join([self.verdict, *self.sentences, *([self.lit] if self.lamps else [])])
 
     def _repr_html_(self) -> str:
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences)
         lamps = f"<p>{escape(self.lit)}</p>" if self.lamps else ""
-        return f"<p><strong>{escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
+        return f"<p><strong>{escape(self.verdict)}</strong></p><ul>{sentences}</ul>{lamps}"
 
 
 def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None) -> Check:
     """Check the chains, the data and the fit."""
     # Symptoms that follow from a cause that was found stay in the table; no sentence repeats them.
-    findings = [*fit_findings(tree, data), *data_findings(tree, data), *suspects(tree, data)]
+    findings = fit_findings(tree, data, results_of(tree, data))
+    findings += [*data_findings(tree, data), *suspects(tree, data)]
     findings += [*patterns(data), signal_finding(tree, data)]
     findings += _predictive(tree, data, aspects(tree, data)[1] if seen is None else seen)
     some = (prior_finding, item_terms_finding, effects_finding, known_truth_finding)
@@ -90,20 +99,32 @@ def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = 
 
 def judged(findings: Sequence[Finding], well: str) -> Check:
     """Return the verdict that findings lead to; `well` is the sentence where none is bad."""
-    bad = sorted((f for f in findings if f.severity), key=lambda finding: -finding.severity)
+    bad = sorted((f for f in findings if f.severity), key=_order)
+    of_result = [f.severity for f in bad if f.lamp != CODERS or f.severity == FORBIDS]
     causes = {finding.code for finding in bad} & CAUSES
     columns = ["name", "value", "limit", "ok", "sentence"]
     table = pd.DataFrame([finding.row() for finding in findings], columns=columns)
     lamps = {}
-    for lamp in (COMPUTED, FITS, TESTED):
+    for lamp in (COMPUTED, FITS, CODERS, TESTED):
         seen = [finding.severity for finding in findings if finding.lamp == lamp]
-        lamps[lamp] = LAMPS[max(seen)] if seen else UNTESTED
+        unseen = LAMPS[0] if lamp == CODERS else UNTESTED
+        lamps[lamp] = LAMPS[max(seen)] if seen else unseen
     tested = lamps[TESTED] == LAMPS[0]
-    sentences = [f.sentence for f in bad if not (causes and f.symptom)]
-    if not bad:
-        sentences = [well if tested else f"{well} {NOT_TESTED}".strip()]
-    verdict = VERDICTS[bad[0].severity + 1 if bad else int(not tested)]
-    return Check(verdict, tuple(dict.fromkeys(sentences)), table, lamps, tuple(findings))
+    sentences = [f.said for f in bad if not (causes and f.symptom)]
+    if not of_result:
+        sentences.insert(0, well if tested else f"{well} {NOT_TESTED}".strip())
+    verdict = VERDICTS[max(of_result) + 1 if of_result else int(not tested)]
+    said, noted = (tuple(dict.fromkeys(each)) for each in (sentences, _noted(findings)))
+    return Check(verdict, said, noted, table, lamps, tuple(findings))
+
+
+def _order(finding: Finding) -> tuple[bool, bool, int]:
+    """Sort the worst first: what truth contradicts, then the result, then coders."""
+    return finding.lamp != TESTED, finding.lamp == CODERS, -finding.severity
+
+
+def _noted(findings: Sequence[Finding]) -> list[str]:
+    return [finding.said for finding in findings if finding.noted]
 
 
 def tested_on(
@@ -122,10 +143,13 @@ def _all_well(findings: list[Finding]) -> str:
     if "r_hat" not in said:  # of EM, which never is without a remark
         return ""
     looked = "use_of_labels" in said
+    small = any(finding.noted and finding.symptom for finding in findings)
+    fits = "the model reproduces the labels"
+    fits = "differences from the model change no result" if small else fits
     return (
         f"The chains agree (R-hat at most {said['r_hat']:.3f}, at least "
         f"{said['effective_draws']:,.0f} effective draws)"
-        f"{' and the model reproduces the labels' if looked else ''}."
+        f"{f' and {fits}' if looked else ''}."
     )
 
 
@@ -136,22 +160,47 @@ def signal_finding(tree: xr.DataTree, data: Annotations) -> Finding:
     if not doubtful(values) and value >= NO_SIGNAL:
         text = f"The labels depend on a truth: the signal in them is {value:.2f}, of at most 1."
         return Finding("signal", value, NO_SIGNAL, text, FINE)
-    severity = FORBIDS if value < NO_SIGNAL else CHECK
-    return Finding("signal", value, NO_SIGNAL, no_signal(values), severity)
+    severity = FORBIDS if value < NO_SIGNAL else REVIEW
+    effect = "Gold labels may be no better than guessing."
+    return Finding("signal", value, NO_SIGNAL, no_signal(values), severity, effect=effect)
 
 
 def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) -> list[Finding]:
+    # P(truth) of a stack allows for errors that gather on items: its members need not fit
+    stacks = model_of(tree).stacks
     found = []
     for aspect in seen:
-        text = f"The model reproduces: {aspect.name}."
-        if not aspect.fits:
-            text = aspect.sentence
-            if model_of(tree).stacks:
-                text = text.replace(f" {OVERCONFIDENT}", "")
-        severity = FINE if aspect.fits else CHECK
-        found.append(Finding(aspect.name, aspect.p_value, REJECTED, text, severity, symptom=True))
+        limit, effect = SIZES[aspect.name]
+        text = f"The model reproduces: {aspect.name}." if aspect.fits else aspect.sentence
+        large = not (aspect.fits or stacks) and aspect.size >= limit
+        found.append(
+            Finding(
+                aspect.name, aspect.size, limit, text, REVIEW if large else FINE, symptom=True,
+                effect=effect * large, noted=not (aspect.fits or large),
+            )
+        )  # fmt: skip
     rejected = [finding.name for finding in found if finding.severity]
     other = next_model(fitted_model(tree), rejected, data.n_labels, data.scale)
     if other is not None:
-        found.append(Finding("next model", len(rejected), 0, other.sentence, CHECK, symptom=True))
+        effect = "Another model may give other gold labels."
+        found.append(
+            Finding(
+                "next model", len(rejected), 0, other.sentence, REVIEW, effect=effect, symptom=True
+            )
+        )
     return found
+
+
+_OVERCONFIDENT = "Gold labels are overconfident."
+_CODERS_OFF = "Estimates of coders are off."
+# by aspect: the limit of its size, and what it does to the result; the spread of the votes shows
+# what errors on the same items measure, so that its limit, a variance of 1, is never reached
+SIZES = {
+    "errors on the same items": (DISPERSION, _OVERCONFIDENT),
+    "votes, chi-square": (1.0, ""),
+    "spread of the votes": (1.0, ""),
+    "pairwise agreement": (AGREEMENT_OFF, _OVERCONFIDENT),
+    "Krippendorff's alpha": (AGREEMENT_OFF, "The alpha of the model is not that of the labels."),
+    "use of labels": (SHARE_OFF, _CODERS_OFF),
+    "agreement of pairs": (SHARE_OFF, _OVERCONFIDENT),
+}

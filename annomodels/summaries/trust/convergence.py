@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.mixing import mixing
 from annomodels.data.schema import Data
 from annomodels.errors import Option
+from annomodels.limits import (
+    P_OFF,
+    P_OFF_WORST,
+    RESULT_DRAWS,
+    RESULT_DRAWS_WORST,
+    RESULT_RHAT,
+    RESULT_RHAT_WORST,
+)
 from annomodels.models.parameters import watched_draws, watched_names
-from annomodels.summaries.draws import model_of
-from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, FORBIDS, Finding
+from annomodels.summaries.draws import choices, model_of, thinned, truth_probabilities
+from annomodels.summaries.trust.findings import COMPUTED, FINE, FORBIDS, REVIEW, Finding
 from annomodels.types import Floats
 
 FEWEST_DRAWS = 8
+# draws of the results, at most, and cells that are computed for them
+MOST_DRAWS, CELLS = 1000, 200_000_000
 RHAT, RHAT_WORST = 1.01, 1.05
 ESS, ESS_WORST = 400.0, 100.0
 RELABELLED = 0.01
@@ -55,44 +66,129 @@ def convergence(tree: xr.DataTree, data: Data) -> tuple[list[str], Floats, Float
     return [name for name, keep in zip(names, varies, strict=True) if keep], rhat, ess[varies]
 
 
-def fit_findings(tree: xr.DataTree, data: Data) -> list[Finding]:
-    """Look at what the run itself says about its results."""
+def fit_findings(tree: xr.DataTree, data: Data, results: Results | None = None) -> list[Finding]:
+    """Look at what the run itself says about its results; `results` mix apart from parameters."""
     em = tree.attrs.get("engine") == "em"
-    only = Finding("intervals", 0, 1, ONE_ESTIMATE, CHECK)
-    out = [only] if em else _mixing(tree, data)
+    only = Finding("intervals", 0, 1, ONE_ESTIMATE, REVIEW, effect="No number has an interval.")
+    out = [only] if em else _mixing(tree, data, results)
     out += [_divergences(tree), _swapped(tree), _modes(tree, em), _stopped(tree), *_starts(tree)]
     return [replace(finding, lamp=COMPUTED) for finding in out]
 
 
-def _mixing(tree: xr.DataTree, data: Data) -> list[Finding]:
+@dataclass(frozen=True)
+class Results:
+    """How the numbers that people use mix: wrong labels, the share of each class, P(truth)."""
+
+    rhat: float
+    ess: float
+    apart: float  # difference of P(truth) between a chain and all, mean over items
+
+
+def results_of(tree: xr.DataTree, data: Annotations) -> Results | None:
+    """Measure whether chains agree on results; None where parameters already do, or too few."""
+    posterior = tree["posterior"].sizes
+    names, rhat, ess = convergence(tree, data)
+    if not names or (rhat.max() < RHAT and ess.min() >= ESS) or not len(data):
+        return None
+    chains = int(posterior["chain"])
+    cells = data.n_items * max(model_of(tree).n_states(data.n_labels), data.n_labels)
+    most = int(np.clip(CELLS // cells, chains * FEWEST_DRAWS, MOST_DRAWS))
+    draws = thinned(tree, data, most // chains * chains)
+    each = len(draws) // chains
+    if each < FEWEST_DRAWS:
+        return None
+    if len(draws) % chains:
+        draws = thinned(tree, data, each * chains)
+    unknown = np.flatnonzero(data.known < 0)
+    best = tree["truth"].to_dataset()["p_truth"].values[unknown].argmax(axis=1)
+    rng = np.random.default_rng(0)
+    counts = np.empty((chains * each, 1 + data.n_labels))
+    mean = np.zeros((chains, data.n_items, data.n_labels))
+    for n, p in truth_probabilities(draws, data):
+        mean[n // each] += p / each
+        truth = choices(p, rng.random(data.n_items))
+        counts[n, 0] = (truth[unknown] != best).sum()
+        counts[n, 1:] = np.bincount(truth, minlength=data.n_labels)
+    r, n_eff = mixing(counts.reshape(chains, each, -1))
+    varies = np.isfinite(n_eff)
+    apart = float((np.abs(mean - mean.mean(axis=0)).sum(axis=2) / 2).mean(axis=1).max())
+    if not varies.any():
+        return Results(1.0, float(len(draws)), apart)
+    largest = float(np.nan_to_num(r[varies], nan=np.inf).max())
+    return Results(largest, float(n_eff[varies].min()), apart)
+
+
+def _mixing(tree: xr.DataTree, data: Data, results: Results | None) -> list[Finding]:
     names, rhat, ess = convergence(tree, data)
     if not names:
         sentence = f"Too few draws to see whether the chains agree. {LONGER}"
-        nan = float("nan")
+        nan, effect = float("nan"), "No number can be relied on."
         return [
-            Finding("R-hat", nan, RHAT, sentence, FORBIDS),
-            Finding("effective draws", nan, ESS, sentence, FORBIDS),
+            Finding("R-hat", nan, RHAT, sentence, FORBIDS, effect=effect),
+            Finding("effective draws", nan, ESS, sentence, FORBIDS, effect=effect),
         ]
+    if results is not None:
+        return _of_results(results, float(rhat.max()), names[int(rhat.argmax())])
     worst, at = float(rhat.max()), names[int(rhat.argmax())]
-    severity = FORBIDS if worst >= RHAT_WORST else CHECK if worst >= RHAT else FINE
+    severity = FORBIDS if worst >= RHAT_WORST else REVIEW if worst >= RHAT else FINE
     text = f"The chains agree: R-hat is at most {worst:.3f}."
+    effect = ""
     if severity:
         n_bad = int((rhat >= RHAT).sum())
+        effect = "Numbers depend on the chain."
         text = (
             f"The chains do not agree: R-hat of the {at} is {worst:.3f}, and {n_bad} of "
             f"{len(names)} watched parameters are at or above {RHAT}. "
             f"{_remedy(tree, data) if worst >= RHAT_WORST else LONGER}"
         )
-    found = [Finding("R-hat", worst, RHAT, text, severity)]
+    found = [Finding("R-hat", worst, RHAT, text, severity, effect=effect)]
     least, at = float(ess.min()), names[int(ess.argmin())]
-    severity = FORBIDS if least < ESS_WORST else CHECK if least < ESS else FINE
+    severity = FORBIDS if least < ESS_WORST else REVIEW if least < ESS else FINE
     text = f"The draws are worth at least {least:,.0f} independent ones."
+    effect = ""
     if severity:
+        effect = "Intervals are rough."
         text = (
             f"The draws are worth only {least:,.0f} independent ones for the {at}; intervals need "
             f"{ESS:.0f}. {LONGER}"
         )
-    return [*found, Finding("effective draws", least, ESS, text, severity)]
+    return [*found, Finding("effective draws", least, ESS, text, severity, effect=effect)]
+
+
+def _of_results(found: Results, parameter: float, name: str) -> list[Finding]:
+    """Judge the chains by the numbers that people use; parameters become a detail."""
+    worst = found.rhat >= RESULT_RHAT_WORST or found.apart >= P_OFF_WORST
+    bad = found.rhat >= RESULT_RHAT or found.apart >= P_OFF
+    severity = FORBIDS if worst else REVIEW if bad else FINE
+    at = f"R-hat of the {name} is {parameter:.3f}"
+    if severity:
+        effect = "Gold labels, wrong labels or shares depend on the chain."
+        text = (
+            f"The chains do not agree: P(truth) differs by {found.apart:.3f} on average over "
+            f"items, R-hat of wrong labels and shares is up to {found.rhat:.3f}; {at}. {LONGER}"
+        )
+    else:
+        effect = ""
+        text = (
+            f"P(truth), wrong labels and shares agree between chains (R-hat at most "
+            f"{found.rhat:.3f})" + (f", although {at}." if parameter >= RHAT else ".")
+        )
+    first = Finding(
+        "R-hat", found.rhat, RESULT_RHAT, text, severity, effect=effect, noted=not severity
+    )
+    few = found.ess < RESULT_DRAWS
+    severity = FORBIDS if found.ess < RESULT_DRAWS_WORST else REVIEW if few else FINE
+    text = f"The draws are worth at least {found.ess:,.0f} independent ones for the results."
+    if severity:
+        text = (
+            f"The draws are worth only {found.ess:,.0f} independent ones for wrong labels and "
+            f"shares; intervals need {RESULT_DRAWS:.0f}. {LONGER}"
+        )
+    effect = "Intervals are rough." if severity else ""
+    return [
+        first,
+        Finding("effective draws", found.ess, RESULT_DRAWS, text, severity, effect=effect),
+    ]
 
 
 def _remedy(tree: xr.DataTree, data: Data) -> str:
@@ -124,7 +220,9 @@ def _divergences(tree: xr.DataTree) -> Finding:
         f"{count} draws ({percent(share, 1)}) diverged: parts of the posterior may be missing. "
         "Run a longer warm-up, or use the engine gibbs if the model supports it."
     )
-    return Finding("divergences", count, 0, text, FORBIDS if share > 0.1 else CHECK)
+    effect = "Intervals may be too narrow."
+    severity = FORBIDS if share > 0.1 else REVIEW
+    return Finding("divergences", count, 0, text, severity, effect=effect)
 
 
 def _swapped(tree: xr.DataTree) -> Finding:
@@ -137,7 +235,8 @@ def _swapped(tree: xr.DataTree) -> Finding:
         f"The classes were swapped {where} ({percent(share, 0)} of the draws) and were put back in "
         "order. The data hardly identify the classes: known labels of a few items would."
     )
-    return Finding("swapped classes", share, RELABELLED, text, CHECK)
+    effect = "Classes of the gold labels may be swapped."
+    return Finding("swapped classes", share, RELABELLED, text, REVIEW, effect=effect)
 
 
 def _modes(tree: xr.DataTree, em: bool) -> Finding:
@@ -152,7 +251,8 @@ def _modes(tree: xr.DataTree, em: bool) -> Finding:
         f"the second is {gap:,.1f} lower). "
     )
     text += "The best was kept." if em else "They were averaged: fit again with other seeds."
-    return Finding("modes", len(modes), 1, text, CHECK)
+    effect = "Gold labels depend on which solution is right."
+    return Finding("modes", len(modes), 1, text, REVIEW, effect=effect)
 
 
 def _starts(tree: xr.DataTree) -> list[Finding]:
@@ -167,7 +267,10 @@ def _starts(tree: xr.DataTree) -> list[Finding]:
         where = ", ".join(str(int(n) + 1) for n in moved)
         text += f" Chain {where} stayed in a far less probable one and was restarted."
     clear = len(held) == 1 and ("votes" in modes[0]["starts"] or len(modes) == 1)
-    return [Finding("solutions", len(held), 1, text, FINE if clear else CHECK)]
+    if clear:
+        return [Finding("solutions", len(held), 1, text)]
+    effect = "Gold labels depend on which solution is right."
+    return [Finding("solutions", len(held), 1, text, REVIEW, effect=effect)]
 
 
 def _solutions(modes: list[Any]) -> str:
@@ -206,7 +309,7 @@ def _stopped(tree: xr.DataTree) -> Finding:
         return Finding("stopped early", 0, 0, "The run is complete.")
     words = {"interrupted": "it was interrupted", "time limit": "of its time limit"}
     text = f"The run stopped early because {words.get(why, why)}; what was sampled is used."
-    return Finding("stopped early", 1, 0, text, CHECK)
+    return Finding("stopped early", 1, 0, text, REVIEW, effect="Intervals are rough.")
 
 
 def _list(tree: xr.DataTree, name: str) -> list[Any]:

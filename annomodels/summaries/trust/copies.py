@@ -10,7 +10,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.copying import ALARM, Copies, Pairs
 from annomodels.data.validation import some
-from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.summaries.trust.findings import CODERS, FINE, FITS, REVIEW, Finding
 from annomodels.types import Floats, Ints
 
 # by how much errors of a family correlate beyond those of all pairs, and its fewest members
@@ -20,8 +20,8 @@ TOGETHER = 5
 NAMED = 5
 
 
-def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
-    """Judge whether coders copy each other."""
+def copies_finding(found: Copies, pairs: Pairs, data: Annotations, counted: bool) -> Finding:
+    """Judge whether coders copy each other; `counted`: their labels count as independent."""
     extra = sum(len(group) - 1 for group in found.coders)
     effective = data.n_coders - extra
     if not extra:
@@ -46,7 +46,11 @@ def copies_finding(found: Copies, pairs: Pairs, data: Annotations) -> Finding:
     )
     groups = [[str(data.coders[j]) for j in group] for group in found.coders]
     values = {"coders": groups, "rate": list(found.rate), "effective": effective}
-    return Finding("copies", extra, 0, text, CHECK, values=values)
+    effect = "On an item that several of them labeled, the gold label counts one label only."
+    lamp = CODERS
+    if counted:
+        effect, lamp = "Gold labels are overconfident.", FITS
+    return Finding("copies", extra, 0, text, REVIEW, lamp, effect, values=values)
 
 
 # -- families -----------------------------------------------------------------------------------
@@ -131,8 +135,9 @@ def error_correlations(pairs: Pairs, p_truth: Floats) -> tuple[Floats, Floats, F
     return correlation, n, wrong @ wrong.T, likely @ likely.T
 
 
-def families_finding(found: Families, data: Annotations, n_copies: int) -> Finding:
+def families_finding(found: Families, data: Annotations, n_copies: int, counted: bool) -> Finding:
     """Judge whether groups of coders share their errors; `n_copies` coders are copies."""
+    # `counted`: whether the model counts their labels as independent
     effective = found.effective(data.n_coders) - n_copies
     if not found.groups:
         text = "No group of coders shares its errors more than all coders do."
@@ -146,11 +151,16 @@ def families_finding(found: Families, data: Annotations, n_copies: int) -> Findi
     more = f"; and {len(order) - NAMED:,} more" if len(order) > NAMED else ""
     text = (
         f"Families of coders: errors agree inside {'; '.join(told)}{more}, and correlate by "
-        f"{found.typical:.2f} between coders in general. The model counts these coders as more "
-        "independent than they are, so P(truth) is overconfident. The effective number of coders "
-        f"is {effective:,.1f}, not {data.n_coders:,}."
+        f"{found.typical:.2f} between coders in general. The effective number of coders is "
+        f"{effective:,.1f}, not {data.n_coders:,}."
     )
     groups = [[str(data.coders[j]) for j in group] for group in found.groups]
     values = {"coders": groups, "correlation": list(found.inside), "effective": effective}
     name = "families of coders"
-    return Finding(name, len(found.groups), 0, text, CHECK, symptom=True, values=values)
+    effect = (
+        "Gold labels are overconfident: these coders are less independent than the model assumes."
+    )
+    return Finding(
+        name, len(found.groups), 0, text, REVIEW if counted else FINE, symptom=True,
+        effect=effect * counted, noted=not counted, values=values,
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from annomodels.data.annotations import Annotations
 from annomodels.models.continuous.laplace import log_marginal
 from annomodels.summaries.draws import evenly, flat, model_of, n_samples
-from annomodels.summaries.trust.findings import CHECK, COMPUTED, FINE, Finding
+from annomodels.summaries.trust.findings import COMPUTED, FINE, REVIEW, Finding
 
 DRAWS, ITEMS = 3, 24
 # error of the log probability of an item's labels, and of P(truth), from which the check says so
@@ -82,4 +82,5 @@ def effects_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         f"{found.points} points are too few to sum out the effects of items with so many labels: "
         f"{off}. Give the model more nodes."
     )
-    return Finding(name, found.log_error, LOG_ERROR, text, CHECK, COMPUTED)
+    effect = f"Probabilities are off by {found.p_error:.3f} on average."
+    return Finding(name, found.log_error, LOG_ERROR, text, REVIEW, COMPUTED, effect)

@@ -21,10 +21,12 @@ from annomodels.types import Ints
 
 Severity = Literal[0, 1, 2]
 FINE: Severity = 0
-CHECK: Severity = 1
+REVIEW: Severity = 1
 FORBIDS: Severity = 2
-# the three lamps of a check: what a finding is about
-COMPUTED, FITS, TESTED = "computed well", "fits the labels", "tested on known truth"
+# the lamps of a check: what a finding is about; those about coders do not change the verdict on the
+# result, which allows for poor coders
+COMPUTED, FITS, CODERS = "computed well", "fits the labels", "coders"
+TESTED = "tested on known truth"
 OVERLAP = 0.1
 # share of the known items whose majority is another label, and the fewest of them, from which gold
 # and crowd are against each other
@@ -41,9 +43,12 @@ class Finding:
     value: float  # number that was found
     limit: float  # number from which it is a concern
     sentence: str  # what it means
-    severity: Severity = FINE  # 0 fine, 1 needs a look, 2 forbids the use of the fit
-    # what it is about: the computation, whether the labels are as the model says, or known truth
+    severity: Severity = FINE  # 0 fine, 1 needs review, 2 forbids the use of the fit
+    # what it is about: the computation, whether the labels are as the model says, coders, or known
+    # truth
     lamp: str = FITS
+    effect: str = ""  # what it does to the result, the first sentence of a finding that is not fine
+    noted: bool = False  # whether it is sure, but too small to change a number that people use
     symptom: bool = False  # whether it says how the labels look, and nothing of why
     code: str = ""  # stable name to look it up by; without one, `name` in snake case
     # what was found, as plain data: names of coders, items and labels, and numbers
@@ -55,9 +60,14 @@ class Finding:
         if not self.code:
             object.__setattr__(self, "code", re.sub(r"\W+", "_", self.name.lower()).strip("_"))
 
+    @property
+    def said(self) -> str:
+        """The sentence, after what it does to the result."""
+        return f"{self.effect} {self.sentence}" if self.effect else self.sentence
+
     def row(self) -> tuple[str, float, float, bool, str]:
         """Return the columns name, value, limit, ok and sentence."""
-        return self.name, self.value, self.limit, not self.severity, self.sentence
+        return self.name, self.value, self.limit, not self.severity, self.said
 
 
 def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
@@ -130,7 +140,8 @@ def gold_finding(seen: AgainstGold, coders: Any, n_labels: int) -> Finding:
         "the known labels are coded in reverse, or those of these coders are. The model trusts "
         "the known labels: check a few of these items first."
     )
-    return Finding("gold against the crowd", share, AGAINST, text, CHECK)
+    effect = "Gold labels may be reversed."
+    return Finding("gold against the crowd", share, AGAINST, text, REVIEW, effect=effect)
 
 
 def _overlap(data: Annotations) -> Finding:
@@ -150,12 +161,14 @@ def overlap_finding(share: float) -> Finding:
             "No item has two labels and no gold is known: these data cannot separate good coders "
             "from bad ones. Let several coders label the same items."
         )
-        return Finding("overlap", share, OVERLAP, text, FORBIDS)
+        effect = "Gold labels rest on assumptions alone."
+        return Finding("overlap", share, OVERLAP, text, FORBIDS, effect=effect)
     text = (
         f"Only {percent(share, 1)} of the items have two labels or more, so coders can hardly be "
         "compared."
     )
-    return Finding("overlap", share, OVERLAP, text, CHECK)
+    effect = "Gold labels rest mostly on assumptions about coders."
+    return Finding("overlap", share, OVERLAP, text, REVIEW, effect=effect)
 
 
 def group_finding(count: int) -> Finding:
@@ -163,10 +176,11 @@ def group_finding(count: int) -> Finding:
     if count == 1:
         return Finding("groups of coders", 1, 1, "All coders are linked by common items.")
     text = (
-        f"The coders fall into {count:,} groups without common items: only the assumptions of the "
-        "model make coders of different groups comparable."
+        f"The coders fall into {count:,} groups without common items. Let some coders of each "
+        "group label items of another."
     )
-    return Finding("groups of coders", count, 1, text, CHECK)
+    effect = "Coders of different groups cannot be compared by their labels."
+    return Finding("groups of coders", count, 1, text, REVIEW, CODERS, effect)
 
 
 def volume_finding(n: Ints) -> Finding:
@@ -179,4 +193,5 @@ def volume_finding(n: Ints) -> Finding:
         f"Half of the coders gave {median:,.0f} labels or fewer, too few to estimate each "
         "confusion matrix separately: use the model hierarchical, which pools coders."
     )
-    return Finding("labels per coder", median, CODER_MATRIX, text, CHECK)
+    effect = "Gold labels are overconfident."
+    return Finding("labels per coder", median, CODER_MATRIX, text, REVIEW, effect=effect)

@@ -8,7 +8,7 @@ import xarray as xr
 from annomodels.data.annotations import Annotations
 from annomodels.data.validation import counted
 from annomodels.summaries.draws import model_of, thinned
-from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.types import Floats
 
 # items of one value below which a coefficient is mostly its prior, share of the variance of a term
@@ -61,7 +61,8 @@ def item_terms_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         "The labels hardly identify the effects of these item terms, which rest on the prior or on "
         f"a few items: {', '.join(said[:NAMED])}{more}. Join values, or leave columns out."
     )
-    return Finding("covariates of items", value, 0.0, text, CHECK)
+    effect = "The estimated effects of some columns are mostly assumptions."
+    return Finding("covariates of items", value, 0.0, text, REVIEW, effect=effect)
 
 
 def _explained(x: Floats, truth: Floats) -> float:

@@ -8,13 +8,14 @@ import numpy as np
 import xarray as xr
 
 from annomodels.data.annotations import Annotations
-from annomodels.limits import KNOWN_TESTED
+from annomodels.limits import KNOWN_TESTED, NOTICED
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.next.expected_utility import only
 from annomodels.summaries.stacked import stacked
-from annomodels.summaries.trust.findings import CHECK, FINE, TESTED, Finding
+from annomodels.summaries.trust.findings import REVIEW, TESTED, Finding
 from annomodels.types import Floats, Ints
 
+CONTRADICTED = "The probabilities are too high: more gold labels are wrong than expected."
 # draws of P(truth) that known items are compared with
 TESTS = 400
 
@@ -97,8 +98,16 @@ def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
     if how != "known":
         verb = "was" if wrong == 1 else "were"
         text = f"{wrong:,} of {n:,} {how} gold labels {verb} wrong (expected: {said})."
-    fine = low <= wrong <= high
-    if not fine:
-        text += " The probabilities are not reliable for these data"
-        text += "; the numbers of the audit remain valid." if how == "audited" else "."
-    return Finding(TESTED, wrong / n, high / n, text, FINE if fine else CHECK, TESTED)
+    apart = wrong - float(drawn.mean())
+    if low <= wrong <= high or abs(apart) < NOTICED * n:
+        return Finding(TESTED, wrong / n, high / n, text, lamp=TESTED)
+    effect = CONTRADICTED if apart > 0 else "Fewer gold labels are wrong than expected."
+    advice = "Treat no gold label as settled." if apart > 0 else "Use the audit, not the forecast."
+    if apart < 0 and how != "audited":
+        advice = "Use the known labels, not the forecast."
+    return Finding(TESTED, wrong / n, high / n, f"{text} {advice}", REVIEW, TESTED, effect)
+
+
+def contradicted(found: Finding | None) -> bool:
+    """Return True if known truth shows more wrong labels than the probabilities allow."""
+    return found is not None and found.effect == CONTRADICTED

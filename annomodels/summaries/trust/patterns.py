@@ -7,7 +7,7 @@ that the coders contradict, items under two names, accuracy that falls.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import some
+from annomodels.limits import CONTESTED_APART, DISSENT, NOTICED
 from annomodels.summaries.draws import per_item
-from annomodels.summaries.items.items import to_decide
 from annomodels.summaries.trust.consensus import Consensus, consensus
-from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.summaries.trust.findings import CODERS, REVIEW, Finding
 from annomodels.types import Floats, Ints
 
 # probability of a false alarm, of each finding, over all that it looks at
@@ -101,7 +101,8 @@ def split_finding(found: Consensus) -> Finding:
         "rates": rates,
         "gain": splits[0][0],
     }
-    return Finding(name, len(splits), 0, text, CHECK, values=values)
+    effect = f"Gold labels of class {a} depend on how most of their coders read it."
+    return Finding(name, len(splits), 0, text, REVIEW, effect=effect, values=values)
 
 
 def _upper(x: Floats, n: Floats) -> int | None:
@@ -148,9 +149,45 @@ def _beta_binomial(x: Any, n: Any, a: Any, b: Any) -> Floats:
 
 def swapped_finding(found: Consensus) -> Finding:
     """Judge whether coders take two classes for each other, rather than not knowing them."""
+    name, data = "classes swapped by coders", found.data
+    swaps = swaps_of(found)
+    if not swaps:
+        return Finding(name, 0, 0, "No coder swaps two classes.")
+    names = [label_text(label) for label in data.labels]
+    told = [
+        f"coder {data.coders[each.coder]} swaps {names[each.classes[0]]} and "
+        f"{names[each.classes[1]]} ({each.turned:,} of {each.given:,} labels on items that the "
+        "others settle)"
+        for each in swaps[:NAMED]
+    ]
+    more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
+    text = (
+        f"Swapped classes: {'; '.join(told)}{more}. Check whether these labels were coded in "
+        "reverse, and correct them if so."
+    )
+    values = {
+        "coders": [str(data.coders[each.coder]) for each in swaps],
+        "classes": [[names[k] for k in each.classes] for each in swaps],
+    }
+    effect = "Majority votes and agreement are too low."
+    return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
+
+
+class Swap(NamedTuple):
+    """A coder who takes two classes for each other."""
+
+    p: float  # chance of so many turned labels by guessing
+    coder: int
+    classes: tuple[int, int]
+    turned: int
+    given: int
+
+
+def swaps_of(found: Consensus) -> list[Swap]:
+    """Find coders who surely take two classes for each other, the surest first."""
     from scipy.special import bdtrc
 
-    name, data, counts = "classes swapped by coders", found.data, found.counts
+    data, counts = found.data, found.counts
     swaps = []
     tests = max(data.n_coders * data.n_labels * (data.n_labels - 1) // 2, 1)
     for k, other in np.argwhere(np.triu(np.ones(counts.shape[1:]), 1)).tolist():
@@ -160,26 +197,11 @@ def swapped_finding(found: Consensus) -> Finding:
         both = bdtrc(turned.sum(axis=0) - 1, (turned + right).sum(axis=0), 0.5)
         sure = np.flatnonzero((each < 0.2).all(axis=0) & (both < ALARM / tests))
         n = turned.sum(axis=0), right.sum(axis=0)
-        swaps += [(float(both[j]), int(j), k, other, int(n[0][j]), int(n[1][j])) for j in sure]
-    swaps.sort()
-    if not swaps:
-        return Finding(name, 0, 0, "No coder swaps two classes.")
-    names = [label_text(label) for label in data.labels]
-    told = [
-        f"coder {data.coders[j]} swaps {names[k]} and {names[other]} ({n:,} of {n + m:,} "
-        "labels on items that the others settle)"
-        for _, j, k, other, n, m in swaps[:NAMED]
-    ]
-    more = f"; and {len(swaps) - NAMED:,} more" if len(swaps) > NAMED else ""
-    text = (
-        f"Swapped classes: {'; '.join(told)}{more}. Check whether these labels were coded in "
-        "reverse, and correct them if so."
-    )
-    values = {
-        "coders": [str(data.coders[each[1]]) for each in swaps],
-        "classes": [[names[each[2]], names[each[3]]] for each in swaps],
-    }
-    return Finding(name, len(swaps), 0, text, CHECK, values=values)
+        swaps += [
+            Swap(float(both[j]), int(j), (k, other), int(n[0][j]), int(n[0][j] + n[1][j]))
+            for j in sure
+        ]
+    return sorted(swaps)
 
 
 def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
@@ -189,37 +211,53 @@ def wrong_gold_finding(gold: Ints, found: Consensus) -> Finding:
     from scipy.special import pdtrc
 
     name, data, p = "known labels against the coders", found.data, found.p
-    # an expert decides contested items against some coders, which says nothing against either
-    clear = ~to_decide(data.replace(gold=None))[1]
-    known = np.flatnonzero((gold >= 0) & (np.diff(data.starts) >= 2) & clear)
-    size = p[known, gold[known]]
-    against = known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
-    # matrices from few labels are surer than they should be
-    flat = p[known] ** FLATTER
-    flat /= flat.sum(axis=1, keepdims=True)
-    expected = float(np.where(p[known] < AGAINST, flat, 0.0).sum())
-    n = len(against)
+    # nor by items on which coders split: these are decided because coders split
+    given = np.diff(data.starts)
+    apart = given - data.votes.max(axis=1)
+    split = (apart >= CONTESTED_APART) & (apart >= DISSENT * given)
+    all_known = np.flatnonzero((gold >= 0) & (given >= 2))
+    known = all_known[~split[all_known]]
+    n, expected = len(_against(gold, p, known)), _expected_against(p[known])
     chance = float(pdtrc(max(n - 1, 0), expected)) if n else 1.0
     fine = n < FEWEST_AGAINST or chance >= ALARM or n > len(known) / 2
     if not fine:
         seen, usual = found.uneven(np.random.default_rng(0))
         fine = float(seen.mean()) > float(np.quantile(usual, 0.95)) * EVEN
     if fine:
-        text = f"{n:,} of {len(known):,} known labels contradict their coders."
+        text = (
+            f"{n:,} of {len(known):,} known labels contradict their coders (items on which coders "
+            "split are left out)."
+        )
         return Finding(name, n, expected, text)
+    against, expected = _against(gold, p, all_known), _expected_against(p[all_known])
+    n = len(against)
     named = (
         f"{label_text(data.items[i])} (known {label_text(data.labels[gold[i]])}, coders "
         f"{label_text(data.labels[p[i].argmax()])})"
         for i in against
     )
     text = (
-        f"Known labels against the coders: {n:,} of {len(known):,} known labels contradict their "
-        f"coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The coders "
-        "err evenly over the items, so these known labels are wrong or nearly all coders misread "
-        "the items. Check them."
+        f"Known labels against the coders: {n:,} of {len(all_known):,} known labels contradict "
+        f"their coders, where {expected:.1f} were expected: {some(named, str, NAMED, 200)}. The "
+        "coders err evenly over the items, so these known labels are wrong or nearly all coders "
+        "misread the items. Check them."
     )
     values = {"items": [label_text(data.items[i]) for i in against], "expected": expected}
-    return Finding(name, n, expected, text, CHECK, values=values)
+    effect = "Known labels count as certain, so wrong ones distort coders and gold labels."
+    return Finding(name, n, expected, text, REVIEW, effect=effect, values=values)
+
+
+def _against(gold: Ints, p: Floats, known: Ints) -> Ints:
+    """Return known items whose label is improbable by their coders, the least probable first."""
+    size = p[known, gold[known]]
+    return known[np.argsort(size, kind="stable")][: int((size < AGAINST).sum())]
+
+
+def _expected_against(p: Floats) -> float:
+    """Return the number of such items to be expected."""
+    flat = p**FLATTER  # matrices from few labels are surer than they should be
+    flat /= flat.sum(axis=1, keepdims=True)
+    return float(np.where(p < AGAINST, flat, 0.0).sum())
 
 
 def twice_finding(found: Consensus) -> Finding:
@@ -272,8 +310,14 @@ def twice_finding(found: Consensus) -> Finding:
         f"same coders, though the labels are unusual; first {named}. If these are one item under "
         "two names, its labels count twice: keep one of each pair."
     )
-    values = {"pairs": [[label_text(data.items[i]) for i in pair] for pair in pairs]}
-    return Finding(name, beyond, TWICE, text, CHECK, values={**values, "count": beyond})
+    values: dict[str, Any] = {
+        "pairs": [[label_text(data.items[i]) for i in pair] for pair in pairs]
+    }
+    values = {**values, "count": beyond}
+    if beyond < NOTICED * data.n_items:
+        return Finding(name, beyond, TWICE, text, noted=True, values=values)
+    effect = f"About {percent(beyond / data.n_items, 0)} of the items count twice."
+    return Finding(name, beyond, TWICE, text, REVIEW, effect=effect, values=values)
 
 
 def _hashed(place: Ints, code: Ints) -> tuple[Ints, Ints]:
@@ -333,9 +377,11 @@ def drift_finding(found: Consensus) -> Finding:
         "with the others in the first and the second half of the items, by item name. On the same "
         "items, the others fell less. Check the later labels."
     )
-    values = {"coders": [str(data.coders[j]) for j in who]}
+    values: dict[str, Any] = {"coders": [str(data.coders[j]) for j in who]}
     halves = {"before": shares[0, who].tolist(), "after": shares[1, who].tolist()}
-    return Finding(name, len(who), 0, text, CHECK, values={**values, **halves})
+    effect = "These coders are now worse than their share right so far."
+    values = {**values, **halves}
+    return Finding(name, len(who), 0, text, REVIEW, CODERS, effect, values=values)
 
 
 def _sorted_by_labels(data: Annotations) -> bool:

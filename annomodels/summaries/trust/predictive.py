@@ -19,16 +19,11 @@ from annomodels.types import Floats, Ints
 
 WORK = 2_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 120, 400
-OVERCONFIDENT = "P(truth) is then overconfident."
-UNEVEN = (
-    "Errors gather on some items ({:.2f} times the variance that the model expects). "
-    + OVERCONFIDENT
-)
-SPREAD = f"The votes are not spread over the items as the model expects. {OVERCONFIDENT}"
+UNEVEN = "Errors gather on some items ({:.2f} times the variance that the model expects)."
+SPREAD = "The votes are not spread over the items as the model expects."
 REJECTED = 0.01
 WORST = 3  # coders and pairs that get a row of their own
 SMALLEST_SD = 0.01
-MATTERS = 1.05
 
 COLUMNS = columns(
     "statistic",
@@ -157,8 +152,9 @@ class Aspect:
 
     name: str  # what it is
     p_value: float  # posterior predictive p-value
-    fits: bool  # whether the model reproduces it
+    fits: bool  # whether the model reproduces it, whatever the size
     which: str = ""  # coders or pairs that stand out, in words
+    size: float = 0.0  # how far the labels are from the model, in the unit of its limit
     sentence: str = ""  # what it means that the model does not
 
     def saying(self, sentence: str) -> Aspect:
@@ -185,7 +181,7 @@ class Rows:
         p = float((seen > observed).mean() + (seen == observed).mean() / 2)
         fits = REJECTED <= p <= 1 - REJECTED
         self._add(name, observed, seen, p, _verdict(fits, p < 0.5))
-        return Aspect(name, p, fits)
+        return Aspect(name, p, fits, size=float(abs(observed - seen.mean())))
 
     def one_sided(self, name: str, observed: float, seen: Floats, verdict: str) -> Aspect:
         """Add a distance, of which only large values speak against the model."""
@@ -197,10 +193,9 @@ class Rows:
     def realised(self, name: str, observed: Floats, seen: Floats) -> Aspect:
         """Add a distance that depends on the parameters, computed for both on every draw."""
         p = _p_at_least(observed, seen)
-        # with very many labels everything is significant: it must also matter
-        fits = bool(p >= REJECTED or observed.mean() < MATTERS * seen.mean())
+        fits = p >= REJECTED
         self._add(name, float(observed.mean()), seen, p, _verdict(fits, more=True))
-        return Aspect(name, p, fits)
+        return Aspect(name, p, fits, size=float(observed.mean() / seen.mean()))
 
     def worst(self, name: str, names: list[str], observed: Floats, seen: Floats) -> Aspect:
         """Add rows for the entries farthest from what is expected; p allows for their number."""
@@ -210,14 +205,16 @@ class Rows:
         farthest = (np.abs(seen - mean) / sd).max(axis=1)
         out = []
         ps = []
-        for at in np.argsort(-far, kind="stable")[:WORST]:
+        order = np.argsort(-far, kind="stable")
+        for at in order[:WORST]:
             p = _p_at_least(far[at], farthest)
             more = bool(observed[at] > mean[at])
             self._add(names[at], observed[at], seen[:, at], p, _verdict(p >= REJECTED, more))
             ps.append(p)
             if p < REJECTED:
                 out.append(f"{names[at]} {'more' if more else 'less'} often")
-        return Aspect(name, min(ps), not out, ", ".join(out))
+        size = float(np.abs(observed - mean)[order[:WORST]].max(initial=0.0))
+        return Aspect(name, min(ps), not out, ", ".join(out), size)
 
     def _add(self, name: str, observed: float, seen: Floats, p: float, verdict: str) -> None:
         low, high = np.quantile(seen, [0.025, 0.975])

@@ -29,7 +29,7 @@ from annomodels.summaries.draws import (
     truth_probabilities,
 )
 from annomodels.summaries.trust.consensus import consensus
-from annomodels.summaries.trust.findings import CHECK, Finding
+from annomodels.summaries.trust.findings import REVIEW, Finding
 from annomodels.summaries.trust.smoothing import power_sensitivity, smoothed
 from annomodels.types import Floats
 
@@ -88,7 +88,8 @@ def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
         "am.models.HierarchicalDawidSkene(population=am.priors.Diagonal(6.0, 0.7, 10.0)), whose "
         "prior is weaker."
     )
-    return Finding(NAME, value, FAR, text, CHECK)
+    effect = "Gold labels and shares are pulled away from what the labels say."
+    return Finding(NAME, value, FAR, text, REVIEW, effect=effect)
 
 
 def _said(k: int, told: Floats, found: ExpectedAccuracy, data: Annotations) -> str:

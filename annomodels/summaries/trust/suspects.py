@@ -15,6 +15,7 @@ from annomodels.data.copying import ONE_LABEL, compared, copied
 from annomodels.data.names import label_text
 from annomodels.data.validation import FEWEST_KNOWN, counted, some
 from annomodels.errors import Option, Verb
+from annomodels.limits import NOTICED
 from annomodels.summaries.draws import Draws, model_of, thinned
 from annomodels.summaries.gold.evidence import contributions, majority, runs
 from annomodels.summaries.skills import skill
@@ -24,7 +25,7 @@ from annomodels.summaries.trust.copies import (
     families,
     families_finding,
 )
-from annomodels.summaries.trust.findings import CHECK, FORBIDS, Finding
+from annomodels.summaries.trust.findings import CODERS, FORBIDS, REVIEW, Finding
 from annomodels.types import Floats, Ints
 
 # share of the labels from which repeats of a coder count, and share of equal ones among them from
@@ -52,9 +53,10 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
     flagged = np.unique(
         np.concatenate([*groups.coders, below_chance(draws, data)]).astype(np.int64)
     )
+    counted = not model_of(tree).stacks
     return [
-        copies_finding(groups, pairs, data),
-        families_finding(alike, data, extra),
+        copies_finding(groups, pairs, data, counted),
+        families_finding(alike, data, extra, counted),
         repeats_finding(data),
         one_label_finding(data),
         single_labels_finding(data),
@@ -62,7 +64,7 @@ def suspects(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         two_coders_finding(data),
         *([] if data.gold is None else [one_class_finding(data.gold.astype(np.int64), data)]),
         nobody_finding(p, data),
-        overturned_finding(draws, p, data, flagged),
+        overturned_finding(draws, p, data, flagged, counted),
     ]
 
 
@@ -79,17 +81,16 @@ def repeats_finding(data: Annotations) -> Finding:
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
     once = Verb("data.without_repeats()", "annomodels run --repeats first")
     text = (
-        f"Repeats: {where}, {percent(same, 0)} of them the same label. The model counts each as "
-        "one more independent opinion, so P(truth) is too high. Keep only the first of each; "
-        "repeats show the consistency of a coder, not the truth."
+        f"Repeats: {where}, {percent(same, 0)} of them the same label. Keep only the first of "
+        "each; repeats show the consistency of a coder, not the truth."
     )
     if same >= TWICE:
         text = (
             f"Duplicated rows: {where}, nearly all with the same label, as if the file had its "
-            "rows twice. The model counts each as one more independent opinion, so P(truth) is "
-            "too high. Keep only the first of each."
+            "rows twice. Keep only the first of each."
         )
-    return Finding("repeats", share, REPEATED, text, CHECK, remedy=once)
+    effect = "Probabilities are too high: each repeat counts as one more independent opinion."
+    return Finding("repeats", share, REPEATED, text, REVIEW, effect=effect, remedy=once)
 
 
 def one_label_finding(data: Annotations) -> Finding:
@@ -101,7 +102,8 @@ def one_label_finding(data: Annotations) -> Finding:
             "so prevalence, coders and P(truth) are those of the prior. Add items with other "
             "labels."
         )
-        return Finding("coders of one label", 1.0, SOME, text, FORBIDS)
+        effect = "Gold labels rest on assumptions alone."
+        return Finding("coders of one label", 1.0, SOME, text, FORBIDS, effect=effect)
     cells, times = np.unique(
         data.coder.astype(np.int64) * data.n_labels + data.label, return_counts=True
     )
@@ -127,8 +129,9 @@ def one_label_finding(data: Annotations) -> Finding:
         "of all labels."
     )
     if share < MOST_LABELS or len(np.unique(label)) < 2 or data.dont_know:
-        text = f"{who} Such a label is informative only by its presence."
-        return Finding("coders of one label", share, SOME, text, CHECK)
+        effect = f"Of all labels, {percent(share, 0)} hardly count for the gold labels."
+        text = f"{who} Give these coders test items."
+        return Finding("coders of one label", share, SOME, text, REVIEW, CODERS, effect)
     abstention = Option("dont_know", ["abstain"])
     text = (
         f"{who} They look like labeling functions whose abstentions were left out: the information "
@@ -136,7 +139,8 @@ def one_label_finding(data: Annotations) -> Finding:
         "constant and may swap the classes. Add the abstentions as rows, and name them with "
         f"{abstention}."
     )
-    return Finding("coders of one label", share, SOME, text, FORBIDS, remedy=abstention)
+    name, effect = "coders of one label", "Classes of the gold labels may be swapped."
+    return Finding(name, share, SOME, text, FORBIDS, effect=effect, remedy=abstention)
 
 
 def two_coders_finding(data: Annotations) -> Finding:
@@ -151,7 +155,8 @@ def two_coders_finding(data: Annotations) -> Finding:
         f"matrices of {data.n_labels} classes and P(truth) rest on the priors there. Add a third "
         f"coder, or the known labels of {enough} items."
     )
-    return Finding("two coders", n, 3, text, CHECK)
+    effect = "Where the coders differ, gold labels rest on assumptions."
+    return Finding("two coders", n, 3, text, REVIEW, effect=effect)
 
 
 def one_class_finding(gold: Ints, data: Annotations) -> Finding:
@@ -168,7 +173,8 @@ def one_class_finding(gold: Ints, data: Annotations) -> Finding:
         "other classes, and count for the prevalence as if drawn at random. Give known items of "
         "every class, or of items chosen at random."
     )
-    return Finding("classes of the known truth", n, 2, text, CHECK)
+    effect = f"The share of {name} is overestimated."
+    return Finding("classes of the known truth", n, 2, text, REVIEW, effect=effect)
 
 
 def nobody_finding(p: Floats, data: Annotations) -> Finding:
@@ -185,10 +191,13 @@ def nobody_finding(p: Floats, data: Annotations) -> Finding:
     items = "item has a gold label" if len(found) == 1 else "items have a gold label"
     text = (
         f"Labels that nobody gave: {len(found):,} {items} that no coder chose: {names}. The model "
-        "infers it from the confusions of the coders; on public data few of these were right. "
-        "Check them."
+        "infers it from the confusions of the coders. Decide these items."
     )
-    return Finding("labels that nobody gave", len(found), 0, text, CHECK)
+    name, limit = "labels that nobody gave", NOTICED * data.n_items
+    if len(found) < limit:
+        return Finding(name, len(found), limit, text, noted=True)
+    effect = f"About {percent(len(found) / data.n_items, 0)} of the gold labels have no vote."
+    return Finding(name, len(found), limit, text, REVIEW, effect=effect)
 
 
 def below_chance(draws: Draws, data: Annotations) -> Ints:
@@ -200,8 +209,11 @@ def below_chance(draws: Draws, data: Annotations) -> Ints:
     return np.flatnonzero(below & (data.per_coder > 0))
 
 
-def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints) -> Finding:
+def overturned_finding(
+    draws: Draws, p: Floats, data: Annotations, flagged: Ints, counted: bool = True
+) -> Finding:
     """Judge overturned majorities that rest on coders who are copies or worse than chance."""
+    # `counted`: P(truth) is that of one model, which may take these coders at its word
     name = "overturned by flagged coders"
     vote, best = majority(data.votes), p.argmax(axis=1)
     known = data.known >= 0
@@ -223,9 +235,14 @@ def overturned_finding(draws: Draws, p: Floats, data: Annotations, flagged: Ints
         f"Majorities overturned: on {len(found):,} of {int(overturned.sum()):,} items whose gold "
         f"label is not that of the majority ({items}{', ...' if len(found) > NAMED else ''}) the "
         "evidence is that of coders who copy each other or are worse than chance "
-        f"({who}{', ...' if len(flagged) > NAMED else ''}). Look at these items."
+        f"({who}{', ...' if len(flagged) > NAMED else ''}). Decide these items."
     )
-    return Finding(name, len(found), 0, text, CHECK, symptom=True)
+    limit = NOTICED * data.n_items
+    if len(found) < limit or not counted:
+        return Finding(name, len(found), limit, text, symptom=True, noted=True)
+    share = percent(len(found) / data.n_items, 0)
+    effect = f"About {share} of the gold labels rest on suspicious coders."
+    return Finding(name, len(found), limit, text, REVIEW, effect=effect, symptom=True)
 
 
 def single_labels_finding(data: Annotations) -> Finding:
@@ -243,7 +260,8 @@ def single_labels_finding(data: Annotations) -> Finding:
         "behavior, and all of them have the same estimates. Check that the coder column "
         f"({column}) names people, not rows or sessions; or let the same coders label more items."
     )
-    return Finding(name, share, MOSTLY, text, CHECK, remedy=column)
+    effect = "Coders are treated alike: a careful coder counts as much as a careless one."
+    return Finding(name, share, MOSTLY, text, REVIEW, effect=effect, remedy=column)
 
 
 def seldom_finding(data: Annotations, alike: bool) -> Finding:
@@ -266,4 +284,5 @@ def seldom_finding(data: Annotations, alike: bool) -> Finding:
         f"estimated: P(truth) of their items rests on votes and prior; {coders}. Recode labels "
         "that mean nearly the same into one, or collect more labels of each class."
     )
-    return Finding(name, share, MOST_LABELS, text, CHECK)
+    effect = "Gold labels of rare classes rest on votes and assumptions."
+    return Finding(name, share, MOST_LABELS, text, REVIEW, effect=effect)

@@ -1,0 +1,155 @@
+"""The verdict on a result: warnings have a size and a consequence, the worst stands first."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import annomodels as am
+from annomodels.summaries.trust import known_truth
+from annomodels.summaries.trust.checks import check, judged
+from annomodels.summaries.trust.convergence import Results, fit_findings
+from annomodels.summaries.trust.findings import CODERS, FORBIDS, REVIEW, TESTED, Finding
+
+PACKAGE = Path(am.__file__).parent
+
+
+def of_findings(tree):
+    """Give the calls that make a finding."""
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"
+    ]
+
+
+def test_every_warning_says_first_what_it_does_to_the_result():
+    """A finding that can be bad has an effect, as its seventh argument or by name."""
+    seen = 0
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for call in of_findings(ast.parse(path.read_text("utf-8"))):
+            words = {keyword.arg for keyword in call.keywords}
+            may_be_bad = len(call.args) >= 5 and getattr(call.args[4], "id", "") != "FINE"
+            if may_be_bad:
+                seen += 1
+                assert "effect" in words or len(call.args) >= 7, (path.name, call.lineno)
+    assert seen > 30
+
+
+def test_a_warning_begins_with_its_effect(make):
+    found = Finding("x", 1, 0, "There are three copies.", REVIEW, effect="Gold labels are off.")
+    assert judged([found], "").sentences == ("Gold labels are off. There are three copies.",)
+
+
+def finding(name, severity, lamp):
+    return Finding(name, 1, 0, f"Found {name}.", severity, lamp, f"Effect of {name}.")
+
+
+def test_the_worst_stands_first_and_known_truth_before_all():
+    some = [
+        finding("coders", REVIEW, CODERS),
+        finding("labels", REVIEW, "fits the labels"),
+        finding("run", FORBIDS, "computed well"),
+        finding("truth", REVIEW, TESTED),
+    ]
+    said = judged(some, "").sentences
+    assert [each.split()[2].strip(".") for each in said] == ["truth", "run", "labels", "coders"]
+
+
+def test_findings_about_coders_stand_under_coders_and_leave_the_verdict():
+    found = judged([finding("swaps", REVIEW, CODERS)], "All well.")
+    assert found.verdict == "no problem found"
+    assert found.lamps["coders"] == "needs review"
+    assert found.lamps["fits the labels"] != "needs review"
+    assert found.sentences[0].startswith("All well.")
+    assert found.of_coders == ["Effect of swaps. Found swaps."]
+
+
+def test_what_is_small_is_a_detail():
+    small = Finding("x", 1.06, 1.25, "Errors gather a little.", noted=True)
+    found = judged([small], "All well.")
+    assert found.verdict == "no problem found"
+    assert found.details == ("Errors gather a little.",)
+    assert not any("gather" in text for text in found.sentences)
+
+
+@pytest.fixture(scope="module")
+def apart(make):
+    """Fit of which one chain has another accuracy of one coder, and the same truths."""
+    world = make.world(2, n_items=300, n_coders=8, per_item=6)
+    tree = make.gibbs(world.data, chains=4, draws=200, warmup=100)
+    values = tree["posterior"]["confusion"].values
+    values[0, :, 0] = 0.5 * values[0, :, 0] + 0.5 * np.eye(2)
+    return world.data, tree
+
+
+def test_chains_that_differ_in_a_coder_only_do_not_forbid_the_result(apart):
+    data, tree = apart
+    found = check(tree, data)
+    row = found.table.set_index("name").loc["R-hat"]
+    assert row["ok"]
+    assert "R-hat of the accuracy" in row["sentence"]
+    assert found.verdict == "no problem found"
+    # judged by parameters alone, the same run is not to be used
+    assert max(each.severity for each in fit_findings(tree, data)) == FORBIDS
+
+
+@pytest.mark.parametrize(
+    ("results", "severity"),
+    [
+        (Results(1.01, 500, 0.001), 0),
+        (Results(1.07, 500, 0.001), REVIEW),
+        (Results(1.2, 500, 0.001), FORBIDS),
+        (Results(1.01, 500, 0.03), REVIEW),
+        (Results(1.01, 60, 0.001), REVIEW),
+        (Results(1.01, 20, 0.001), FORBIDS),
+    ],
+)
+def test_wrong_labels_shares_and_probabilities_decide(apart, results, severity):
+    data, tree = apart
+    first = fit_findings(tree, data, results)[:2]
+    assert max(each.severity for each in first) == severity
+
+
+def crowd_with_splits(wrong):
+    """Make a crowd that splits on known items; `wrong` other known labels are turned."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 200)
+    y = np.where(rng.random((200, 10)) < 0.85, truth[:, None], 1 - truth[:, None])
+    y[:6] = np.arange(10) < 3
+    known = {f"i{i:03d}": "ab"[1] for i in range(6)}  # the reading of the smaller part
+    known |= {f"i{i:03d}": "ab"[truth[i]] for i in range(6, 50)}
+    turned = [i for i in range(6, 50) if (y[i] == truth[i]).sum() >= 9][:wrong]
+    known |= {f"i{i:03d}": "ab"[1 - truth[i]] for i in turned}
+    rows = [(f"i{i:03d}", f"c{j}", "ab"[y[i, j]]) for i in range(200) for j in range(10)]
+    return am.Annotations.from_records(rows, gold=known)
+
+
+@pytest.mark.parametrize(("wrong", "warned"), [(0, False), (6, True)])
+def test_decided_items_on_which_coders_split_do_not_contradict_them(wrong, warned):
+    from annomodels.summaries.trust.patterns import patterns
+
+    found = {each.code: each for each in patterns(crowd_with_splits(wrong))}
+    assert bool(found["known_labels_against_the_coders"].severity) is warned
+
+
+@pytest.mark.parametrize(
+    ("wrong", "severity", "against"),
+    [(6, 0, False), (20, REVIEW, True), (0, REVIEW, False)],
+)
+def test_known_truth_confirms_or_contradicts(wrong, severity, against):
+    drawn = np.random.default_rng(0).binomial(100, 0.06, 400).astype(float)
+    found = known_truth._finding(wrong, 100, drawn, "audited")
+    assert (found.severity, known_truth.contradicted(found)) == (severity, against)
+    verdict = judged([found], "").verdict
+    assert verdict == ("needs review" if severity else "confirmed")
+
+
+def test_messages_name_no_command_as_a_verdict():
+    """'check' is a command; no verdict is called so."""
+    from annomodels.summaries.trust.checks import LAMPS, UNTESTED, VERDICTS
+
+    assert not {"check", "trust", "amber", "green", "grey"} & {*VERDICTS, *LAMPS, UNTESTED}
