@@ -24,7 +24,7 @@ N_ITEMS, N_CODERS, PER_ITEM = 200, 24, 8
 SPAMMERS = ("w05", "w12")
 SWAPPER = "w08"
 TWO_READINGS = "two readings"
-SEED = 1
+SEED = 2  # the middle one of benchmarks/sample.py
 
 PLACES = ("soup", "bread", "fish", "coffee", "cake", "salad", "service", "music", "terrace", "bill")
 WORDS = {
