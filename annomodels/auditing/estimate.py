@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
+from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import (
     Design,
     belief_mark,
@@ -310,6 +311,7 @@ def estimate(
         tables.overall(),
         tables.draws(),
         (*notes, *tables.sentences()),
+        columns=(*columns("quantity label"), *SHOWN["overall"]),
         thresholds=tables.thresholds(),
         coders=coders(tables, share, n),
         classes=classes(tables),
