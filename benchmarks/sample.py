@@ -113,9 +113,9 @@ def main() -> None:
     common.write(said.out, [
         HEAD.format(n=len(found), process=f"`{process}`").strip(),
         common.markdown(header, rows),
-        f"Means: {expected:.1f} expected, {actual:.1f} actual ({100 * off:+.0f} %). Covered: {covered} of "
-        f"{len(found)}. Middle seed: {middle(found).seed}. Goal "
-        f"{'reached' if reached else 'missed'}: means within 20 %, 90 % covered.",
+        f"Means: {expected:.1f} expected, {actual:.1f} actual ({100 * off:+.0f} %). "
+        f"Covered: {covered} of {len(found)}. Middle seed: {middle(found).seed}. "
+        f"Goal {'reached' if reached else 'missed'}: means within 20 %, 90 % covered.",
         common.machine(),
     ])  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Full reports of three bundled data sets, which the gallery opens by a click; crowd as in README."""
+"""Full reports of three bundled data sets, for the gallery; crowd is as in README."""
 
 from __future__ import annotations
 

@@ -33,6 +33,7 @@ from annomodels.auditing.tables import (
     systems,
 )
 from annomodels.auditing.teach import Lesson, after, taught
+from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed

@@ -9,11 +9,9 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from annomodels.data.names import label_text
-from annomodels.data.validation import counted
+from annomodels.data.names import label_text, size
 from annomodels.limits import SETTLED
 
 if TYPE_CHECKING:
@@ -455,6 +453,8 @@ def to_plain(table: pd.DataFrame, declared: Sequence[Column], most: int) -> str:
     w1     1,200  0.25 (0.12 to 0.50)
     1 more row: .table has all.
     """
+    from annomodels.data.validation import counted  # needs NumPy, and help must be light
+
     head = table.head(most)
     lines, left_out, room = [""] * (1 + len(head)), list[str](), PLAIN_WIDTH
     for column in present(declared, table) or _declared(table):
@@ -475,20 +475,6 @@ def to_plain(table: pd.DataFrame, declared: Sequence[Column], most: int) -> str:
         more.append(f"{counted(len(left_out), 'more column')} ({', '.join(left_out)})")
     note = [f"{' and '.join(more)}: .table has all."] if more else []
     return "\n".join([*(line.rstrip() for line in lines), *note])
-
-
-@lru_cache(maxsize=4096)
-def size(text: str) -> int:
-    """Columns that a text takes in a terminal; signs of some scripts take two.
-
-    >>> size("ana"), size("坂本")
-    (3, 4)
-    """
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
 
 
 def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: int = 12) -> str:
