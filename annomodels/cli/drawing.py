@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from annomodels.cli.session import current, note
 from annomodels.cli.wrapping import width_of
 from annomodels.data.columns import COLUMNS, Column, Kind, explained, present
-from annomodels.data.names import size
 from annomodels.data.validation import counted
+from annomodels.data.widths import size
 
 if TYPE_CHECKING:
     import pandas as pd

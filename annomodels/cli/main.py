@@ -21,7 +21,7 @@ from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.session import Session, note, spell, warn
 from annomodels.cli.wrapping import wrapped
-from annomodels.data.names import size
+from annomodels.data.widths import size
 from annomodels.errors import meant, printable, spelled_by
 
 COMMANDS: dict[str, str] = {

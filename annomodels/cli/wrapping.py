@@ -6,7 +6,7 @@ import os
 import re
 from typing import TextIO
 
-from annomodels.data.names import size
+from annomodels.data.widths import size
 
 # a word; or what is copied in one piece: between backticks, an installation, a call with options
 _WORD = re.compile(

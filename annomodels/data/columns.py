@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from annomodels.data.names import label_text, size
+from annomodels.data.names import label_text
+from annomodels.data.widths import size
 from annomodels.limits import SETTLED
 
 if TYPE_CHECKING:

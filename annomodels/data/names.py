@@ -9,7 +9,6 @@ import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -204,17 +203,3 @@ def places_of(
             hint = meant(label_text(name), map(label_text, names)) or f"data.{word}s lists them."
             raise NotApplicable(f"These data have no {word} {quoted(name)}. {hint.rstrip()}")
     return np.array(list(dict.fromkeys(place[name] for name in asked)), dtype=np.int64)
-
-
-@lru_cache(maxsize=4096)
-def size(text: str) -> int:
-    """Columns that a text takes in a terminal; signs of some scripts take two.
-
-    >>> size("ana"), size("坂本")
-    (3, 4)
-    """
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)

@@ -15,7 +15,7 @@ from annomodels import datasets
 from annomodels.cli import drawing
 from annomodels.cli.main import COMMANDS
 from annomodels.data.columns import Column, columns
-from annomodels.data.names import size
+from annomodels.data.widths import size
 from tests.cli.ptys import on_a_terminal, seen
 
 WIDTHS = (60, 80, 120)
