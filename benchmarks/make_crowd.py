@@ -1,24 +1,30 @@
 """The simulated crowd of ``annomodels.datasets``: write its table again, or compare it.
 
-Three coders do not read, one swaps pos and neg, one says neg too often, and 30 remarks are
-ambiguous.
+    python benchmarks/make_crowd.py [--seed N] [--check]
+
+No model of the package is the process. Each coder has an ability and each item a difficulty, both
+continuous, and a coder sees the true label with a logistic probability of their difference. Who
+misses it mostly falls for the same lure, which the item has for all. Two coders do not read, one
+swaps pos and neg, and some remarks have two readings: they have no single truth.
 """
 
 from __future__ import annotations
 
+import argparse
+import math
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 LABELS = ("neg", "neu", "pos")
 PREVALENCE = (0.35, 0.25, 0.40)
 N_ITEMS, N_CODERS, PER_ITEM = 200, 24, 8
-N_AMBIGUOUS = 30
-SPAMMERS = ("w05", "w12", "w19")
-ADVERSARY = "w08"
-BIASED = "w15"
-SEED = 1979
+SPAMMERS = ("w05", "w12")
+SWAPPER = "w08"
+TWO_READINGS = "two readings"
+SEED = 2  # the middle one of benchmarks/sample.py
 
 PLACES = ("soup", "bread", "fish", "coffee", "cake", "salad", "service", "music", "terrace", "bill")
 WORDS = {
@@ -26,6 +32,45 @@ WORDS = {
     "neu": ("was there", "was as on the menu", "came at noon", "was usual", "was average"),
     "pos": ("was superb", "made my day", "came at once", "was a delight", "was worth the trip"),
 }
+HARD = ("I hear", "they said", "as ever", "of course", "for that price")
+
+
+@dataclass(frozen=True)
+class Process:
+    """How hard the simulated task is.
+
+    Parameters
+    ----------
+    ability
+        Mean ability of the coders, in log-odds of seeing the label of an item of difficulty 0.
+    spread
+        Standard deviation of the abilities.
+    difficulty
+        Standard deviation of the difficulties. More makes more items that most coders get wrong.
+    lure
+        Probability that a coder who misses the label gives the wrong label that the item suggests.
+        More makes coders err together.
+    two_readings
+        Number of items with two readings.
+    """
+
+    ability: float = 1.7
+    spread: float = 0.6
+    difficulty: float = 1.2
+    lure: float = 0.75
+    two_readings: int = 8
+
+
+@dataclass
+class Crowd:
+    """A simulated crowd: rows of the table without a header, and what was planted."""
+
+    coders: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+    ability: dict[str, float] = field(default_factory=dict)
+
+
+HEADER = ("item", "text", "group", "truth")
 
 
 def _draw(random: Random, weights: Sequence[float]) -> int:
@@ -38,68 +83,93 @@ def _draw(random: Random, weights: Sequence[float]) -> int:
     return len(weights) - 1
 
 
-def _confusion(coder: str, accuracy: float) -> list[list[float]]:
-    """Probability of each label (column) by the true label (row)."""
-    if coder == SPAMMERS[0]:
-        return [[1 / 3] * 3] * 3
-    if coder == SPAMMERS[1]:
-        return [[0.02, 0.96, 0.02]] * 3
-    if coder == SPAMMERS[2]:
-        return [[0.5, 0.0, 0.5]] * 3
-    if coder == ADVERSARY:
-        return [[0.05, 0.07, 0.88], [0.45, 0.1, 0.45], [0.88, 0.07, 0.05]]
-    if coder == BIASED:
-        return [[0.94, 0.04, 0.02], [0.5, 0.47, 0.03], [0.35, 0.05, 0.6]]
-    slip = 1 - accuracy
-    near, far = 0.65 * slip, 0.35 * slip
-    return [[accuracy, near, far], [slip / 2, accuracy, slip / 2], [far, near, accuracy]]
+def _normal(random: Random) -> float:
+    radius = math.sqrt(-2 * math.log(1 - random.random()))
+    return radius * math.cos(2 * math.pi * random.random())
 
 
-def crowd() -> list[list[str]]:
-    """Rows of the table, its header first."""
-    random = Random(SEED)
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def _other(random: Random, label: int) -> int:
+    return [k for k in range(len(LABELS)) if k != label][_draw(random, (1, 1))]
+
+
+def crowd(seed: int = SEED, process: Process | None = None) -> Crowd:
+    """Simulate a crowd."""
+    process = process or Process()
+    random = Random(seed)
     items = [f"r{n:03}" for n in range(1, N_ITEMS + 1)]
-    coders = [f"w{n:02}" for n in range(1, N_CODERS + 1)]
-    skill = {coder: round(0.68 + 0.25 * random.random(), 3) for coder in coders}
-    confusion = {coder: _confusion(coder, skill[coder]) for coder in coders}
-    truth = {item: _draw(random, PREVALENCE) for item in items}
-    ambiguous = sorted(items, key=lambda _: random.random())[:N_AMBIGUOUS]
-    rival = {item: _rival(random, truth[item]) for item in items if item in ambiguous}
-    given = dict.fromkeys(coders, 0)
-    rows = [["item", "text", "group", "truth", "ambiguous", *coders]]
+    made = Crowd([f"w{n:02}" for n in range(1, N_CODERS + 1)])
+    for coder in made.coders:
+        made.ability[coder] = round(process.ability + process.spread * _normal(random), 3)
+    shuffled = sorted(items, key=lambda _: random.random())
+    double = set(shuffled[: process.two_readings])
+    given = dict.fromkeys(made.coders, 0)
     for n, item in enumerate(items):
+        truth = _draw(random, PREVALENCE)
+        lure = _other(random, truth)
+        difficulty = process.difficulty * _normal(random)
         # Those with the least work so far come first, ties broken at random.
-        keys = {coder: (given[coder], random.random()) for coder in coders}
-        labels = dict.fromkeys(coders, "")
-        for coder in sorted(coders, key=keys.__getitem__)[:PER_ITEM]:
+        keys = {coder: (given[coder], random.random()) for coder in made.coders}
+        labels = dict.fromkeys(made.coders, "")
+        for coder in sorted(made.coders, key=keys.__getitem__)[:PER_ITEM]:
             given[coder] += 1
-            seen = truth[item]
-            if item in rival and random.random() < 0.45:
-                seen = rival[item]
-            labels[coder] = LABELS[_draw(random, confusion[coder][seen])]
-        text = _text(random, LABELS[truth[item]], rival.get(item))
+            seen = truth
+            if item in double:
+                seen = (truth, lure)[_draw(random, (1, 1))]
+            elif random.random() >= _logistic(made.ability[coder] - difficulty):
+                third = len(LABELS) - truth - lure
+                seen = (lure, third)[_draw(random, (process.lure, 1 - process.lure))]
+            labels[coder] = LABELS[_said(random, coder, seen)]
+        text = _text(random, LABELS[truth], LABELS[lure], item in double, difficulty)
         batch = f"batch {1 + n * 4 // N_ITEMS}"
-        mark = "yes" if item in rival else ""
-        rows.append([item, text, batch, LABELS[truth[item]], mark, *labels.values()])
-    return rows
+        true = TWO_READINGS if item in double else LABELS[truth]
+        made.rows.append([item, text, batch, true, *labels.values()])
+    return made
 
 
-def _rival(random: Random, truth: int) -> int:
-    return [k for k in range(len(LABELS)) if k != truth][_draw(random, (1, 1))]
+def _said(random: Random, coder: str, seen: int) -> int:
+    """Label that a coder gives who sees one."""
+    if coder == SPAMMERS[0]:
+        return _draw(random, (1, 1, 1))
+    if coder == SPAMMERS[1]:
+        return _draw(random, (0.05, 0.9, 0.05))
+    if coder == SWAPPER:
+        return len(LABELS) - 1 - seen
+    return seen
 
 
-def _text(random: Random, label: str, rival: int | None) -> str:
+def _text(random: Random, label: str, lure: str, double: bool, difficulty: float) -> str:
     place = PLACES[_draw(random, (1,) * len(PLACES))]
     said = WORDS[label][_draw(random, (1,) * 5)]
-    if rival is None:
-        return f"The {place} {said}."
-    other = WORDS[LABELS[rival]][_draw(random, (1,) * 5)]
-    return f"The {place} {said}, though the rest {other}."
+    other = WORDS[lure][_draw(random, (1,) * 5)]
+    aside = HARD[_draw(random, (1,) * 5)]
+    if double:
+        return f"The {place} {said}, though the rest {other}."
+    # Hard remarks hide what they mean: they name the lure as an expectation.
+    return f"The {place} {said}, {aside}." if difficulty > 1 else f"The {place} {said}."
+
+
+def table(made: Crowd) -> str:
+    """Return the table as text."""
+    rows = [[*HEADER, *made.coders], *made.rows]
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def main() -> None:
+    """Write or compare the table of the package."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    said = parser.parse_args()
+    place = Path(__file__).parents[1] / "annomodels" / "datasets" / "crowd.tsv"
+    text = table(crowd(said.seed))
+    if said.check:
+        sys.exit(place.read_text("utf-8") != text)
+    place.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    place = Path(__file__).parents[1] / "annomodels" / "datasets" / "crowd.tsv"
-    text = "".join("\t".join(row) + "\n" for row in crowd())
-    if "--check" in sys.argv:
-        sys.exit(place.read_text("utf-8") != text)
-    place.write_text(text, "utf-8")
+    main()

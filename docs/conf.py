@@ -42,6 +42,9 @@ exclude_patterns = ["_build", "_templates", "tables", "generated/*.md", "Thumbs.
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["deflist", "dollarmath", "colon_fence", "substitution"]
+# prices are no formulas: no space inside the dollars, and no digit after them
+myst_dmath_allow_space = False
+myst_dmath_allow_digits = False
 myst_substitutions = numbers()
 myst_heading_anchors = 3
 

@@ -23,11 +23,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["blocks", "executed", "kept_file", "outputs", "shows"]
+__all__ = ["blocks", "executed", "kept_file", "outputs", "shows", "untrue"]
 
 _BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.M | re.S)
 _KEPT = Path(__file__).parent / "_build" / "executed"
 WIDTH = 100
+_NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
+_INTERVAL = rf"{_NUMBER}(?: to |–){_NUMBER}"
+# "18 of 200 gold labels are wrong, 9 expected (3 to 21)": the actual number, and its interval
+_ACTUAL = re.compile(rf"{_NUMBER}(?: of [\d,]+)?\b[^()\d]*\bwrong\b.*\bexpected\b.*?{_INTERVAL}")
+_CELL = re.compile(rf"{_NUMBER} \({_INTERVAL}\)")
 
 
 def blocks(page: str, language: str = "python") -> list[str]:
@@ -66,9 +71,43 @@ def outputs(page: str, name: str) -> Iterator[tuple[re.Match[str], tuple[str, An
     with _empty_folder(), pd.option_context(*options):
         for n, found in enumerate(_BLOCK.finditer(page), start=1):
             if found[1] == "console":
-                yield found, ("".join(map(_command, _commands(found[2]))), None)
+                said, value = "".join(map(_command, _commands(found[2]))), None
             else:
-                yield found, _run(found[2], names, f"<{name}, block {n}>")
+                said, value = _run(found[2], names, f"<{name}, block {n}>")
+            shown = said + ("" if value is None else repr(value))
+            if lines := untrue(shown):
+                raise RuntimeError(f"{name}, block {n} contradicts itself: {'; '.join(lines)}")
+            yield found, (said, value)
+
+
+def untrue(said: str) -> list[str]:
+    """Return the lines of an output that disown it, or show a number outside its interval.
+
+    >>> untrue("18 of 200 gold labels are wrong, 9 expected (3 to 21)")
+    []
+    >>> untrue("22 of 200 gold labels are wrong, 9 expected (3 to 21)")
+    ['22 of 200 gold labels are wrong, 9 expected (3 to 21)']
+    """
+    found, compared = [], False
+    for line in said.splitlines():
+        words = line.split()
+        if {"audit", "model"} <= set(words):
+            compared = True  # a table of estimates: value, audit and model
+        bad = "not reliable" in line
+        if actual := _ACTUAL.search(line):
+            number, low, high = map(_float, actual.groups())
+            bad |= not low <= number <= high
+        cells = _CELL.findall(line)
+        if compared and len(cells) == 3:
+            (audit, *_), (_, low, high) = (map(_float, cell) for cell in cells[1:])
+            bad |= not low <= audit <= high
+        if bad:
+            found.append(line.strip())
+    return found
+
+
+def _float(text: str) -> float:
+    return float(text.replace(",", ""))
 
 
 def shows(page: str, done: str) -> bool:

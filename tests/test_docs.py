@@ -83,6 +83,58 @@ def shape(text: str) -> list[str]:
     return [word[0] for word in words if word]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_no_page_shows_an_output_that_contradicts_itself(page: Path, modules: ModuleType) -> None:
+    """The build checks outputs as it makes them; these are the ones that pages hold."""
+    assert not [line for text in blocks(page, "text") for line in modules.execute.untrue(text)]
+
+
+OLD_TABLE = """\
+quantity     label                   value                   audit                   model
+──────────────────────────────────────────────────────────────────────────────────────────
+wrong                        22 (14 to 33)            23 (8 to 49)             9 (3 to 21)
+still_wrong                   11 (3 to 22)                       –                       –
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "bad"),
+    [
+        ("The probabilities are not reliable for these data.", True),
+        ("11 of 60 audited gold labels were wrong (expected: 1 to 9).", True),
+        ("9 of 60 audited gold labels were wrong (expected: 1 to 9).", False),
+        ("1,022 gold labels are wrong, 900 expected (801 to 1,010)", True),
+        ("1,002 gold labels are wrong, 900 expected (801 to 1,010)", False),
+        (OLD_TABLE, True),
+        (OLD_TABLE.replace("23 (8", "21 (8"), False),
+    ],
+)
+def test_an_output_that_contradicts_itself_is_found(
+    said: str, bad: bool, modules: ModuleType
+) -> None:
+    assert bool(modules.execute.untrue(said)) is bad
+
+
+def test_a_page_whose_output_contradicts_itself_is_not_built(modules: ModuleType) -> None:
+    page = "```python\nprint('The probabilities are not reliable for these data.')\n```\n"
+    with pytest.raises(RuntimeError, match="contradicts itself"):
+        list(modules.execute.outputs(page, "page"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_prices_are_no_formulas(page: Path) -> None:
+    """A formula between dollars is no prose: ``$0.06 and a label costs $2`` is two prices."""
+    for line in blocks_removed(page.read_text("utf-8")).split("\n\n"):
+        for formula in re.findall(r"(?<![\\$])\$(?!\$)([^$]+)(?<!\\)\$", line):
+            prose = re.sub(r"\\\w+(\{[^}]*\})?", "", formula)
+            assert not re.search(r"[a-z]{4,} [a-z]{2,}", prose), formula
+
+
+def blocks_removed(text: str) -> str:
+    """Return a page without code."""
+    return re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.slow
 def test_the_blocks_of_the_readme_run_in_order_and_show_their_output(modules: ModuleType) -> None:
     text = (ROOT / "README.md").read_text("utf-8")

@@ -206,5 +206,5 @@ def test_summaries_of_commands_fit_one_line() -> None:
 def test_summaries_of_the_api_pages_say_what_is_done() -> None:
     first = re.compile(r"(Say|Give|Tell|What|How|Whether|Who|Which|Where)\b")
     summaries = {name: text.partition("\n")[0] for name, text in docstrings().items()}
-    assert len(summaries) > 400
+    assert len(summaries) > 280  # hooks of models are on the page Add a model
     assert not [f"{name}: {text}" for name, text in summaries.items() if first.match(text)]

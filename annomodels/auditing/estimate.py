@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.auditing.answers import Answers, answers_of, apart, counts_of, weights_of
+from annomodels.auditing.columns import SHOWN
 from annomodels.auditing.design import (
     Design,
     belief_mark,
@@ -32,6 +33,7 @@ from annomodels.auditing.tables import (
     systems,
 )
 from annomodels.auditing.teach import Lesson, after, taught
+from annomodels.data.columns import columns
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem, Verb, valid_seed
@@ -310,6 +312,7 @@ def estimate(
         tables.overall(),
         tables.draws(),
         (*notes, *tables.sentences()),
+        columns=(*columns("quantity label"), *SHOWN["overall"]),
         thresholds=tables.thresholds(),
         coders=coders(tables, share, n),
         classes=classes(tables),

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from annomodels.cli.session import current, note
-from annomodels.cli.wrapping import size, width_of
+from annomodels.cli.wrapping import width_of
 from annomodels.data.columns import COLUMNS, Column, Kind, explained, present
 from annomodels.data.validation import counted
+from annomodels.data.widths import size
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,7 @@ class Drawn:
     @property
     def heading(self) -> str:
         """The name as it is read."""
-        return self.name.replace("_", " ")
+        return self.column.heading
 
     @property
     def least(self) -> int:
@@ -124,14 +125,7 @@ def _alone(name: str, table: pd.DataFrame) -> Column:
 
 
 def _cells(column: Column, table: pd.DataFrame) -> tuple[str, ...]:
-    if column.kind == "name":
-        column = column.called(width=LONGEST_NAME)
-    if column.of is not None or column.interval is not None:
-        return tuple(column.cell(row).whole for row in table.itertuples())
-    values = table[column.name].astype(object)
-    if not column.numeric:
-        values = values.where(values.notna(), "")
-    return tuple(column.written(value).text for value in values)
+    return (column.called(width=LONGEST_NAME) if column.kind == "name" else column).texts(table)
 
 
 def _in_parts(console: Console, columns: Sequence[Drawn], width: int, *, every: bool) -> set[str]:

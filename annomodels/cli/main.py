@@ -20,7 +20,8 @@ import click
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
 from annomodels.cli.session import Session, note, spell, warn
-from annomodels.cli.wrapping import size, wrapped
+from annomodels.cli.wrapping import wrapped
+from annomodels.data.widths import size
 from annomodels.errors import meant, printable, spelled_by
 
 COMMANDS: dict[str, str] = {

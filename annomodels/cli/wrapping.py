@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from functools import lru_cache
 from typing import TextIO
+
+from annomodels.data.widths import size
 
 # a word; or what is copied in one piece: between backticks, an installation, a call with options
 _WORD = re.compile(
@@ -29,20 +30,6 @@ def width_of(stream: TextIO) -> int:
     except (OSError, ValueError):
         columns = 0
     return max(columns, NARROWEST) if columns else UNSAID
-
-
-@lru_cache(maxsize=4096)
-def size(text: str) -> int:
-    """Columns that a text takes in a terminal; signs of some scripts take two.
-
-    >>> size("ana"), size("坂本")
-    (3, 4)
-    """
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from annomodels.data.names import label_text
+from annomodels.data.widths import size
 from annomodels.limits import SETTLED
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Kind = Literal["name", "text", "tag", "count", "number", "chance", "quantity"]
 # characters of a cell of text: lines are wrapped, so few texts need a cut
 WHOLE_TEXT = 240
+PLAIN_WIDTH = 100  # characters of a line of plain text, whatever shows it
+PLAIN_TEXT = 40  # characters of a cell of it
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -50,6 +53,20 @@ class Column:
     def called(self, title: str = "", **changes: Any) -> Column:
         """Return the column with another heading, or with other changes."""
         return replace(self, title=title or self.title, **changes)
+
+    @property
+    def heading(self) -> str:
+        """Heading in plain text: the name in files, which options and explanations use."""
+        return self.name.replace("_", " ")
+
+    def texts(self, table: pd.DataFrame) -> tuple[str, ...]:
+        """Return the cells of a table as plain text, intervals with their values."""
+        if self.of is not None or self.interval is not None:
+            return tuple(self.cell(row).whole for row in table.itertuples())
+        values = table[self.name].astype(object)
+        if not self.numeric:
+            values = values.where(values.notna(), "")
+        return tuple(self.written(value).text for value in values)
 
     def cell(self, row: object) -> Cell:
         """Return the cell of a row, such as ``itertuples`` gives."""
@@ -424,6 +441,41 @@ def explained(names: Iterable[str], level: int = 95) -> list[str]:
     """
     helps = [COLUMNS[name].help for name in names if name in COLUMNS]
     return [text.replace("95 %", f"{level} %") for text in helps if text]
+
+
+def to_plain(table: pd.DataFrame, declared: Sequence[Column], most: int) -> str:
+    """Return the first rows of a table as plain text, columns from the left while there is room.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"coder": ["w1", "w2"], "n": [1200, 8]})
+    >>> table["skill"], table["skill_low"], table["skill_high"] = 0.25, 0.125, 0.5
+    >>> print(to_plain(table, columns("coder n skill"), most=1))
+    coder      n                skill
+    w1     1,200  0.25 (0.12 to 0.50)
+    1 more row: .table has all.
+    """
+    from annomodels.data.validation import counted  # needs NumPy, and help must be light
+
+    head = table.head(most)
+    lines, left_out, room = [""] * (1 + len(head)), list[str](), PLAIN_WIDTH
+    for column in present(declared, table) or _declared(table):
+        texts = [column.heading, *column.called(width=PLAIN_TEXT).texts(head)]
+        width = max(map(size, texts))
+        if left_out or (width > room and room < PLAIN_WIDTH):
+            left_out.append(column.name)
+            continue
+        room -= width + 2
+        pads = [" " * (width - size(text)) for text in texts]
+        sides = zip(lines, pads, texts, strict=True)
+        lines = [f"{line}{pad}{text}  " if column.numeric else f"{line}{text}{pad}  "
+                 for line, pad, text in sides]  # fmt: skip
+    more = []
+    if len(table) > most:
+        more.append(counted(len(table) - most, "more row"))
+    if left_out:
+        more.append(f"{counted(len(left_out), 'more column')} ({', '.join(left_out)})")
+    note = [f"{' and '.join(more)}: .table has all."] if more else []
+    return "\n".join([*(line.rstrip() for line in lines), *note])
 
 
 def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: int = 12) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from annomodels.data.columns import Column, to_html
-from annomodels.data.names import label_text
+from annomodels.data.columns import Column, to_html, to_plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,9 +41,9 @@ class Summary:
     >>> import pandas as pd
     >>> Summary("Two rows", pd.DataFrame({"n": [1, 2]}), notes=("A note.",))
     Two rows
-       n
-    0  1
-    1  2
+    n
+    1
+    2
     A note.
     """
 
@@ -58,8 +57,18 @@ class Summary:
         """Yield names and tables, the main one first."""
         yield "table", self.table
 
+    def text(self, most: int = 12) -> str:
+        """Return the first rows as the terminal shows them, and the notes.
+
+        Parameters
+        ----------
+        most
+            Number of rows; the text says how many it leaves out.
+        """
+        return "\n".join([self.title, to_plain(self.table, self.columns, most), *self.notes])
+
     def __repr__(self) -> str:
-        return "\n".join([self.title, repr(_shown(self.table)), *self.notes])
+        return self.text()
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -68,14 +77,3 @@ class Summary:
         (_, main), *others = self.tables()
         parts = [to_html(name, table, ()) for name, table in others]
         return "".join([to_html(self.title, main, self.columns), *parts, notes])
-
-
-def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Table whose sets are texts, which look the same in every process."""
-    sets = [
-        name
-        for name in table
-        if table[name].dtype == object and table[name].map(lambda x: isinstance(x, frozenset)).any()
-    ]
-    texts = {str(name): table[name].map(label_text) for name in sets}
-    return table.assign(**texts) if texts else table

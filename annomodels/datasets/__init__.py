@@ -24,7 +24,8 @@ from annomodels.errors import AnnotationError, Problem, meant
 __all__ = ["CrowdTruth", "Dataset", "about", "all_about", "crowd_truth", "load", "names"]
 
 _HERE = Path(__file__).parent
-_ABOUT_ITEMS = ("item", "text", "group", "truth", "ambiguous")
+_ABOUT_ITEMS = ("item", "text", "group", "truth")
+_TWO_READINGS = "two readings"
 
 
 @dataclass(frozen=True)
@@ -63,25 +64,22 @@ class CrowdTruth:
     Parameters
     ----------
     truth
-        True label of each item; of an ambiguous item, the likelier of its two.
+        True label of each item that has one.
     ambiguous
-        Items on which even good coders are split between two labels.
+        Items with two readings. They have no true label; any gold label is neither right nor wrong.
     spammers
         Coders whose labels say nothing about the truth.
     adversary
-        Coder who swaps pos and neg, and says either for neu.
-    biased
-        Coder who says neg too often.
-    accuracy
-        Probability of a correct label on a clear item, by coder.
+        Coder who swaps pos and neg.
+    share_right
+        Share of right labels among those that a coder gave to items with a true label.
     """
 
     truth: Mapping[str, str]
     ambiguous: frozenset[str]
     spammers: frozenset[str]
     adversary: str
-    biased: str
-    accuracy: Mapping[str, float]
+    share_right: Mapping[str, float]
 
 
 def names() -> tuple[str, ...]:
@@ -170,19 +168,24 @@ def crowd_truth() -> CrowdTruth:
     >>> from annomodels.datasets import crowd_truth, load
     >>> planted = crowd_truth()
     >>> sorted(planted.spammers), planted.adversary, len(planted.ambiguous)
-    (['w05', 'w12', 'w19'], 'w08', 30)
-    >>> load("crowd").with_gold(planted.truth).gold.size
-    200
+    (['w05', 'w12'], 'w08', 8)
+    >>> len(planted.truth)
+    192
     """
     planted = _catalog()["crowd"]["planted"]
     beside = {item: dict(row) for item, row in _rows("crowd").items()}
+    truth = {item: row["truth"] for item, row in beside.items() if row["truth"] != _TWO_READINGS}
+    right: dict[str, list[bool]] = {}
+    for item, true in truth.items():
+        for coder, label in beside[item].items():
+            if label and coder not in _ABOUT_ITEMS:
+                right.setdefault(coder, []).append(label == true)
     return CrowdTruth(
-        MappingProxyType({item: row["truth"] for item, row in beside.items()}),
-        frozenset(item for item, row in beside.items() if row["ambiguous"]),
+        MappingProxyType(truth),
+        frozenset(beside) - frozenset(truth),
         frozenset(planted["spammers"]),
         planted["adversary"],
-        planted["biased"],
-        MappingProxyType(planted["accuracy"]),
+        MappingProxyType({coder: sum(each) / len(each) for coder, each in sorted(right.items())}),
     )
 
 

@@ -231,3 +231,19 @@ def test_counting_needs_no_pymc(name: str, votes: Path, tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=900, env={**os.environ, "PYTHONPATH": path},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["crowd", "anesthesia"])
+def test_a_bundled_data_set_is_written_with_all_its_columns(
+    name: str, tmp_path: Path, call
+) -> None:
+    """The table holds all that dataset:NAME has; text and batch were left out once."""
+    data = am.datasets.load(name)
+    call("datasets", name, "-o", tmp_path / "votes.csv")
+    again = am.read(
+        tmp_path / "votes.csv", **({"text": "text", "group": "batch"} if data.texts else {})
+    )
+    assert set(again.items) == set(data.items)
+    texts = dict(zip(again.items, again.texts or (), strict=bool(again.texts)))
+    assert texts == dict(zip(data.items, data.texts or (), strict=bool(data.texts)))
+    assert set(again.groups) == set(data.groups)

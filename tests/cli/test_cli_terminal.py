@@ -14,8 +14,8 @@ import pytest
 from annomodels import datasets
 from annomodels.cli import drawing
 from annomodels.cli.main import COMMANDS
-from annomodels.cli.wrapping import size
 from annomodels.data.columns import Column, columns
+from annomodels.data.widths import size
 from tests.cli.ptys import on_a_terminal, seen
 
 WIDTHS = (60, 80, 120)

@@ -10,6 +10,7 @@ from annomodels.cli.options import Writing
 from annomodels.cli.session import note
 from annomodels.cli.tables import emit
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
+from annomodels.io.writers.layouts import long
 
 COUNT, TITLE = (
     Column("annotations", kind="count"),
@@ -32,12 +33,7 @@ def command(name: str | None, writing: Writing) -> None:
     if name:
         name = name.removeprefix(PREFIX)
         data = load_bundled(name)
-        frame = data.to_frame()
-        if data.gold is not None:
-            known = {
-                data.items[i]: data.labels[k] for i, k in enumerate(data.gold.tolist()) if k >= 0
-            }
-            frame["gold"] = [known.get(item, "") for item in frame["item"]]
+        frame = long(data).rename(columns={"group": "batch"})
         note(f"{datasets.about(name).title}: {data!r}")
         emit(frame, writing, name)
         return
