@@ -150,7 +150,7 @@ class Aggregator:
             When `true_labels` is neither.
         """
         labeled = Annotations.from_frame(
-            data, item=ITEM, coder=CODER, label=LABEL, gold=_mapping(true_labels)
+            data, item=ITEM, coder=CODER, label=LABEL, truth=_mapping(true_labels)
         )
         self.fit_ = fit(
             labeled,

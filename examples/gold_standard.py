@@ -56,7 +56,7 @@ for row in overturned.head(3).itertuples():
 uncertain = table.sort_values("probability")["item"].head(20)
 for name, chosen in (("the 20 least certain", uncertain), ("the first 20", data.items[:20])):
     helped = am.fit(
-        data.with_gold({item: planted.truth[item] for item in chosen}), "hierarchical", seed=1
+        data.with_truth({item: planted.truth[item] for item in chosen}), "hierarchical", seed=1
     )
     left = (helped.gold().table["label"] != truth).sum()
     print(f"\nAn expert settles {name} items: {left} of {data.n_items} labels are still wrong.")

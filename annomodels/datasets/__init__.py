@@ -171,7 +171,7 @@ def crowd_truth() -> CrowdTruth:
     >>> planted = crowd_truth()
     >>> sorted(planted.spammers), planted.adversary, len(planted.ambiguous)
     (['w05', 'w12', 'w19'], 'w08', 30)
-    >>> load("crowd").with_gold(planted.truth).gold.size
+    >>> load("crowd").with_truth(planted.truth).gold.size
     200
     """
     planted = _catalog()["crowd"]["planted"]

@@ -263,10 +263,10 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
         items[item]: labels.get(truth, truth) for item, truth in given.items() if item in items
     }
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
-    tests = data.with_gold(found).gold
+    tests = data.with_truth(found).gold
     if not ((np.asarray(tests) >= 0) & ~told).any():
         what = "The data contain the truth of all these items, so the fit has already seen it."
-        remedy = f"Fit without the truth that you want to hold back: leave out {Option('gold')}."
+        remedy = f"Fit without the truth that you want to hold back: leave out {Option('truth')}."
         raise AnnotationError(Problem(what, source, remedy))
     return found
 
@@ -414,6 +414,13 @@ def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
         what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
         raise AnnotationError(Problem(what, source, "Decide items on the report page first."))
     return {items[item]: labels[label] for _, item, label, *_ in made}
+
+
+def is_decisions(path: str | os.PathLike[str]) -> bool:
+    """Return True for decisions.csv of the report page, whatever its name."""
+    with suppress(AnnotationError):
+        return bool(_rows(path)[0])
+    return False
 
 
 def _rows(given: object) -> tuple[list[Row], str]:

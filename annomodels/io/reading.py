@@ -36,7 +36,7 @@ def read(
     item: str | Sequence[str] | None = None,
     coder: str | None = None,
     label: str | None = None,
-    gold: str | Mapping[Any, Any] | None = None,
+    truth: str | Mapping[Any, Any] | None = None,
     group: str | None = None,
     text: str | None = None,
     labels: Sequence[Hashable] | None = None,
@@ -82,7 +82,7 @@ def read(
         For the export of a tool, it names the field of the tasks [default: the tool's number].
         Several columns may identify the items together: ``["doc", "seg"]`` or ``"doc,seg"``. The
         names are then written as rows of CSV, such as ``d1,7``.
-    gold
+    truth
         Column with the known true label of items. Or a mapping from item to truth.
     group
         Column with the document or batch of each item.
@@ -219,7 +219,7 @@ def understood(
     source = _opened(path, said)
     book = Codebook(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}
-    gold = said["gold"]
+    truth = said["truth"]
     with guarded(source.name):
         key = source.with_key(said["item"])
     missing = Missing([said["missing"]] if isinstance(said["missing"], str) else said["missing"])
@@ -229,7 +229,7 @@ def understood(
         **{name: said[name] for name in ("models", "sets", "format", "units", "repeats")},
         item=key,
         names=said["item"],
-        gold=gold if isinstance(gold, str) else None,
+        truth=truth if isinstance(truth, str) else None,
         missing=missing,
         coder_columns=_tuple(said["coder_columns"]),
         every=every,
@@ -242,8 +242,8 @@ def understood(
             from annomodels.io.mappings import names_from, rename_coders
 
             rename_coders(columns, names_from(said["coders"]))
-        if isinstance(gold, Mapping):
-            columns.gold = gold
+        if isinstance(truth, Mapping):
+            columns.gold = truth
         if said["map"]:
             from annomodels.io.mappings import recode_labels
 
@@ -354,7 +354,7 @@ def _source(path: Path_, said: Mapping[str, Any]) -> Source:
 
 def _stripped(source: Source, said: Mapping[str, Any]) -> dict[str, str]:
     """Names of columns without the blanks that headers lose, too."""
-    roles = ("item", "coder", "label", "gold", "group", "text", "question_column")
+    roles = ("item", "coder", "label", "truth", "group", "text", "question_column")
     given = {role: said[role] for role in roles if isinstance(said[role], str)}
     blank = {role: name for role, name in given.items() if name != name.strip()}
     with guarded(source.name):

@@ -73,13 +73,13 @@ def follow_up(command: str) -> str:
     """Return the command that uses the decisions.
 
     >>> follow_up("annomodels run votes.csv -o out")
-    'annomodels run votes.csv -o out-decided --gold decisions.csv'
+    'annomodels run votes.csv -o out-decided --truth decisions.csv'
     """
     if not command.startswith("annomodels run "):
-        return "annomodels run votes.csv --gold decisions.csv -o decided"
-    command = re.sub(r" --gold [^ ]+| --force\b", "", command)
+        return "annomodels run votes.csv --truth decisions.csv -o decided"
+    command = re.sub(r" --truth [^ ]*decisions[^ ]*| --force\b", "", command)
     return re.sub(r"(-o|--output)([ =])([^ ]+?)/?(?= |$)", r"\1\2\3-decided", command) + (
-        " --gold decisions.csv"
+        " --truth decisions.csv"
     )
 
 

@@ -30,7 +30,7 @@ CELLS: dict[str, list[Any]] = {
     ids=["pandas", "polars", "lazy", "pyarrow", "pandas-from-polars"],
 )
 def test_every_make_of_frame_gives_the_same(make: Any) -> None:
-    data = Annotations.from_frame(make(CELLS), gold="truth", group="doc", text="text")
+    data = Annotations.from_frame(make(CELLS), truth="truth", group="doc", text="text")
     assert data.to_frame().to_numpy().tolist() == [
         ["t1", "ana", "pos"],
         ["t1", "ben", "NA"],
@@ -90,7 +90,7 @@ def test_all_problems_of_a_frame_come_at_once() -> None:
         "data frame, row 2, column 'coder'",
     ]
     with pytest.raises(AnnotationError) as caught:
-        Annotations.from_frame(frame, coder="codr", gold="gld")
+        Annotations.from_frame(frame, coder="codr", truth="gld")
     assert len(caught.value.problems) == 2
     assert "Did you mean 'coder'" in str(caught.value)
 
@@ -106,8 +106,8 @@ def test_lists_as_labels_and_things_that_are_no_frame_are_refused() -> None:
 
 
 def test_unknown_keywords_are_told_which_there_are() -> None:
-    with pytest.raises(TypeError, match=r"has no keyword 'gold_column'. Did you mean .*gold"):
-        am.read("a.csv", gold_column="truth")
+    with pytest.raises(TypeError, match=r"has no keyword 'truth_column'. Did you mean .*truth"):
+        am.read("a.csv", truth_column="truth")
     with pytest.raises(TypeError, match=r"read_questions.* has no keyword 'colour'"):
         am.read_questions("a.csv", colour="red")
 
