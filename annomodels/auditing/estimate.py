@@ -202,8 +202,7 @@ def estimate(
         A fit of classes in memory.
     truth
         The true labels of audited items: a mapping, or a file with the columns item and label.
-        Items
-        without a label are passed over.
+        Items without a label are passed over.
     audit
         What :func:`annomodels.audit` gave for this fit, or the file that it was saved to.
     use

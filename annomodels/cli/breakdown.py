@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 BY = ("document", "group", "label", "item", "coder", "pair")
 DEFAULT = ("percent", "alpha")
 
+CONVENTIONS = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
+
 MOST_DRAWN = 12
 
 
@@ -38,6 +41,24 @@ def coefficient_names(
     except NotApplicable as error:
         raise click.UsageError(f"--coefficient: {error}") from None
     return list(dict.fromkeys([*(names or default), *(g for g in gates if g in COEFFICIENTS)]))
+
+
+def distance_of(given: str | None, data: Annotations, sets: bool) -> Any:
+    """Return the distance to use: its name, or its table from a file; sets have one by default."""
+    are_sets = any(isinstance(label, frozenset) for label in data.labels)
+    if sets and not are_sets:
+        raise click.UsageError(
+            "--sets changes nothing: no answer has several labels. Leave it out."
+        )
+    if given is None:
+        if are_sets:
+            note("note: Distance between sets: masi; --distance jaccard or nominal takes another.")
+        return "masi" if are_sets else None
+    if not Path(given).is_file():
+        return given
+    from annomodels.io.mappings import distances_from
+
+    return distances_from(given, data.labels)
 
 
 def parts_table(

@@ -343,11 +343,18 @@ def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> AnyArray | Non
 
 def as_annotations(data: object) -> Any:
     """Read a data frame, or the file at a path; give anything else back as it is."""
-    if isinstance(data, Annotations) or not (hasattr(data, "columns") or isinstance(data, _PATH)):
+    if isinstance(data, Annotations) or not (_is_frame(data) or isinstance(data, _PATH)):
         return data
     from annomodels.io.reading import annotations_of
 
     return annotations_of(data)
+
+
+def _is_frame(data: object) -> bool:
+    """Return True for data frames, arrays, mappings of columns and lists of records."""
+    records = isinstance(data, list) and bool(data) and isinstance(data[0], Mapping)
+    plain = isinstance(data, (Mapping, np.ndarray)) and not hasattr(data, "children")
+    return hasattr(data, "columns") or hasattr(data, "to_dataframe") or plain or records
 
 
 _PATH = (str, os.PathLike)

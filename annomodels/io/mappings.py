@@ -230,13 +230,20 @@ def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[st
 def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Item and truth of each row of a table, and what to call the column of truths."""
     header = table.header
+    if coder := matched(header)["coder"]:
+        what = f"This table has a column {coder[0]}: it has labels, not true labels."
+        remedy = "Give one true label for each item: a table with the columns item and label."
+        raise AnnotationError(Problem(what, table.source, remedy))
     truths = [name for name in header if name.casefold() in GOLD_WORDS]
     truths = truths or matched(header)["label"]
     item = table.item(None, items) if len(truths) == 1 else None
     if item is None or item in truths:
         if any(len(row) != 2 for _, row in table.rows):
             raise AnnotationError(Problem("This is not a table of truths.", table.source, _REMEDY))
-        return [(row[0], row[1]) for _, row in table.rows], "Column 2"
+        pairs = [(row[0], row[1]) for _, row in table.rows]
+        # a header of words that are not known is not a row
+        has_header = items and pairs[0][0] not in items and any(i in items for i, _ in pairs)
+        return pairs[1:] if has_header else pairs, "Column 2"
     last = max(map(header.index, (*parts_of(item), truths[0])))
     ragged = sum(len(row) <= last for _, row in table.rows)
     if ragged:
@@ -329,6 +336,26 @@ def item_columns(
     if problems:
         raise AnnotationError(problems)
     return out
+
+
+def distances_from(path: str | os.PathLike[str], labels: Sequence[Hashable]) -> list[list[float]]:
+    """Return the distances of a table between all labels, in the order of the labels."""
+    table = _filled(path)
+    names, rows = table.header[1:], {row[0]: row[1:] for _, row in table.rows[1:]}
+    known = list(map(label_text, labels))
+    problems = []
+    remedy = f"Write the labels of the data in the first row and column: {some(known)}."
+    for where, found in (("row", names), ("column", list(rows))):
+        if absent := [name for name in known if name not in found]:
+            what = f"{counted(len(absent), 'label')} not in the first {where}: {some(absent)}."
+            problems.append(Problem(what, table.source, remedy))
+    if problems:
+        raise AnnotationError(problems)
+    try:
+        return [[float(rows[a][names.index(b)]) for b in known] for a in known]
+    except (ValueError, IndexError):
+        what = "A distance is not a number."
+        raise AnnotationError(Problem(what, table.source, "Write a number in each cell.")) from None
 
 
 def rows_about(

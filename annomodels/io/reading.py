@@ -169,11 +169,14 @@ def annotations_of(data: Any) -> Annotations:
 
 def read_frame(frame: object, said: Mapping[str, object]) -> Annotations:
     """Read a data frame as :func:`annomodels.read` reads a table; the first row is 1."""
-    from annomodels.io.tables.workbooks import frame_table
+    from annomodels.io.tables.workbooks import frame_table, is_matrix
 
     default = read.__kwdefaults__ or {}
     check_words("from_frame", said, default)
-    source = Source.of_table(frame_table(frame))
+    table = frame_table(frame)
+    if is_matrix(table.header) and not any(map(said.get, ("item", "coder", "label"))):
+        said = {"coder_columns": table.header, **said}
+    source = Source.of_table(table)
     return with_way_out(source, {**default, **said}, read_one, "Annotations.from_frame")
 
 

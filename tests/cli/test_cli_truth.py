@@ -9,6 +9,7 @@ import pytest
 
 from annomodels.cli.loading import Truths, sorted_truth
 from annomodels.cli.options import Truth
+from annomodels.io.mappings import truths_from
 
 
 @pytest.fixture
@@ -67,3 +68,26 @@ def test_files_must_agree(call, votes: Path, tmp_path: Path) -> None:
     assert done.code == 3
     assert "1 item with different true labels: 't1'" in done.err
     assert "one.csv and two.csv" in done.err
+
+
+def test_each_kind_of_wrong_file_is_told_once(call, votes: Path, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.csv"
+    kinds = {
+        "item,label\nu1,pos\nu2,neg\n": "2 decisions of an item that is not in the data",
+        "item,label\n": "no truths",
+        "item,label\nt1,great\nt2,great\n": "2 decisions with an unknown label",
+        "item,label\nt1,pos\nt1,neg\n": "1 item with more than one truth",
+        "item,coder,label\nt1,ana,pos\nt1,ben,neg\n": "has a column coder: it has labels",
+    }
+    for text, said in kinds.items():
+        path.write_text(text)
+        done = call("run", votes, "-o", tmp_path / "out", "--truth", path)
+        assert done.code == 3, text
+        assert done.err.count(said) == 1, done.err
+        assert "wrong.csv" in done.err
+
+
+def test_a_header_of_other_words_is_not_a_row(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("name,right\nt1,pos\nt2,neg\n")
+    assert truths_from(path, ["t1", "t2"]) == {"t1": "pos", "t2": "neg"}

@@ -162,6 +162,14 @@ def _not_found(
     return NoLabels(what[0].upper() + what[1:] + ".", source, remedy)
 
 
+def without_label(skips: int, labeled: int) -> str:
+    """Return a note on answers that are skipped or empty."""
+    total = skips + labeled
+    return (
+        f"Left out because they have no label (skipped or empty): {skips:,} of {total:,} answers."
+    )
+
+
 def assemble(
     cells: Mapping[str, Sequence[object]],
     rows: Sequence[int],

@@ -22,8 +22,15 @@ from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import Columns, assemble, find_roles, matched, named_column
-from annomodels.io.tables.keys import parts_of
+from annomodels.io.tables.columns import (
+    Columns,
+    assemble,
+    find_roles,
+    matched,
+    named_column,
+    without_label,
+)
+from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
     are_times,
@@ -82,6 +89,10 @@ def read_long(found: Records) -> None:
         own, notes = _without_repeats(own, said)
         columns = melted(own, said, {label: said["coder"]}, options, named=True)
         columns.notes = [*notes, *columns.notes]
+        if options.label is None and "truth" not in names and not options.every:
+            columns.problems += truth_as_label(own, said, options)
+        if columns.skips:
+            columns.notes.append(without_label(columns.skips, len(columns.labels)))
         used = (*columns.names.values(), *options.taken, asked or "")
         if not options.every:
             columns.alone = unused_columns(table.header, used, "truth" in names)
@@ -194,6 +205,44 @@ def _without_repeats(table: Table, names: dict[str, str]) -> tuple[Table, list[s
             "coder or label; all are kept."
         )
     return table.take(keep) if dropped else table, notes
+
+
+_FEWEST_ITEMS, _DIFFER = 10, 0.05  # items compared, and the share of them where coders differ
+
+
+def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> list[Problem]:
+    """Refuse labels that are the known truth: they never differ, and another column does."""
+    item, label = names["item"], names["label"]
+    if isinstance(item, Key):
+        return []
+    rows: dict[object, list[int]] = {}
+    for n, name in enumerate(table.columns[item]):
+        rows.setdefault(name, []).append(n)
+    several = [places for places in rows.values() if len(places) > 1]
+    if len(several) < _FEWEST_ITEMS or _differ(table.columns[label], several):
+        return []
+    known = set(map(str, table.columns[label]))
+    for name in table.header:
+        cells = table.columns[name]
+        if name in (*names.values(), *options.taken) or not known & set(map(str, cells)):
+            continue
+        alike = len(known | set(map(str, cells)) - {""}) <= len(known) + 1
+        if alike and len(known) > 1 and _differ(cells, several) > _DIFFER * len(several):
+            what = (
+                f"Column {label!r} never differs within an item, so it seems to be the known "
+                f"truth; {name!r} has the same labels and differs."
+            )
+            remedy = f"Read it so: {Option('label', name)} and {Option('truth', label)}."
+            otherwise = f" If {label!r} has the labels of the coders: {Option('label', label)}."
+            return [
+                Problem(what, f"{table.source}, columns {label!r} and {name!r}", remedy + otherwise)
+            ]
+    return []
+
+
+def _differ(cells: Sequence[object], several: Sequence[Sequence[int]]) -> int:
+    """Count items whose cells differ."""
+    return sum(len({str(cells[n]) for n in places}) > 1 for places in several)
 
 
 def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
