@@ -230,7 +230,8 @@ def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[st
 def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Item and truth of each row of a table, and what to call the column of truths."""
     header = table.header
-    if coder := matched(header)["coder"]:
+    coder = matched(header)["coder"]
+    if coder and len({*table.cells(coder[0])}) > 1:
         what = f"This table has a column {coder[0]}: it has labels, not true labels."
         remedy = "Give one true label for each item: a table with the columns item and label."
         raise AnnotationError(Problem(what, table.source, remedy))
