@@ -71,3 +71,23 @@ def test_a_list_of_coefficients_uses_the_distance_or_refuses(ratings: Path) -> N
         assert one == am.agreement(data, name, distance="quadratic").value
     with pytest.raises(NotApplicable, match="takes no distance"):
         am.agreement(data, ["alpha", "icc_1"], distance="quadratic")
+
+
+def test_alpha_u_reads_marked_text(call, tmp_path: Path) -> None:
+    marked = {"ana": "T1\tP 0 4\tHaag\nT2\tP 13 18\tDelft\n", "ben": "T1\tP 0 4\tHaag\n"}
+    for coder, spans in marked.items():
+        for document in ("d1", "d2"):
+            folder = tmp_path / "project" / coder
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{document}.txt").write_text("Haag is near Delft")
+            (folder / f"{document}.ann").write_text(spans)
+    done = call("agree", tmp_path / "project", "--coefficient", "alpha_u")
+    assert done.code == 0
+    rows = [
+        (text, who, start, end, "P")
+        for text in ("d1", "d2")
+        for who, start, end in (("ana", 0, 4), ("ana", 13, 18), ("ben", 0, 4))
+    ]
+    units = am.coefficients.Units.from_records(rows, lengths=18)
+    assert value(done) == pytest.approx(am.coefficients.alpha_u(units).value)
+    assert call("agree", tmp_path / "project", "--coefficient", "alpha_u", "--by", "item").code == 2

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.breakdown import (
+    ALPHA_U,
     BY,
     CONVENTIONS,
     DEFAULT,
+    agreement_of_spans,
     coefficient_names,
     distance_of,
     parts_table,
@@ -46,7 +48,8 @@ if TYPE_CHECKING:
 )
 @option(
     "--coefficient asked...",
-    "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha].",
+    "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha]. "
+    "alpha_u compares marked stretches of text.",
     metavar="NAME",
 )
 @option(
@@ -130,6 +133,14 @@ def command(
         Writing("md", paper, writing.force).check()
     if (diagnose or by) and (distance or convention):
         raise click.UsageError("--distance and --convention are for coefficients of all data.")
+    if ALPHA_U in asked:
+        if len(asked) > 1 or diagnose or by or many or distance or convention:
+            raise click.UsageError(
+                f"--coefficient {ALPHA_U} measures marked stretches of text: use it alone."
+            )
+        spans = agreement_of_spans(data, reading)
+        show(spans, writing)
+        return gate_code(limits, spans.table)
     how: dict[str, Any] = {"missing": convention}
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
     if many:
