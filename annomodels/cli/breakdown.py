@@ -76,7 +76,7 @@ def agreement_of_spans(data: str, reading: Reading) -> AgreementPanel:
     return AgreementPanel((found,), (*spans.notes, *found.notes))
 
 
-def distance_of(given: str | None, data: Annotations, sets: bool) -> Any:
+def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[list[float]] | None:
     """Return the distance to use: its name, or its table from a file; sets have one by default."""
     are_sets = any(isinstance(label, frozenset) for label in data.labels)
     if sets and not are_sets:

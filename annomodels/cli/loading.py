@@ -361,7 +361,7 @@ def drawn_items(place: Path) -> set[str]:
         return set()
 
 
-def _drawn(paths: Sequence[str], name: str, asked: bool) -> dict[str, Any]:
+def _drawn(paths: Sequence[str], name: str, asked: bool) -> dict[str, str | Path]:
     """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
     if not paths:
         return {}

@@ -144,9 +144,8 @@ def command(
     how: dict[str, Any] = {"missing": convention}
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
     if many:
-        table = _each_question(
-            data, names if asked else None, distance, how, reading, writing, paper
-        )
+        of = names if asked else None
+        table = _each_question(data, of, distance, convention, reading, writing, paper)
         return gate_code(limits, table)
     labels = load_data(data, reading)
     note(repr(labels))
@@ -176,7 +175,7 @@ def _each_question(
     data: str,
     names: list[str] | None,
     distance: str | None,
-    how: dict[str, Any],
+    convention: Convention | None,
     reading: Reading,
     writing: Writing,
     paper: str | None,
@@ -189,7 +188,9 @@ def _each_question(
         note(f"{question}: {labels!r}")
         say_notes(labels)
         chosen = distance_of(distance, labels, sets=False)
-        return agreement(labels, _asked(names or [], names, chosen), distance=chosen, **how)
+        return agreement(
+            labels, _asked(names or [], names, chosen), distance=chosen, missing=convention
+        )
 
     found = load_each(data, reading)
     panels, left_out = done_each(found, measured, "has agreement to measure")
