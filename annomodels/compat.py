@@ -68,8 +68,8 @@ def _named(value: Any, names: Sequence[str]) -> Any:
 class Aggregator:
     """Aggregate labels with ``fit_predict`` and ``fit_predict_proba``, as crowd-kit does.
 
-    Tables have the columns task, worker and label. Results have the type of the input: pandas
-    results are indexed by task; polars and pyarrow results have a column task.
+    Tables have the columns task, worker and label, or item, coder and label. Results have the type
+    of the input: pandas results are indexed by task; polars and pyarrow results have a column task.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class Aggregator:
         Parameters
         ----------
         data
-            Columns task, worker, label.
+            Columns task, worker, label; or item, coder, label.
         true_labels
             Known truth: a pandas Series indexed by task, or a mapping.
 
@@ -149,8 +149,14 @@ class Aggregator:
         NotApplicable
             When `true_labels` is neither.
         """
+        columns = getattr(data, "columns", getattr(data, "column_names", ()))
+        names = {str(name) for name in columns}
+        item, coder = (
+            own if own in names and crowd_kit not in names else crowd_kit
+            for own, crowd_kit in (("item", ITEM), ("coder", CODER))
+        )
         labeled = Annotations.from_frame(
-            data, item=ITEM, coder=CODER, label=LABEL, gold=_mapping(true_labels)
+            data, item=item, coder=coder, label=LABEL, truth=_mapping(true_labels)
         )
         self.fit_ = fit(
             labeled,

@@ -120,7 +120,7 @@ def simulate(
     data = am.Annotations.from_records(
         [(int(i), int(j), int(y)) for i, j, y in zip(item, coder, label, strict=True)],
         labels=range(k),
-        gold={i: int(truth[i]) for i in range(ITEMS - KNOWN, ITEMS)},
+        truth={i: int(truth[i]) for i in range(ITEMS - KNOWN, ITEMS)},
     )
     return state, truth, data
 

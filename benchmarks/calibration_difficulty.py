@@ -65,7 +65,7 @@ def every_pattern(k: int, coders: int) -> am.Annotations:
         rows += [(n, j, label) for j, label in enumerate(labels)]
         if known >= 0:
             gold[n] = known
-    return am.Annotations.from_records(rows, labels=range(k), gold=gold)
+    return am.Annotations.from_records(rows, labels=range(k), truth=gold)
 
 
 def ready(model: Model, k: int, coders: int, replications: int, seed: int) -> Ready:

@@ -88,7 +88,7 @@ def simulate(model: StateModel, k: int, rng: np.random.Generator) -> Made:
     data = am.Annotations.from_records(
         [(int(i), int(j), int(y)) for i, j, y in zip(item, coder, label, strict=True)],
         labels=range(k),
-        gold={i: int(truth[i]) for i in range(ITEMS - KNOWN, ITEMS)},
+        truth={i: int(truth[i]) for i in range(ITEMS - KNOWN, ITEMS)},
     )
     return Made(values, state, truth, data)
 

@@ -139,7 +139,7 @@ def crowd(name: str, number: int, seed: int) -> truths.Set:
     rows, truth = regime.make(rng, int(rng.choice(regime.sizes)), **regime.options)
     labels = sorted({label for *_, label in rows}) if regime.scale != "nominal" else None
     gold = crowds.spoiled(rng, truth, *regime.given)
-    data = am.Annotations.from_records(rows, scale=regime.scale, labels=labels, gold=gold)
+    data = am.Annotations.from_records(rows, scale=regime.scale, labels=labels, truth=gold)
     code = {str(label): k for k, label in enumerate(data.labels)}
     rest = [-1 if str(i) in gold else code.get(truth[str(i)], -1) for i in data.items]
     return truths.Set(name, data, np.array(rest))

@@ -49,7 +49,7 @@ if overturned:
 
 # Let an expert judge the 20 items with the lowest probability, and fit again.
 uncertain = table.sort_values("probability")["item"].head(20)
-again = am.fit(data.with_gold({item: truth[item] for item in uncertain}), seed=1)
+again = am.fit(data.with_truth({item: truth[item] for item in uncertain}), seed=1)
 labels = again.gold().table.set_index("item")["label"]
 left = sum(labels[item] != label for item, label in truth.items())
 print(f"\nAfter 20 decisions of an expert, {left} of {len(truth)} gold labels do not match.")

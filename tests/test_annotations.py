@@ -140,19 +140,19 @@ def test_scales_are_checked() -> None:
 
 
 def test_gold_adds_labels_only_where_their_place_is_clear() -> None:
-    data = Annotations.from_records(ROWS, gold={"t2": "maybe", "elsewhere": "odd", "t10": None})
+    data = Annotations.from_records(ROWS, truth={"t2": "maybe", "elsewhere": "odd", "t10": None})
     assert data.labels == ("maybe", "no", "yes")
     assert data.gold is not None
     assert data.gold.tolist() == [0, -1]
     assert [data.labels[k] for k in data.label] == ["yes", "no", "yes", "yes"]
     with pytest.raises(AnnotationError, match="outside the label set"):
-        Annotations.from_records(ROWS, labels=["no", "yes"], gold={"t2": "maybe"})
+        Annotations.from_records(ROWS, labels=["no", "yes"], truth={"t2": "maybe"})
     with pytest.raises(AnnotationError, match="outside the label set"):
-        Annotations.from_records(ROWS, gold={"t2": ["maybe"]})
+        Annotations.from_records(ROWS, truth={"t2": ["maybe"]})
 
 
 def test_a_selection_keeps_the_label_set_and_what_belongs_to_the_items() -> None:
-    data = Annotations.from_records(ROWS, gold={"t10": "yes"}).select(items=["t10"])
+    data = Annotations.from_records(ROWS, truth={"t10": "yes"}).select(items=["t10"])
     assert data.labels == ("no", "yes")
     assert data.items == ("t10",)
     assert data.gold is not None
@@ -187,7 +187,7 @@ def test_gold_against_the_crowd_and_of_one_class_is_said() -> None:
     rows = [(i, j, "xy"[i % 2]) for i in range(6) for j in range(3)]
 
     def notes(gold: dict[int, str]) -> str:
-        return " ".join(Annotations.from_records(rows, gold=gold).notes)
+        return " ".join(Annotations.from_records(rows, truth=gold).notes)
 
     assert notes({i: "xy"[i % 2] for i in range(6)}) == ""
     against = notes({i: "yx"[i % 2] for i in range(5)})

@@ -113,3 +113,11 @@ def test_what_is_no_split_is_refused_with_the_remedy() -> None:
         am.from_hf({"train": 1, "test": 2})
     with pytest.raises(NotApplicable, match="from_frame"):
         am.from_hf([1])
+
+
+def test_readmes_file_has_item_and_coder() -> None:
+    frame = am.datasets.load("crowd").to_frame()
+    found = am.Aggregator(engine="em", seed=1).fit_predict(frame)
+    assert len(found) == 200
+    named = frame.rename(columns={"item": "task", "coder": "worker"})
+    assert found.equals(am.Aggregator(engine="em", seed=1).fit_predict(named))

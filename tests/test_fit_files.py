@@ -33,7 +33,7 @@ def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("fits")
     rng = np.random.default_rng(1)
     rows = [(i, j, int(rng.random() < 0.7) + i % 2) for i in range(12) for j in range(4)]
-    data = am.Annotations.from_records(rows, gold={0: 1, 3: 2})
+    data = am.Annotations.from_records(rows, truth={0: 1, 3: 2})
     few: dict[str, Any] = {"chains": 2, "draws": 10, "warmup": 10, "seed": 1, "extend": False}
     return {
         name: am.fit(data, name, threads=1, **few).save(folder / f"{name}.nc")

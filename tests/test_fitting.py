@@ -10,7 +10,7 @@ import annomodels as am
 
 @pytest.fixture(scope="module")
 def fit():
-    data = am.datasets.load("anesthesia").with_gold({})
+    data = am.datasets.load("anesthesia").with_truth({})
     return am.fit(data, "hierarchical", chains=2, draws=100, warmup=50, seed=1, extend=False)
 
 
@@ -34,7 +34,7 @@ def test_a_fit_comes_back_whole(fit, tmp_path):
 def test_names_gold_groups_and_texts_survive_saving(tmp_path):
     data = am.Annotations.from_records(
         [(i, j, ("ja", "nein")[(i + j) % 2]) for i in range(6) for j in range(3)],
-        gold={0: "ja", 3: "nein"},
+        truth={0: "ja", 3: "nein"},
     ).replace(group=[0, 0, 0, 1, 1, 1], groups=("α", "β"), texts=tuple("abcdef"))
     fit = am.fit(data, "hierarchical", chains=2, draws=20, warmup=20, seed=1, extend=False)
     back = am.load(fit.save(tmp_path / "a.nc")).data

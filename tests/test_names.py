@@ -171,7 +171,7 @@ def test_names_of_any_kind_go_all_the_way(kind: str, tmp_path: Path) -> None:
     coders = [one, two, "third"] if isinstance(plain[0], (str, frozenset)) else [one, two, 77]
     rows = [(i, j, one if n % 3 else two) for n, i in enumerate((one, two)) for j in coders]
     rows = [*rows, (one, coders[2], two)]
-    data = am.Annotations.from_records(rows, gold={one: two})
+    data = am.Annotations.from_records(rows, truth={one: two})
     assert set(data.items) == set(data.labels) == set(plain) < set(data.coders)
     assert {type(name) for name in data.items} == set(map(type, plain))
     assert data.gold is not None

@@ -28,7 +28,7 @@ def random_labels(shares, coders, n_items=150, per_item=5, gold=None):
         for i in range(n_items)
         for j in rng.choice(coders, per_item, replace=False)
     ]
-    return am.Annotations.from_records(rows, labels=range(len(shares)), gold=gold)
+    return am.Annotations.from_records(rows, labels=range(len(shares)), truth=gold)
 
 
 @pytest.mark.few("few coders", "crowd, nearly one label")

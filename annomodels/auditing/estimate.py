@@ -171,10 +171,10 @@ class Estimate(Summary):
 
 def estimate(
     fit: Fit,
-    answers: Mapping[Any, Any] | str | os.PathLike[str],
+    truth: Mapping[Any, Any] | str | os.PathLike[str],
     audit: Audit | Design | str | os.PathLike[str] | None = None,
     *,
-    drawn: str | None = None,
+    use: str | None = None,
     by: Mapping[str, Mapping[Any, Any]] | None = None,
     pairs: Mapping[Any, tuple[Hashable, Hashable]] | None = None,
     wins: tuple[Hashable, Hashable] | None = None,
@@ -202,14 +202,14 @@ def estimate(
     ----------
     fit
         A fit of classes in memory.
-    answers
-        The truth of audited items: a mapping, or a file with the columns item and label. Items
-        without a label are passed over.
+    truth
+        The true labels of audited items: a mapping, or a file with the columns item and label.
+        Items without a label are passed over.
     audit
         What :func:`annomodels.audit` gave for this fit, or the file that it was saved to.
-    drawn
-        Without `audit`: "random" where all items had the same chance to be judged; "chosen", as by
-        default, where it is not known, so that the numbers rest on the model.
+    use
+        Without `audit`: "audit" if all items had the same chance to be judged; "fit", the default,
+        if that is not known, so that the numbers rest on the model.
     by
         Slices: for each name the slice of each item, such as ``{"system": {"t1": "A"}}``.
     pairs
@@ -256,18 +256,18 @@ def estimate(
     (True, 40)
     """
     sized(fit, None, None)
-    if drawn not in (None, "random", "chosen"):
-        raise NotApplicable(f"{Option('drawn', drawn)} is unknown. Use 'random' or 'chosen'.")
-    if audit is not None and (drawn is not None or weights is not None):
+    if use not in (None, "audit", "fit"):
+        raise NotApplicable(f"{Option('use', use)} is unknown. Use 'audit' or 'fit'.")
+    if audit is not None and (use is not None or weights is not None):
         raise NotApplicable(
-            f"How the items were drawn is in the audit: leave out {Option('drawn')} and "
+            f"How the items were drawn is in the audit: leave out {Option('use')} and "
             f"{Option('weights')}."
         )
-    if weights is not None and drawn is not None:
-        raise NotApplicable(f"Give {Option('drawn')} or {Option('weights')}, not both.")
+    if weights is not None and use is not None:
+        raise NotApplicable(f"Give {Option('use')} or {Option('weights')}, not both.")
     design = None if audit is None else designed(audit, fit)
-    answered = answers_of(fit, answers, design)
-    by_design = design is not None or drawn == "random" or weights is not None
+    answered = answers_of(fit, truth, design)
+    by_design = design is not None or use == "audit" or weights is not None
     if not by_design:
         answered = answered.as_extra()
     notes = [BY_DESIGN if by_design else _chosen(), *answered.notes]
@@ -286,7 +286,7 @@ def estimate(
     n_items = int(strata.size.sum()) + len(answered.extra)
     weight = own if weights is None else weights_of(fit, answered, weights, n_items)
     cluster = None if clusters is None else named_codes(fit, clusters)[0]
-    seen, alone = counts_of(answered, strata, weight, cluster, alike=drawn == "random")
+    seen, alone = counts_of(answered, strata, weight, cluster, alike=use == "audit")
     tables = Tables(
         fit=fit,
         estimator=Estimator(beliefs(fit), strata, *fit.model.calibration_prior),
@@ -294,7 +294,7 @@ def estimate(
         answers=answered,
         weights=alone,
         cluster=None if cluster is None else apart(cluster[seen.item]),
-        alike=drawn == "random" and cluster is None,
+        alike=use == "audit" and cluster is None,
         cautious=design is not None,
         n_draws=draws,
         seed=valid_seed(seed),
@@ -305,7 +305,7 @@ def estimate(
     cuts = {name: named_codes(fit, each) for name, each in (by or {}).items()}
     of_slices, differences = slices(tables, cuts)
     share, n = accuracies(tables)
-    how = "weights" if weights is not None else drawn or "chosen"
+    how = "weights" if weights is not None else "random" if use == "audit" else "chosen"
     how = how if design is None else "audit"
     return Estimate(
         "Estimate",
@@ -335,6 +335,6 @@ def _chosen() -> str:
     return (
         "How the judged items were chosen is not known, so they show nothing about the others. "
         "The intervals rest on the model and its errors on public data sets. Draw items with "
-        f"{Verb('am.audit', 'annomodels audit')}, or use {Option('drawn', 'random')} if all items "
+        f"{Verb('am.audit', 'annomodels audit')}, or use {Option('use', 'audit')} if all items "
         f"had the same chance, or {Option('weights')} if chances differed."
     )

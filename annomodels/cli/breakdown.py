@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from annomodels.cli.options import Writing
+from annomodels.cli.options import Reading, Writing
 from annomodels.cli.session import note, say
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
 from annomodels.data.columns import COLUMNS, Column, columns
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from annomodels.coefficients.parts.results import Breakdown
+    from annomodels.coefficients.result import AgreementPanel
     from annomodels.data.annotations import Annotations
 
 BY = ("document", "group", "label", "item", "coder", "pair")
 DEFAULT = ("percent", "alpha")
+
+CONVENTIONS = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
 MOST_DRAWN = 12
 
@@ -38,6 +42,56 @@ def coefficient_names(
     except NotApplicable as error:
         raise click.UsageError(f"--coefficient: {error}") from None
     return list(dict.fromkeys([*(names or default), *(g for g in gates if g in COEFFICIENTS)]))
+
+
+ALPHA_U = "alpha_u"
+
+
+def agreement_of_spans(data: str, reading: Reading) -> AgreementPanel:
+    """Return alpha_u of the stretches that coders marked in texts."""
+    from annomodels.cli.loading import Files
+    from annomodels.coefficients.continuum import Units, alpha_u
+    from annomodels.coefficients.result import AgreementPanel
+    from annomodels.io.reading import read_spans
+
+    names = ("item", "text", "format", "encoding")
+    paths: Any = data.paths if isinstance(data, Files) else data
+    spans = read_spans(paths, **{name: reading[name] for name in names})
+    question = reading["question"][0] if len(reading["question"]) == 1 else None
+    if question is None and len(spans.questions) > 1:
+        choice = ", ".join(spans.questions)
+        raise click.UsageError(
+            f"The spans are of several layers: choose one --question of {choice}."
+        )
+    table = spans.table
+    table = table[table["coder"].isin(spans.coders)]
+    if question is not None:
+        table = table[table["question"] == question]
+    ends = table.groupby("document")["end"].max().to_dict()
+    known = set(spans.coders)
+    lengths = {name: len(spans.texts.get(name, "")) or ends.get(name, 1) for name in spans.seen}
+    done = [(name, who) for name, people in spans.seen.items() for who in people if who in known]
+    units = Units.from_frame(table, text="document", lengths=lengths, done=done)
+    found = alpha_u(units)
+    return AgreementPanel((found,), (*spans.notes, *found.notes))
+
+
+def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[list[float]] | None:
+    """Return the distance to use: its name, or its table from a file; sets have one by default."""
+    are_sets = any(isinstance(label, frozenset) for label in data.labels)
+    if sets and not are_sets:
+        raise click.UsageError(
+            "--sets changes nothing: no answer has several labels. Leave it out."
+        )
+    if given is None:
+        if are_sets:
+            note("note: Distance between sets: masi; --distance jaccard or nominal takes another.")
+        return "masi" if are_sets else None
+    if not Path(given).is_file():
+        return given
+    from annomodels.io.mappings import distances_from
+
+    return distances_from(given, data.labels)
 
 
 def parts_table(

@@ -24,6 +24,7 @@ from annomodels.cli.options import (
     read_options,
     sample_options,
     seed_option,
+    truth_options,
     write_options,
 )
 
@@ -35,34 +36,12 @@ SHARED: dict[str, Option] = {
         "--threshold", "Minimum probability for a gold label; others are left empty.", SHARE
     ),
     "target": option("--target", "Share of right labels that a coder should reach.", SHARE),
-    "known": option(
-        "--known",
-        "True labels of some items (item,truth), held back from the fit, to test the gold labels "
-        "in the report.",
-        metavar="FILE",
-    ),
-    "audit": option(
-        "--audit...",
-        "Items that an expert judged (item,label), drawn by `annomodels audit`: corrects the "
-        "numbers; may be repeated for several rounds.",
-        metavar="FILE",
-    ),
-    "drawn": option(
-        "--drawn",
-        "How the audited items were drawn: the file that `annomodels audit` kept, 'random' (all "
-        "items had the same chance) or 'chosen' [default: audit.json next to FIT, else chosen].",
-        metavar="HOW",
-    ),
+    "true_labels": truth_options,
     "show": option(
         "--show...",
         "Further columns about the items to show in the report, separated by commas.",
         metavar="COLUMNS",
         callback=all_words,
-    ),
-    "decisions": option(
-        "--gold decisions",
-        "True labels to use: decisions.csv of an earlier report, or a table (item,truth).",
-        metavar="FILE",
     ),
     "anonymize": option(
         "--anonymize", "Leave the names of coders out of all outputs.", bool, section="writing"

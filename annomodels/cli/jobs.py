@@ -19,11 +19,12 @@ from annomodels.cli.loading import (
     PREFIX,
     check_answers,
     done_each,
-    drawn_from,
     estimated,
+    joined,
     load_data,
     load_each,
     say_notes,
+    sorted_truth,
 )
 from annomodels.cli.options import Job
 from annomodels.cli.places import check_folder, filled_folder, write_file
@@ -65,12 +66,12 @@ FIT, CODERS = "fit.nc", "coders.csv"
 FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
-def names_of(job: Job) -> tuple[str, ...]:
+def names_of(job: Job, audited: bool = False) -> tuple[str, ...]:
     """Return the names of the files, with those of an audit and of covariates if there are such."""
     report = [REPORT] * (not job.no_report)
     if job.stream:
         return (*report, GOLD, CODERS, FIT, ABOUT, *[METHODS] * job.methods)
-    more = [ESTIMATE] * bool(job.audit) + [EFFECTS] * bool(job.sampling.covariates)
+    more = [ESTIMATE] * audited + [EFFECTS] * bool(job.sampling.covariates)
     return (*report, *FILES, *more, *[SHOWN] * bool(job.show))
 
 
@@ -97,12 +98,14 @@ def one_question(
     job: Job, output: str, labels: Annotations | None = None, question: str = ""
 ) -> Outcome:
     """Check, fit and write a folder; `labels` may have been read already."""
-    folder, names = Path(output), names_of(job)
+    folder, truths = Path(output), sorted_truth(job.true_labels, output)
+    if truths.test and job.no_report:
+        raise click.UsageError("--use test is for the report: leave out --no-report.")
+    names = names_of(job, bool(truths.audit))
     inner = [TRUTH] * job.stream
     check = partial(check_folder, output, names, job.force, inner)
     kept = (*inner, FIT, *[ABOUT] * job.stream)
     with filled_folder(output, check, force=job.force, keep=kept) as beside:
-        how = drawn_from(job.drawn, output, job.audit)
         known = shown = None
         if job.stream:
             fit = fit_of(job, scanned(job))
@@ -110,23 +113,26 @@ def one_question(
         else:
             labels = load_data(job.data, job.reading) if labels is None else labels
             shown = _shown(job, labels)
-            labels = _decided(job, labels)
+            labels = _taught(truths.fit, labels)
             note(repr(labels))
             say_notes(labels)
             # looked at before the fit, so that a wrong file costs no time
-            known = None if job.known is None else truths_of(job.known, labels)
-            if job.audit:
-                check_answers(job.audit, labels)
+            known = joined(truths.test, labels, truths_of) if truths.test else None
+            if truths.audit:
+                check_answers(truths.audit, labels)
             for fact in findings(labels):
                 if fact.remark:
                     note(f"{fact.check}: {fact.value}. {fact.remark}")
             fit = fit_of(job, labels)
-            if job.decisions is not None:
-                fit.tree.attrs["decisions"] = json.dumps(entries_of(job.decisions, labels))
+            if truths.fit:
+                entries = [entry for path in truths.fit for entry in entries_of(path, labels)]
+                fit.tree.attrs["decisions"] = json.dumps(entries)
             fit.save(beside / FIT)
         if shown is not None:
             keep(shown, beside)
-        found = estimated(fit, job.audit, how, seed=fit.seed) if job.audit else None
+        found = None
+        if truths.audit:
+            found = estimated(fit, truths.audit, truths.how, seed=fit.seed)
         write_outputs(job, fit, beside, names, found, known, shown)
     after = fit if found is None else found.after(fit)
     if not job.stream:
@@ -222,11 +228,8 @@ def _looked_at(fit: Fit) -> None:
 
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
     """Do the job for each question in a separate folder, as far as possible, and link them."""
-    for flag, value in (
-        ("--audit", job.audit), ("--known", job.known), ("--gold", job.decisions),
-    ):  # fmt: skip
-        if value:
-            raise click.UsageError(f"{flag} is about one question: choose it with --question.")
+    if job.true_labels.paths:
+        raise click.UsageError("--truth is about one question: choose it with --question.")
     output = job.output
     check_folder(output, (INDEX, TABLE, METHODS), job.force)
     found = load_each(job.data, job.reading)
@@ -295,11 +298,11 @@ def _shown(job: Job, labels: Annotations) -> Shown | None:
     return shown_from(str(job.data), labels, None, job.show, job.reading["item"])
 
 
-def _decided(job: Job, labels: Annotations) -> Annotations:
-    """Add the decisions of the page to the known true labels of the data."""
-    if job.decisions is None:
+def _taught(paths: Sequence[str], labels: Annotations) -> Annotations:
+    """Add the true labels of files to those of the data."""
+    if not paths:
         return labels
     codes = () if labels.gold is None else labels.gold.tolist()
     known = {labels.items[i]: labels.labels[k] for i, k in enumerate(codes) if k >= 0}
-    known |= decisions_of(job.decisions, labels)
-    return labels.with_gold(known) if known else labels
+    known |= joined(paths, labels, decisions_of)
+    return labels.with_truth(known) if known else labels

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.exits import reason_of
-from annomodels.cli.options import Command, Reading, changed, flag_of
+from annomodels.cli.options import Command, Reading, Truth, changed, flag_of
 from annomodels.cli.session import current, note, warn
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 PREFIX = "dataset:"
 # how the audited items of a fit were drawn is kept in its folder
 DESIGN = "audit.json"
-SAMPLINGS = ("random", "chosen")
 
 
 class Files(str):
@@ -255,24 +256,6 @@ def answers_from(
     return found
 
 
-def drawn_from(drawn: str | None, name: str, paths: Sequence[str]) -> dict[str, Any]:
-    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
-    if not paths:
-        if drawn is not None:
-            raise click.UsageError("--drawn goes with --audit.")
-        return {}
-    if drawn in SAMPLINGS:
-        return {"drawn": drawn}
-    if drawn is not None:
-        if not Path(drawn).is_file():
-            what = f"--drawn {drawn!r} is no file, and neither 'random' nor 'chosen'."
-            raise click.UsageError(what)
-        return {"audit": drawn}
-    # the page's command writes to a new folder: the design is also next to the judged items
-    places = dict.fromkeys([design_of(name), *(Path(path).with_name(DESIGN) for path in paths)])
-    return next(({"audit": place} for place in places if place.is_file()), {})
-
-
 def check_answers(paths: Sequence[str], data: Annotations) -> None:
     """Look at the answers before a fit, so that a wrong file costs no time."""
     from annomodels.auditing.answers import read_answers
@@ -291,4 +274,118 @@ def estimated(
     (note if found.by_design else warn)(first)
     for text in rest:
         note(f"note: {text}")
+    return found
+
+
+# -- true labels, by use --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Truths:
+    """Files with true labels, by use; `how` are the keywords of an estimate."""
+
+    fit: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    audit: tuple[str, ...] = ()
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+
+def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
+    """Return the use of each file: as asked, or as its content shows.
+
+    `name` is the fit or the folder of the run, next to which the design of an audit is. With
+    several files, decisions and audits keep their use, and ``--use`` is for the others.
+    """
+    if not truth.paths:
+        if truth.use is not None:
+            raise click.UsageError("--use goes with --truth.")
+        return Truths()
+    files: dict[str, list[str]] = {"fit": [], "test": [], "audit": []}
+    # the page's command names the design of an audit, since it writes to another folder
+    designs = [path for path in truth.paths if path.endswith(".json") and drawn_items(Path(path))]
+    for path in truth.paths:
+        if path in designs:
+            continue
+        own = recognized(path, name)
+        use = own if own and len(truth.paths) > 1 else truth.use or own or default
+        if use == "audit" and truth.use is None and default != "audit":
+            note(
+                f"note: {Path(path).name} has the items that `annomodels audit` drew, so it is "
+                "used as an audit. --use fit or --use test uses it otherwise."
+            )
+        files[use].append(path)
+    how = _drawn(files["audit"], name, truth.use == "audit", designs)
+    return Truths(tuple(files["fit"]), tuple(files["test"]), tuple(files["audit"]), how)
+
+
+def joined(
+    paths: Sequence[str],
+    data: Annotations,
+    read: Callable[[str, Annotations], Mapping[Hashable, Hashable]],
+) -> dict[Hashable, Hashable]:
+    """Return the true labels of several files, which must agree."""
+    found: dict[Hashable, Hashable] = {}
+    twice: dict[Hashable, None] = {}
+    for path in paths:
+        for item, label in read(path, data).items():
+            if found.setdefault(item, label) != label:
+                twice[item] = None
+    if twice:
+        what = f"{counted(len(twice), 'item')} with different true labels: {some(twice)}."
+        where = " and ".join(Path(path).name for path in paths)
+        raise AnnotationError(Problem(what, where, "Keep one true label for each item."))
+    return found
+
+
+def recognized(path: str, name: str) -> str | None:
+    """Return the use of decisions of the page (fit) and of audited items, None for other files."""
+    if not Path(path).is_file():
+        return None
+    from annomodels.io.mappings import is_decisions
+
+    if is_decisions(path):
+        return "fit"
+    designs = [drawn_items(place) for place in designs_for([path], name)]
+    found = _items([path]) if any(designs) else set()
+    return "audit" if found and any(found <= drawn for drawn in designs) else None
+
+
+def designs_for(paths: Sequence[str], name: str) -> list[Path]:
+    """Return the designs of audits next to the fit and next to the answers."""
+    places = [design_of(name), *(Path(path).with_name(DESIGN) for path in paths)]
+    return [place for place in dict.fromkeys(places) if place.is_file()]
+
+
+def drawn_items(place: Path) -> set[str]:
+    """Return the items of a design; none of a file that is not one, which is refused later."""
+    try:
+        saved = json.loads(place.read_text("utf-8"))
+        return {str(item) for each in saved["rounds"] for item in each}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+
+
+def _drawn(
+    paths: Sequence[str], name: str, asked: bool, designs: Sequence[str]
+) -> dict[str, str | Path]:
+    """Return how the judged items were drawn, as keywords of :func:`annomodels.estimate`."""
+    if not paths:
+        return {}
+    judged, places = _items(paths), [*map(Path, designs), *designs_for(paths, name)]
+    for place in places:
+        if judged & drawn_items(place):
+            return {"audit": place}
+    if asked:  # a plain table that is called an audit: all items had the same chance
+        return {"use": "audit"}
+    return {"audit": places[0]} if places else {}
+
+
+def _items(paths: Sequence[str]) -> set[str]:
+    """Return the items of tables; a table that cannot be read is refused when it is used."""
+    from annomodels.io.mappings import items_from
+
+    found: set[str] = set()
+    for path in paths:
+        with suppress(AnnotationError):
+            found |= set(items_from(path))
     return found

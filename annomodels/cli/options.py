@@ -21,12 +21,13 @@ FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 SEED = click.IntRange(0, MOST_SEED)
 EXECUTORS = ("threads", "processes")
 ENGINES = ("auto", "gibbs", "nuts", "em")
+USES = ("fit", "test", "audit")
 UNITS = ("exact", "token", "overlap", "chain")
 
 # options of reading that are called otherwise than the parameters of ``annomodels.read``, since
 # commands have options of the shorter names
 _CALLED = {
-    "gold": "gold-column",
+    "truth": "truth-column",
     "group": "group-column",
     "text": "text-column",
     "format": "input-format",
@@ -41,6 +42,7 @@ SECTIONS = {
     "sampling": "Model",
     "assumptions": "Assumptions",
     "writing": "Output",
+    "true_labels": "True labels",
     "common": "General",
 }
 Command = Callable[..., Any]
@@ -63,6 +65,14 @@ class Sampling:
 
 
 @dataclass(frozen=True)
+class Truth:
+    """Files with true labels, and their use where it is not to be recognized."""
+
+    paths: tuple[str, ...] = ()
+    use: str | None = None
+
+
+@dataclass(frozen=True)
 class Job:
     """Options of a run."""
 
@@ -73,12 +83,9 @@ class Job:
     sampling: Sampling
     threshold: float | None = None
     target: float | None = None
-    known: str | None = None
-    audit: tuple[str, ...] = ()
-    drawn: str | None = None
+    true_labels: Truth = Truth()
     body: str | None = None
     show: tuple[str, ...] = ()
-    decisions: str | None = None
     anonymize: bool = False
     spreadsheet: bool = False
     no_report: bool = False
@@ -335,6 +342,25 @@ def sample_options(command: Command) -> Command:
 
     options = [*ours, *options_of(fit, ("progress",), **differing)]
     return gathered(command, options, "sampling", gather)
+
+
+def truth_options(command: Command) -> Command:
+    """Add the options of true labels; the command gets them as ``true_labels``."""
+    options = [
+        option(
+            "--truth paths...",
+            "True labels of items: a table (item,label), decisions.csv of a report, or audit.csv "
+            "of `annomodels audit`; may be repeated.",
+            metavar="FILE",
+        ),
+        option(
+            "--use",
+            "Use of the true labels: teach the fit; test it, held back; or audit it, for items "
+            "drawn at random [default: audit for items that `annomodels audit` drew, else fit].",
+            USES,
+        ),
+    ]
+    return gathered(command, options, "true_labels", Truth)
 
 
 def table_options(

@@ -65,8 +65,8 @@ def refuse_the_rest(job: Job) -> None:
     known = inspect.signature(scan).parameters
     read = {name: value for name, value in changed(job.reading).items() if name not in known}
     asked: dict[str, Any] = {flag_of(name): value for name, value in read.items()}
-    asked |= {"--known": job.known, "--every-question": job.every_question, "--show": job.show}
-    asked |= {"--gold": job.decisions, "--audit": job.audit, "--drawn": job.drawn}
+    asked |= {"--truth": job.true_labels.paths, "--use": job.true_labels.use, "--show": job.show}
+    asked |= {"--every-question": job.every_question}
     given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
     given += ["several --question"] if several(job.reading, every_question=False) else []
     given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]

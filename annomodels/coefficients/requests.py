@@ -151,12 +151,13 @@ def make_requests(
         )
     given = None if distance is None else _distance(data, distance)
     single = isinstance(name, str) and name != "all"
+    named = name not in (None, "all")  # a distance is for coefficients that are named
     requests = []
     for entry in _entries(data, name, chance is not None):
         note = ""
         if given is not None and given.name != "nominal" and entry.name in _WEIGHTED_FORM:
             weighted = COEFFICIENTS[_WEIGHTED_FORM[entry.name]]
-            if single:
+            if named:
                 title = weighted.title
                 title = title if title.startswith("Gwet") else title.lower()
                 source = f"{title} ({weighted.citation})"
@@ -169,7 +170,9 @@ def make_requests(
             _check(entry, given, missing, margins, chance)
             if reason:
                 raise NotApplicable(f"{entry.title}: {explain(reason, entry, data.n_coders)}")
-        found = _suited(data, entry, given, single)
+        elif named:
+            _check(entry, given, None, None, None)
+        found = _suited(data, entry, given, single or (named and given is not None))
         if single and distance is None and found.name == "nominal" and entry.name in _PLAIN_FORM:
             note = (
                 f"Without a distance it is {_PLAIN_FORM[entry.name]}: give distance= or declare "

@@ -195,6 +195,8 @@ class AgreementPanel(Summary, Mapping[str, Agreement]):
         self.__dict__.update(title="Agreement", notes=notes, columns=SHOWN, _results=own)
 
     def __getitem__(self, name: str) -> Agreement:
+        if name in self._results:  # alpha_u is not in the catalogue
+            return self._results[name]
         try:
             return self._results[find(name).name]
         except (KeyError, NotApplicable):

@@ -84,7 +84,7 @@ class Annotations(Coded):
         labels: Sequence[Hashable] | None = None,
         scale: Scale = "nominal",
         *,
-        gold: Mapping[Any, Any] | None = None,
+        truth: Mapping[Any, Any] | None = None,
         source: str = "",
         dont_know: Sequence[Hashable] = (),
     ) -> Annotations:
@@ -98,8 +98,8 @@ class Annotations(Coded):
             The label set in its order; without it, the labels that occur, sorted.
         scale
             Scale of the labels. An ordinal scale needs `labels` unless all labels are numbers.
-        gold
-            Known truth by item.
+        truth
+            True labels by item.
         source
             Where the rows come from, for messages.
         dont_know
@@ -126,7 +126,7 @@ class Annotations(Coded):
             values,
             labels=labels,
             scale=scale,
-            gold=gold,
+            gold=truth,
             skips=skips,
             source=source,
             rows=numbers,
@@ -143,7 +143,7 @@ class Annotations(Coded):
         label: str | None = None,
         labels: Sequence[Hashable] | None = None,
         scale: Scale = "nominal",
-        gold: str | Mapping[Any, Any] | None = None,
+        truth: str | Mapping[Any, Any] | None = None,
         group: str | None = None,
         text: str | None = None,
         dont_know: Sequence[Hashable] = (),
@@ -160,8 +160,8 @@ class Annotations(Coded):
             ``worker``, ``label``].
         labels, scale
             As in :meth:`from_records`.
-        gold
-            A column with the known truth, or a mapping from item to truth.
+        truth
+            A column with the true labels, or a mapping from item to truth.
         group
             A column with the document or batch of each item.
         text
@@ -185,7 +185,7 @@ class Annotations(Coded):
         """
         from annomodels.io.reading import read_frame
 
-        reading |= {"item": item, "coder": coder, "label": label, "labels": labels, "gold": gold}
+        reading |= {"item": item, "coder": coder, "label": label, "labels": labels, "truth": truth}
         more = {"scale": scale, "group": group, "text": text, "dont_know": dont_know}
         return read_frame(frame, {**reading, **more})
 
@@ -269,12 +269,12 @@ class Annotations(Coded):
         """Copy in which labels that are not classes are missing, also to models."""
         return self.replace(dont_know=(), unanswered=None)
 
-    def with_gold(self, gold: Any) -> Annotations:
+    def with_truth(self, truth: Any) -> Annotations:
         """Return a copy with the true label of some items.
 
         Parameters
         ----------
-        gold
+        truth
             True label by item name; items that are not in the data are passed over. Or the file
             ``decisions.csv`` of the report page, as a path or data frame: its decided items.
 
@@ -284,11 +284,11 @@ class Annotations(Coded):
             If a true label is not in the label set; for a file, also if an item is unknown, is
             decided twice with different labels, or if the file is about other labels.
         """
-        if isinstance(gold, (str, os.PathLike)) or hasattr(gold, "columns"):
+        if isinstance(truth, (str, os.PathLike)) or hasattr(truth, "columns"):
             from annomodels.io.mappings import decisions_of
 
-            gold = decisions_of(gold, self)
-        known = plain_mapping(gold, "item", "label")
+            truth = decisions_of(truth, self)
+        known = plain_mapping(truth, "item", "label")
         return self.replace(gold=code_gold(known, self.items, self.labels))
 
     def select(
@@ -343,11 +343,18 @@ def _moved(unanswered: Ints | None, items: Ints, coders: Ints) -> AnyArray | Non
 
 def as_annotations(data: object) -> Any:
     """Read a data frame, or the file at a path; give anything else back as it is."""
-    if isinstance(data, Annotations) or not (hasattr(data, "columns") or isinstance(data, _PATH)):
+    if isinstance(data, Annotations) or not (_is_frame(data) or isinstance(data, _PATH)):
         return data
     from annomodels.io.reading import annotations_of
 
     return annotations_of(data)
+
+
+def _is_frame(data: object) -> bool:
+    """Return True for data frames, arrays, mappings of columns and lists of records."""
+    records = isinstance(data, list) and bool(data) and isinstance(data[0], Mapping)
+    plain = isinstance(data, (Mapping, np.ndarray)) and not hasattr(data, "children")
+    return hasattr(data, "columns") or hasattr(data, "to_dataframe") or plain or records
 
 
 _PATH = (str, os.PathLike)

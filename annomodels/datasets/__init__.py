@@ -169,8 +169,8 @@ def crowd_truth() -> CrowdTruth:
     >>> planted = crowd_truth()
     >>> sorted(planted.spammers), planted.adversary, len(planted.ambiguous)
     (['w05', 'w12'], 'w08', 8)
-    >>> len(planted.truth)
-    192
+    >>> load("crowd").with_truth(planted.truth).gold.size
+    200
     """
     planted = _catalog()["crowd"]["planted"]
     beside = {item: dict(row) for item, row in _rows("crowd").items()}

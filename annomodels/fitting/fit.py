@@ -161,7 +161,7 @@ class Fit(Html):
         return self._table(gold, self.wrong_labels(), threshold=threshold)
 
     @verb
-    def wrong_labels(self, known: Mapping[Any, Any] | None = None) -> Wrong:
+    def wrong_labels(self, truth: Mapping[Any, Any] | None = None) -> Wrong:
         """Return the expected number of wrong labels, and that of a majority vote.
 
         Page, tables, notes and files all show this number. After an audit it is that of the
@@ -169,26 +169,26 @@ class Fit(Html):
 
         Parameters
         ----------
-        known
+        truth
             Truth that the fit was not told, by name of item: these labels are compared with it.
         """
         from annomodels.summaries.gold.coverage import wrong_labels
 
-        return self._once(wrong_labels, known=known)
+        return self._once(wrong_labels, known=truth)
 
     @verb
-    def coverage(self, known: Mapping[Any, Any] | None = None) -> Summary:
+    def coverage(self, truth: Mapping[Any, Any] | None = None) -> Summary:
         """Return the expected accuracy of the highest-probability gold labels, by their number.
 
         Parameters
         ----------
-        known
+        truth
             As of :meth:`wrong_labels`.
         """
         from annomodels.summaries.gold.coverage import coverage
 
-        if known is not None:
-            return coverage(self.tree, self.data, self.wrong_labels(known))
+        if truth is not None:
+            return coverage(self.tree, self.data, self.wrong_labels(truth))
         return self._table(coverage, self.wrong_labels())
 
     @verb

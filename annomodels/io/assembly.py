@@ -325,7 +325,7 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
         one = _own(file, options, form.name)
         # what is named may stand in one of the files only; the others have names of their own
         known = matched(file.source.header)
-        for role in ("label", "coder", "gold", "group", "text"):
+        for role in ("label", "coder", "truth", "group", "text"):
             name = getattr(one, role)
             elsewhere = name in header and name not in file.source.header
             if elsewhere and known.get(role, True):  # no names are known for the last three

@@ -77,7 +77,7 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
         if not set(parts_of(said_key(given.get(role), table.header))) <= set(table.header)
     }
     given = {name: value for name, value in given.items() if name not in absent}
-    used = {given[role] for role in ("gold", "group", "text") if isinstance(given.get(role), str)}
+    used = {given[role] for role in ("truth", "group", "text") if isinstance(given.get(role), str)}
     free = [one for one in columns if one.name not in used]
     if counts_in(table) is not None:
         return
@@ -395,8 +395,8 @@ def wide(columns: Sequence[Column], given: Mapping[str, Any]) -> Iterator[dict[s
                 continue
             said = {"coder_columns": tuple(group)}
             truths = [name for name in derived if name.casefold() in GOLD_WORDS] or derived
-            if len(truths) == 1 and "gold" not in given:
-                said["gold"] = truths[0]
+            if len(truths) == 1 and "truth" not in given:
+                said["truth"] = truths[0]
         if given.get("item") is not None:
             yield said
             continue

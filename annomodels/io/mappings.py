@@ -230,13 +230,21 @@ def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[st
 def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], str]:
     """Item and truth of each row of a table, and what to call the column of truths."""
     header = table.header
+    coder = matched(header)["coder"]
+    if coder and len({*table.cells(coder[0])}) > 1:
+        what = f"This table has a column {coder[0]}: it has labels, not true labels."
+        remedy = "Give one true label for each item: a table with the columns item and label."
+        raise AnnotationError(Problem(what, table.source, remedy))
     truths = [name for name in header if name.casefold() in GOLD_WORDS]
     truths = truths or matched(header)["label"]
     item = table.item(None, items) if len(truths) == 1 else None
     if item is None or item in truths:
         if any(len(row) != 2 for _, row in table.rows):
             raise AnnotationError(Problem("This is not a table of truths.", table.source, _REMEDY))
-        return [(row[0], row[1]) for _, row in table.rows], "Column 2"
+        pairs = [(row[0], row[1]) for _, row in table.rows]
+        # a header of words that are not known is not a row
+        has_header = items and pairs[0][0] not in items and any(i in items for i, _ in pairs)
+        return pairs[1:] if has_header else pairs, "Column 2"
     last = max(map(header.index, (*parts_of(item), truths[0])))
     ragged = sum(len(row) <= last for _, row in table.rows)
     if ragged:
@@ -263,10 +271,10 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
         items[item]: labels.get(truth, truth) for item, truth in given.items() if item in items
     }
     told = np.zeros(data.n_items, bool) if data.gold is None else data.gold >= 0
-    tests = data.with_gold(found).gold
+    tests = data.with_truth(found).gold
     if not ((np.asarray(tests) >= 0) & ~told).any():
         what = "The data contain the truth of all these items, so the fit has already seen it."
-        remedy = f"Fit without the truth that you want to hold back: leave out {Option('gold')}."
+        remedy = f"Fit without the truth that you want to hold back: leave out {Option('truth')}."
         raise AnnotationError(Problem(what, source, remedy))
     return found
 
@@ -329,6 +337,26 @@ def item_columns(
     if problems:
         raise AnnotationError(problems)
     return out
+
+
+def distances_from(path: str | os.PathLike[str], labels: Sequence[Hashable]) -> list[list[float]]:
+    """Return the distances of a table between all labels, in the order of the labels."""
+    table = _filled(path)
+    names, rows = table.header[1:], {row[0]: row[1:] for _, row in table.rows[1:]}
+    known = list(map(label_text, labels))
+    problems = []
+    remedy = f"Write the labels of the data in the first row and column: {some(known)}."
+    for where, found in (("row", names), ("column", list(rows))):
+        if absent := [name for name in known if name not in found]:
+            what = f"{counted(len(absent), 'label')} not in the first {where}: {some(absent)}."
+            problems.append(Problem(what, table.source, remedy))
+    if problems:
+        raise AnnotationError(problems)
+    try:
+        return [[float(rows[a][names.index(b)]) for b in known] for a in known]
+    except (ValueError, IndexError):
+        what = "A distance is not a number."
+        raise AnnotationError(Problem(what, table.source, "Write a number in each cell.")) from None
 
 
 def rows_about(
@@ -415,6 +443,13 @@ def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
         what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
         raise AnnotationError(Problem(what, source, "Decide items on the report page first."))
     return {items[item]: labels[label] for _, item, label, *_ in made}
+
+
+def is_decisions(path: str | os.PathLike[str]) -> bool:
+    """Return True for decisions.csv of the report page, whatever its name."""
+    with suppress(AnnotationError):
+        return bool(_rows(path)[0])
+    return False
 
 
 def _rows(given: object) -> tuple[list[Row], str]:

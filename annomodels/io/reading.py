@@ -36,7 +36,7 @@ def read(
     item: str | Sequence[str] | None = None,
     coder: str | None = None,
     label: str | None = None,
-    gold: str | Mapping[Any, Any] | None = None,
+    truth: str | Mapping[Any, Any] | None = None,
     group: str | None = None,
     text: str | None = None,
     labels: Sequence[Hashable] | None = None,
@@ -82,7 +82,7 @@ def read(
         For the export of a tool, it names the field of the tasks [default: the tool's number].
         Several columns may identify the items together: ``["doc", "seg"]`` or ``"doc,seg"``. The
         names are then written as rows of CSV, such as ``d1,7``.
-    gold
+    truth
         Column with the known true label of items. Or a mapping from item to truth.
     group
         Column with the document or batch of each item.
@@ -170,11 +170,14 @@ def annotations_of(data: Any) -> Annotations:
 
 def read_frame(frame: object, said: Mapping[str, object]) -> Annotations:
     """Read a data frame as :func:`annomodels.read` reads a table; the first row is 1."""
-    from annomodels.io.tables.workbooks import frame_table
+    from annomodels.io.tables.workbooks import frame_table, is_matrix
 
     default = read.__kwdefaults__ or {}
     check_words("from_frame", said, default)
-    source = Source.of_table(frame_table(frame))
+    table = frame_table(frame)
+    if is_matrix(table.header) and not any(map(said.get, ("item", "coder", "label"))):
+        said = {"coder_columns": table.header, **said}
+    source = Source.of_table(table)
     return with_way_out(source, {**default, **said}, read_one, "Annotations.from_frame")
 
 
@@ -220,7 +223,7 @@ def understood(
     source = _opened(path, said)
     book = Codebook(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}
-    gold = said["gold"]
+    truth = said["truth"]
     with guarded(source.name):
         key = source.with_key(said["item"])
     missing = Missing([said["missing"]] if isinstance(said["missing"], str) else said["missing"])
@@ -230,7 +233,7 @@ def understood(
         **{name: said[name] for name in ("models", "sets", "format", "units", "repeats")},
         item=key,
         names=said["item"],
-        gold=gold if isinstance(gold, str) else None,
+        truth=truth if isinstance(truth, str) else None,
         missing=missing,
         coder_columns=_tuple(said["coder_columns"]),
         every=every,
@@ -243,8 +246,8 @@ def understood(
             from annomodels.io.mappings import names_from, rename_coders
 
             rename_coders(columns, names_from(said["coders"]))
-        if isinstance(gold, Mapping):
-            columns.gold = gold
+        if isinstance(truth, Mapping):
+            columns.gold = truth
         if said["map"]:
             from annomodels.io.mappings import recode_labels
 
@@ -358,7 +361,7 @@ def _source(path: Path_, said: Mapping[str, Any]) -> Source:
 
 def _stripped(source: Source, said: Mapping[str, Any]) -> dict[str, str]:
     """Names of columns without the blanks that headers lose, too."""
-    roles = ("item", "coder", "label", "gold", "group", "text", "question_column")
+    roles = ("item", "coder", "label", "truth", "group", "text", "question_column")
     given = {role: said[role] for role in roles if isinstance(said[role], str)}
     blank = {role: name for role, name in given.items() if name != name.strip()}
     with guarded(source.name):

@@ -14,7 +14,14 @@ from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.objects import keys_of
 from annomodels.io.source import Options, Source
 from annomodels.io.span_builder import GOLD, Span, Spans
-from annomodels.io.tables.columns import SHOWN, Columns, Part, named_column, text_column
+from annomodels.io.tables.columns import (
+    SHOWN,
+    Columns,
+    Part,
+    named_column,
+    text_column,
+    without_label,
+)
 from annomodels.io.tables.questions import Unsuitable, choose_question, listed, unsuitable
 from annomodels.io.tables.table import Table
 
@@ -361,6 +368,17 @@ class Records:
         known = {row[0] for row in rows}
         for why, number in self._left_out.items():
             notes.append(f"Left out because {why}: {counted(number, 'answer')}.")
+        skips = self.skips[question] + self.skips[""] * (question != "")
+        if skips:
+            notes.append(without_label(skips, len(rows)))
+        answered = {row[:2] for row in rows}
+        elsewhere = {row[:2]: row[2] for row in self._kept if row[:2] not in answered}
+        if elsewhere:
+            names = some([*dict.fromkeys(elsewhere.values())])
+            notes.append(
+                f"Left out because they answer only {names}, not {question!r}: "
+                f"{len(elsewhere):,} of {len(elsewhere) + len(answered):,} answers."
+            )
         return Columns(
             items=[row[0] for row in rows],
             coders=[row[1] for row in rows],
@@ -370,7 +388,7 @@ class Records:
             texts={item: text for item, text in self._texts.items() if item in known} or None,
             group={item: name for item, name in self._groups.items() if item in known} or None,
             unlabelled=self._unsaid,
-            skips=self.skips[question] + self.skips[""] * (question != ""),
+            skips=skips,
             notes=notes,
             problems=problem,
             question=question,

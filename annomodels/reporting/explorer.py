@@ -28,7 +28,7 @@ FILES_ROOM = 1_600_000  # characters of its compressed tables
 LONGEST = 2_000  # characters of a text; shorter if the items would not fit
 # markup, line ends of scripts, and marks that turn the direction of text
 _SIGNS = "<>&\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_TRUTH = "--gold"  # option that uses the decisions; the page replaces earlier ones by its own
+_TRUTH = "--truth"  # option that uses the decisions; the page replaces earlier ones by its own
 _LIKELY = 0.0005  # probability below which a label is not listed
 _MOST_LIKELY = 8  # labels of an item that are listed
 
@@ -88,16 +88,16 @@ def follow_up(command: str, plan: bool = False) -> str:
     `plan` tells that the folder of the command holds the design of the audit.
 
     >>> follow_up("annomodels run votes.csv -o out --force --seed 2")
-    'annomodels run votes.csv -o out-decided --seed 2 --gold decisions.csv'
-    >>> follow_up("annomodels run v.csv -o out --audit a.csv", plan=True)
-    'annomodels run v.csv -o out-decided --audit a.csv --drawn out/audit.json --gold decisions.csv'
+    'annomodels run votes.csv -o out-decided --seed 2 --truth decisions.csv'
+    >>> follow_up("annomodels run v.csv -o out --truth a.csv", plan=True)
+    'annomodels run v.csv -o out-decided --truth a.csv --truth out/audit.json --truth decisions.csv'
     """
     try:
         words = shlex.split(command)
     except ValueError:
         words = []
     if words[:2] != ["annomodels", "run"]:
-        return "annomodels run votes.csv --gold decisions.csv -o decided"
+        return "annomodels run votes.csv --truth decisions.csv -o decided"
     kept: list[str] = []
     folder = ""
     rest = iter(words)
@@ -108,10 +108,14 @@ def follow_up(command: str, plan: bool = False) -> str:
         if name in ("-o", "--output"):
             folder = value.rstrip("/") or value
             kept += [name, f"{folder}-decided"]
-        elif name not in (_TRUTH, "--force"):
+        elif name == _TRUTH:
+            # earlier decisions are on the page, and in the file that it writes
+            kept += [] if "decisions" in value else [name, value]
+        elif word != "--force":
             kept.append(word)
-    if plan and not any(word.partition("=")[0] == "--drawn" for word in words):
-        kept += ["--drawn", f"{folder}/audit.json"]
+    design = f"{folder}/audit.json"
+    if plan and design not in kept:
+        kept += [_TRUTH, design]
     return shlex.join([*kept, _TRUTH, "decisions.csv"])
 
 

@@ -47,7 +47,7 @@ def report(
     anonymize: bool = False,
     target: float | None = None,
     others: Sequence[Fit] = (),
-    known: Mapping[Any, Any] | None = None,
+    truth: Mapping[Any, Any] | None = None,
     estimate: Estimate | None = None,
     texts: Corpus | None = None,
     shown: Shown | None = None,
@@ -72,7 +72,7 @@ def report(
         Accuracy asked of the coders, between 0 and 1.
     others
         Fits of other models to the same data: the page compares them with this one.
-    known
+    truth
         Truth by name of item that was held back from the fit: the page compares the gold labels
         with it.
     estimate
@@ -99,7 +99,7 @@ def report(
         When the file cannot be written.
     NotApplicable
         When the target is not between 0 and 1, when `others` are of other data or too short to be
-        compared, when no item of `known` can test anything, or when one of these is given of a fit
+        compared, when no item of `truth` can test anything, or when one of these is given of a fit
         that cannot be judged by it, such as one of a scan, or texts that name their coders with
         `anonymize`.
 
@@ -119,7 +119,7 @@ def report(
         fit = estimate.after(fit)
     fit = anonymized(fit) if anonymize else fit
     told = "not shown" if anonymize else command or str(fit.tree.attrs.get("command", ""))
-    facts = Facts(fit, target, others=others, known=known, estimate=estimate, shown=shown)
+    facts = Facts(fit, target, others=others, known=truth, estimate=estimate, shown=shown)
     if texts is not None and (facts.truth != "link" or anonymize):
         why = "name their coders" if anonymize else "belong to fits of links"
         raise NotApplicable(f"Leave out {Option('texts')}: they {why}.")
@@ -242,7 +242,7 @@ def _refuse(facts: Facts) -> None:
     """Refuse what was given of a fit that cannot be judged by it."""
     for name, given, verb in (
         ("others=", facts.others, "compare"),
-        (f"{Option('known')}", facts.known, "items"),
+        (f"{Option('truth')}", facts.known, "items"),
         (f"{Option('target')}", facts.target, "plot.confusion"),
     ):
         if given and (reason := facts.unsupported(verb)):

@@ -157,10 +157,10 @@ class Intake:
         self._look_at_labels(chunk, label)
         out = {"item": columns["item"].indices.to_numpy()[kept]}
         out |= {"coder": coder[kept], "label": label[kept]}
-        if "gold" in columns:
-            known = kept & ~_among(columns["gold"], self.missing)
+        if "truth" in columns:
+            known = kept & ~_among(columns["truth"], self.missing)
             gold = np.full(len(chunk), -1, dtype=np.int32)
-            gold[known] = self.truths.code(columns["gold"], known)
+            gold[known] = self.truths.code(columns["truth"], known)
             out |= {"gold": gold[kept], "row": self.places.number(chunk, self.rows)[kept]}
         if self.once:
             out["once"] = _marks(columns)[kept]

@@ -49,7 +49,7 @@ def scan(
     item: Names | None = None,
     coder: str | None = None,
     label: str | None = None,
-    gold: str | Mapping[Any, Any] | None = None,
+    truth: str | Mapping[Any, Any] | None = None,
     labels: Sequence[Hashable] | None = None,
     scale: Scale = "nominal",
     missing: Iterable[str] = (),
@@ -74,7 +74,7 @@ def scan(
     item, coder, label
         Names of the columns; without them, known names are looked for, as in
         :func:`annomodels.read`. Several columns may name the items together.
-    gold
+    truth
         A column with the known truth of items, or a mapping from item to truth.
     labels, scale, missing
         As in :func:`annomodels.read`.
@@ -116,7 +116,7 @@ def scan(
     if scale not in SCALES:
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
-    known = {label_text(k): v for k, v in gold.items()} if isinstance(gold, Mapping) else None
+    known = {label_text(k): v for k, v in truth.items()} if isinstance(truth, Mapping) else None
     if repeats == "first":
         what = "Labels that are streamed lose the order of the rows, so no repeat is the first."
         remedy = f"Leave repeats out of the file, or use {Option('repeats', 'all')}."
@@ -127,7 +127,7 @@ def scan(
     request = _Request(
         places,
         {"item": key, "coder": coder, "label": label},
-        gold if isinstance(gold, str) else None,
+        truth if isinstance(truth, str) else None,
         known,
         None if labels is None else tuple(labels),
         scale,
@@ -168,7 +168,7 @@ class _Request:
 
     paths: list[Path]
     columns: dict[str, str | None]
-    gold: str | None
+    truth: str | None
     known: dict[str, Any] | None
     labels: tuple[Hashable, ...] | None
     scale: Scale
@@ -188,7 +188,7 @@ class _Request:
         """A text that changes with the files and with what was said."""
         known = None if self.known is None else sorted((k, str(v)) for k, v in self.known.items())
         said = [
-            VERSION, self.columns, self.gold, known, self.texts, self.scale,
+            VERSION, self.columns, self.truth, known, self.texts, self.scale,
             sorted(self.missing), self.dont_know, self.question,
             parts_of(self.columns["item"]), self.repeats,
         ]  # fmt: skip
@@ -208,7 +208,7 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     asked, missed = question_column(header, named.values(), request.question, request.source)
     if missed:
         raise AnnotationError(missed)
-    columns = columns_of(files, named, {"gold": request.gold, "question": asked})
+    columns = columns_of(files, named, {"truth": request.truth, "question": asked})
     ids = [ids_column(file.header, columns.values()) for file in files]
     roles = [columns if name is None else {**columns, "id": name} for name in ids]
     fractional: set[str] = set()
@@ -243,7 +243,7 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
     if problems:
         raise AnnotationError(problems)
     used = [part for name in columns.values() for part in (name, *parts_of(name))]
-    return intake, buckets, unused_columns(header, used, "gold" in columns)
+    return intake, buckets, unused_columns(header, used, "truth" in columns)
 
 
 def _sorted(
@@ -258,7 +258,7 @@ def _sorted(
     census = sort_buckets(
         buckets, work, recoding, intake.places, lambda share: request.tell("sorting", share, "")
     )
-    problems = census.problems(request.gold or "gold")
+    problems = census.problems(request.truth or "truth")
     if request.repeats == "error":
         problems += _repeated(request, census, intake.columns)
     if problems:

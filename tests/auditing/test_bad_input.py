@@ -79,8 +79,8 @@ def test_files_with_two_answers_and_with_none(world, audit, answers, tmp_path):
 def test_one_item_under_two_names_counts_once(make):
     fit = make.fit(np.full((50, 2), 0.5), names=tuple(range(50)), labels=(0, 1))
     with pytest.raises(AnnotationError, match="1 item with more than one truth: 1"):
-        told(fit, {1: 0, "1": 1, 2: 1}, drawn="random")
-    assert told(fit, {1: 0, "1": "0", 2: 1}, drawn="random").n_audited == 2
+        told(fit, {1: 0, "1": 1, 2: 1}, use="audit")
+    assert told(fit, {1: 0, "1": "0", 2: 1}, use="audit").n_audited == 2
 
 
 def test_audits_of_one_label_are_noted(world, audit, answers):
@@ -154,7 +154,7 @@ def test_items_chosen_by_hand_give_no_claim(world, answers):
 def test_everything_audited_is_the_truth(world, how):
     answers = world.answers(world.fit.data.items)
     if how == "random":
-        found = told(world.fit, answers, drawn="random")
+        found = told(world.fit, answers, use="audit")
         assert found.row("accuracy")["normal"] == pytest.approx(1 - world.wrong / 400)
     else:
         found = told(world.fit, answers, am.audit(world.fit, 400))
@@ -185,10 +185,10 @@ def test_weights_that_are_missing(world, answers):
 
 def test_options_that_contradict_each_other(world, audit, answers):
     for options, word in (
-        ({"drawn": "nonsense"}, "'nonsense' is unknown"),
-        ({"audit": audit, "drawn": "random"}, "in the audit"),
+        ({"use": "nonsense"}, "'nonsense' is unknown"),
+        ({"audit": audit, "use": "audit"}, "in the audit"),
         ({"audit": audit, "weights": {}}, "in the audit"),
-        ({"drawn": "random", "weights": {}}, "not both"),
+        ({"use": "audit", "weights": {}}, "not both"),
     ):
         with pytest.raises(NotApplicable, match=word):
             told(world.fit, answers, **options)
@@ -221,7 +221,7 @@ def test_large_clusters_keep_their_share_of_the_items(make):
     cluster = {name: -7 if n < 200 else n for n, name in enumerate(names)}
     drawn = am.audit(fit, 60, seed=3).table["item"]
     some = {name: truth[name] for name in drawn}
-    found = told(fit, some, drawn="random", clusters=cluster)
+    found = told(fit, some, use="audit", clusters=cluster)
     row = found.row("accuracy")
     share = np.mean([label == "k00" for label in some.values()])
     assert row["audit"] == pytest.approx(share)
@@ -236,7 +236,7 @@ def test_known_truth_is_not_part_of_the_estimate(make):
     known = [n for n, k in enumerate(world.fit.data.gold) if k >= 0]
     names = [world.fit.data.items[n] for n in known]
     with pytest.raises(AnnotationError, match="already used the true labels of all"):
-        told(world.fit, world.answers(names), drawn="random")
+        told(world.fit, world.answers(names), use="audit")
     both = world.answers([*names, *audit.table["item"]])
     assert "40 items with a true label that the fit already used" in said(
         told(world.fit, both, audit)
@@ -262,10 +262,10 @@ def test_rounds_that_are_empty(world, audit, answers):
 @pytest.mark.parametrize(("sharp", "contradicted"), [(1.0, False), (6.0, True)])
 def test_numbers_are_possible_and_contradictions_tested(make, sharp, contradicted):
     world = make.world(n=150, k=3, sharp=sharp, seed=3)
-    for size, drawn in ((12, None), (40, None), (40, "random")):
+    for size, drawn in ((12, None), (40, None), (40, "audit")):
         drawn_here = am.audit(world.fit, size, seed=2)
         answers = world.answers(drawn_here.table["item"])
-        found = told(world.fit, answers, *([] if drawn else [drawn_here]), drawn=drawn)
+        found = told(world.fit, answers, *([] if drawn else [drawn_here]), use=drawn)
         table = found.table
         assert (table["low"] <= table["value"]).all()
         assert (table["value"] <= table["high"]).all()
@@ -277,11 +277,11 @@ def test_numbers_are_possible_and_contradictions_tested(make, sharp, contradicte
     assert ("contradicts the fit about the number of wrong" in said(found)) == contradicted
 
 
-@pytest.mark.parametrize("drawn", [None, "random"])
+@pytest.mark.parametrize("drawn", [None, "audit"])
 def test_one_audited_item(world, drawn):
     audit = am.audit(world.fit, 1) if drawn is None else None
     names = world.fit.data.items[:1] if audit is None else audit.table["item"]
-    found = told(world.fit, world.answers(names), audit, drawn=drawn)
+    found = told(world.fit, world.answers(names), audit, use=drawn)
     row = found.row("accuracy")
     assert 0 <= row["audit_low"] < row["audit_high"] <= 1
     assert width(found) > 0.3

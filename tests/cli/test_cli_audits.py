@@ -98,7 +98,7 @@ def test_an_audit_that_cannot_be_written_leaves_no_round(call, own, tmp_path) ->
 
 
 def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> None:
-    done = call("estimate", fitted, "--audit", audited, "--json")
+    done = call("estimate", fitted, "--truth", audited, "--json")
     assert done.code == 0
     assert "drawn at random" in done.err
     rows = {(row["quantity"], row["label"]): row for row in json.loads(done.out)}
@@ -127,7 +127,7 @@ def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> No
     ],
 )
 def test_every_table(call, fitted: Path, audited: Path, words, column: str) -> None:
-    done = call("estimate", fitted, "--audit", audited, "--items", fitted / "items.csv", *words)
+    done = call("estimate", fitted, "--truth", audited, "--items", fitted / "items.csv", *words)
     assert done.code == 0
     header, *rows = done.out.splitlines()
     assert column in header.split("\t")
@@ -135,7 +135,7 @@ def test_every_table(call, fitted: Path, audited: Path, words, column: str) -> N
 
 
 def test_gates(call, fitted: Path, audited: Path) -> None:
-    words = ("estimate", fitted, "--audit", audited)
+    words = ("estimate", fitted, "--truth", audited)
     assert call(*words, "--fail-if", "accuracy.low<0.1").code == 0
     done = call(*words, "--fail-if", "accuracy.high<=1", "--fail-if", "prevalence:yes.low<0.99")
     assert done.code == 1
@@ -154,18 +154,22 @@ def test_gates(call, fitted: Path, audited: Path) -> None:
 
 
 def test_one_label_of_the_prevalence(call, fitted: Path, audited: Path) -> None:
-    done = call("estimate", fitted, "--audit", audited, "--label", "yes")
+    done = call("estimate", fitted, "--truth", audited, "--label", "yes")
     assert "\tyes\t" in done.out
     assert "\tno\t" not in done.out
-    assert call("estimate", fitted, "--audit", audited, "--label", "maybe").code == 2
+    assert call("estimate", fitted, "--truth", audited, "--label", "maybe").code == 2
 
 
-def test_items_of_unknown_draw_get_no_guarantee(call, fitted: Path, audited: Path) -> None:
-    done = call("estimate", fitted, "--audit", audited, "--drawn", "chosen")
+def test_items_of_unknown_draw_get_no_guarantee(call, fitted, audited, tmp_path) -> None:
+    done = call("estimate", fitted, "--truth", audited, "--use", "fit")
     assert done.code == 0
     assert "warning: How the judged items were chosen is not known" in done.err
-    assert "--drawn random" in done.err
-    done = call("estimate", fitted, "--audit", audited, "--drawn", "random", "--json")
+    assert "--use audit" in done.err
+    path = tmp_path / "others.csv"
+    drawn = {line.split(",")[0] for line in audited.read_text().splitlines()}
+    rows = [f"{item},{label}" for item, label in MADE.answers.items() if item not in drawn]
+    path.write_text("\n".join(["item,label", *rows, ""]))
+    done = call("estimate", fitted, "--truth", path, "--use", "audit", "--json")
     assert {"normal_low", "normal_high"} <= set(json.loads(done.out)[0])
 
 
@@ -173,11 +177,11 @@ def test_several_rounds_must_agree(call, own: Path, audited: Path, tmp_path: Pat
     more = tmp_path / "more.csv"
     call("audit", own, "--size", 10, "-o", more)
     second = judge(more, tmp_path / "second.csv")
-    done = call("estimate", own, "--audit", audited, "--audit", second)
+    done = call("estimate", own, "--truth", audited, "--truth", second)
     assert done.code == 0
     other = {item: "no" if truth == "yes" else "yes" for item, truth in MADE.answers.items()}
     wrong = judge(audited, tmp_path / "wrong.csv", other)
-    done = call("estimate", own, "--audit", audited, "--audit", wrong)
+    done = call("estimate", own, "--truth", audited, "--truth", wrong)
     assert done.code == 3
     assert "30 items with different answers" in done.err
     assert "judged.csv and wrong.csv" in done.err
@@ -187,13 +191,13 @@ def test_everything_wrong_is_told_at_once(call, fitted: Path, tmp_path: Path) ->
     path = tmp_path / "bad.csv"
     first = MADE.annotations.items[0]
     path.write_text(f"item,label\nnowhere,yes\n{first},perhaps\n")
-    done = call("estimate", fitted, "--audit", path)
+    done = call("estimate", fitted, "--truth", path)
     assert done.code == 3
     assert "1 judged item not in the data: 'nowhere'" in done.err
     assert "1 unknown label: 'perhaps'." in done.err
     assert "--labels" in done.err
     path.write_text("item,label\n" + f"{first},\n")
-    done = call("estimate", fitted, "--audit", path)
+    done = call("estimate", fitted, "--truth", path)
     assert done.code == 3
     assert done.err
 
@@ -203,11 +207,11 @@ def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path
     rows[0] = rows[0].removesuffix(",1") + ",weight"
     path = tmp_path / "weighted.csv"
     path.write_text("\n".join(rows))
-    done = call("estimate", fitted, "--audit", path, "--weights", "weight")
+    done = call("estimate", fitted, "--truth", path, "--weights", "weight")
     assert done.code == 3
     assert "add up to 30, and there are 150 items" in done.err
     path.write_text("\n".join([rows[0], *(row.removesuffix(",1") + ",5" for row in rows[1:])]))
-    assert call("estimate", fitted, "--audit", path, "--weights", "weight").code == 0
+    assert call("estimate", fitted, "--truth", path, "--weights", "weight").code == 0
 
 
 @pytest.mark.parametrize(
@@ -216,19 +220,19 @@ def test_weights_must_fit_the_sample(call, fitted: Path, audited: Path, tmp_path
         ("--by", "system"),
         ("--wins", "yes,no"),
         ("--pairs", "left"),
-        ("--drawn", "nothing.json"),
+        ("--use", "fit", "--weights", "label"),
         ("--table", "slices"),
     ],
 )
 def test_options_that_lack_another(call, fitted: Path, audited: Path, words) -> None:
-    assert call("estimate", fitted, "--audit", audited, *words).code == 2
+    assert call("estimate", fitted, "--truth", audited, *words).code == 2
 
 
 def test_columns_of_items_must_agree(call, fitted: Path, audited: Path, tmp_path: Path) -> None:
     path = tmp_path / "items.csv"
     item = MADE.annotations.items[0]
     path.write_text(f"item,system\n{item},A\n{item},A\n{item},B\n")
-    words = ("estimate", fitted, "--audit", audited, "--items", path)
+    words = ("estimate", fitted, "--truth", audited, "--items", path)
     done = call(*words, "--by", "system")
     assert done.code == 3
     assert "items.csv, row 4" in done.err
@@ -242,7 +246,7 @@ def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
     words = ("run", fitted / "labels.csv", "-o", out, *FEW, "--model", "hierarchical")
     assert call(*words, "--no-report").code == 0
     assert call("audit", out, "--size", 25, "-o", asked).code == 0
-    done = call(*words, "--force", "--audit", judge(asked, tmp_path / "judged.csv"))
+    done = call(*words, "--force", "--truth", judge(asked, tmp_path / "judged.csv"))
     assert done.code == 0
     with (out / "estimate.csv").open() as file:
         rows = {row["quantity"]: row for row in csv.DictReader(file) if not row["label"]}
@@ -254,14 +258,14 @@ def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
     assert "audit" in (out / "report.html").read_text()
     page = tmp_path / "page.html"
     judged = tmp_path / "judged.csv"
-    assert call("report", out / "fit.nc", "-o", page, "--audit", judged).code == 0
+    assert call("report", out / "fit.nc", "-o", page, "--truth", judged).code == 0
     assert "audit" in page.read_text()
 
 
 def test_a_wrong_audit_is_told_before_the_fit(call, fitted: Path, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text("item,label\nnowhere,yes\n")
-    words = ("run", fitted / "labels.csv", "-o", tmp_path / "out", *FEW, "--audit", path)
+    words = ("run", fitted / "labels.csv", "-o", tmp_path / "out", *FEW, "--truth", path)
     done = call(*words)
     assert done.code == 3
     assert "not in the data" in done.err
@@ -272,7 +276,7 @@ def test_a_wrong_audit_is_told_before_the_fit(call, fitted: Path, tmp_path: Path
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_names_stay_whole_on_a_terminal(columns: int, fitted, audited, monkeypatch) -> None:
-    words = ["estimate", str(fitted), "--audit", str(audited), "-q"]
+    words = ["estimate", str(fitted), "--truth", str(audited), "-q"]
     code, lines = on_a_terminal(words, columns, monkeypatch)
     assert code == 0
     assert max(map(len, lines)) <= columns
@@ -303,4 +307,4 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     assert "is not known" not in done.err
     assert call("run", tmp_path / "b.csv", "-o", out, *few, "--audit", path).code == 0
     page = (out / "report.html").read_text()
-    assert f"--drawn {out / 'audit.json'} --gold decisions.csv" in page
+    assert f"--truth {out / 'audit.json'} --truth decisions.csv" in page

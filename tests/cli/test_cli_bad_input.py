@@ -83,7 +83,7 @@ def test_gold_that_is_against_the_crowd_or_of_one_class_is_said(kind, tmp_path, 
     rows = [f"t{i},{c},{'pn'[i % 2]},{codes[i % 2]}" for i in range(8) for c in "abc"]
     path.write_text("\n".join(["item,coder,label,gold", *rows]) + "\n")
     for command in ("check", "agree", "advise"):
-        done = call(command, path, "--gold-column", "gold")
+        done = call(command, path, "--truth-column", "gold")
         assert done.code == 0
         assert words in done.out + done.err
 
@@ -93,7 +93,7 @@ def test_gold_that_differs_between_files_is_refused(tmp_path, call) -> None:
         rows = ["item,label,gold", *(f"t{i},p,{gold if i == 1 else 'p'}" for i in range(4))]
         (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n")
     paths = [tmp_path / "ana.csv", tmp_path / "ben.csv"]
-    done = call("check", *paths, "--gold-column", "gold")
+    done = call("check", *paths, "--truth-column", "gold")
     assert done.code == 3
     assert "1 item with more than one gold: 't1'" in done.err
     assert "fix:" in done.err

@@ -1,4 +1,4 @@
-"""From a run to decided items and a new gold standard: ``--gold``, ``--text``, ``--show``."""
+"""From a run to decided items and a new gold standard: ``--truth``, ``--text``, ``--show``."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     queue = [each[0] for each in data["items"] if each[0] not in ("r001", "r002")][:20]
     file = decided(tmp_path / "decisions.csv", queue)
     again = tmp_path / "again"
-    assert call("run", crowd, "-o", again, *FEW, *MODEL, "--gold", file).code == 0
+    assert call("run", crowd, "-o", again, *FEW, *MODEL, "--truth", file).code == 0
     gold = {row["item"]: row for row in rows(again / "gold.csv")}
     assert {name for name, row in gold.items() if row["source"] == "decided"} == set(queue)
     assert all(gold[name]["label"] == TRUTH[name] for name in queue)
@@ -83,13 +83,11 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     undecided = [["r001", {"two": True, "note": "both, really"}], ["r002", {"skip": True}]]
     assert begun == [*([name, {"label": TRUTH[name]}] for name in queue), *undecided]
     # of the saved fit the same decisions make a page without another fit
-    assert call("report", out, "-o", tmp_path / "by-report.html", "--gold", file).code == 0
+    assert call("report", out, "-o", tmp_path / "by-report.html", "--truth", file).code == 0
     html = (tmp_path / "by-report.html").read_text()
     assert json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["decided"] == begun
     assert "An expert judged 20 items that were not drawn at random." in html
     assert all(f'"{name}.csv":' in html for name in ("gold", "coders", "next", "agreement"))
-    both = ("--gold", file, "--audit", file)
-    assert call("report", out, "-o", tmp_path / "both.html", *both).code == 2
     # the report of the saved fit finds the columns next to it, or reads them again
     page = tmp_path / "page.html"
     assert call("report", out / "fit.nc", "-o", page).code == 0
@@ -101,15 +99,15 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     assert '"columns":["genre","review"]' in page.read_text()
 
 
-def test_with_gold_takes_the_file_and_frames(tmp_path: Path) -> None:
+def test_with_truth_takes_the_file_and_frames(tmp_path: Path) -> None:
     data = am.datasets.load("crowd")
     path = decided(tmp_path / "decisions.csv", ["r003", "r004"])
     for given in (path, pd.read_csv(path), pd.read_csv(path, dtype=str)):
-        gold = data.with_gold(given).gold
+        gold = data.with_truth(given).gold
         assert [data.items[i] for i in (gold >= 0).nonzero()[0]] == ["r003", "r004"]
     truth = tmp_path / "truth.csv"
     truth.write_text(f"item,truth\nr005,{TRUTH['r005']}\n")
-    assert (data.with_gold(truth).gold >= 0).sum() == 1
+    assert (data.with_truth(truth).gold >= 0).sum() == 1
 
 
 def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_path: Path) -> None:
@@ -118,7 +116,7 @@ def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_
         file.write("nobody,pos,decided,,\nr005,great,decided,,\nr006,pos,decided,,\n")
         file.write("r006,neg,decided,,\nr007,,decided,,\nr008,pos,Decided,,\n")
     with pytest.raises(am.errors.AnnotationError) as caught:
-        am.datasets.load("crowd").with_gold(path)
+        am.datasets.load("crowd").with_truth(path)
     said = [problem.what for problem in caught.value.problems]
     assert said == [
         "1 decision of an item that is not in the data.",
@@ -130,7 +128,7 @@ def test_every_problem_of_an_edited_file_is_said_at_once(call, crowd: Path, tmp_
         "1 row has a decision that is unknown.",
     ]
     assert all("row" in problem.where for problem in caught.value.problems)
-    done = call("run", crowd, "-o", tmp_path / "out", *FEW, "--gold", path)
+    done = call("run", crowd, "-o", tmp_path / "out", *FEW, "--truth", path)
     assert done.code == 3
     assert all(text in done.err for text in said)
     assert not (tmp_path / "out").exists()
@@ -155,4 +153,4 @@ def test_nothing_decided_is_said(tmp_path: Path) -> None:
     path = decided(tmp_path / "d.csv", [])
     path.write_text(path.read_text().replace("two readings", "note"))
     with pytest.raises(am.errors.AnnotationError, match="Nothing is decided: 0 of 2 rows"):
-        am.datasets.load("crowd").with_gold(path)
+        am.datasets.load("crowd").with_truth(path)

@@ -1,4 +1,4 @@
-"""``--known FILE``: truth that is held back from the fit judges its gold labels."""
+"""``--truth FILE --use test``: truth that is held back from the fit judges its gold labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_the_report_of_a_fit_is_judged_by_it(call, saved: Path, tmp_path: Path) 
     rows = (f"{r.item},{r.label}\n" for r in table.itertuples())
     truth.write_text("item,truth\n" + "".join(rows))
     page = tmp_path / "page.html"
-    done = call("report", saved, "-o", page, "--known", truth)
+    done = call("report", saved, "-o", page, "--truth", truth, "--use", "test")
     assert (done.code, done.out) == (0, f"{page}\n")
     assert "20 of 20 gold labels match the true labels that were held back" in page.read_text()
 
@@ -29,7 +29,7 @@ def test_a_run_is_judged_by_it_and_not_told_it(call, votes: Path, tmp_path: Path
     truth = tmp_path / "truth.json"
     truth.write_text('{"t1": "pos", "t2": "neg", "elsewhere": "neg"}')
     out = tmp_path / "out"
-    done = call("run", votes, "-o", out, "--known", truth, *FEW)
+    done = call("run", votes, "-o", out, "--truth", truth, "--use", "test", *FEW)
     assert done.code == 0
     assert (
         "of 2 gold labels match the true labels that were held back"
@@ -43,17 +43,19 @@ def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Pa
     rows = (f"{item},{label}\n" for item, label in am.datasets.crowd_truth().truth.items())
     truth.write_text("item,truth\n" + "".join(rows))
     data = ("dataset:crowd", "--model", "hierarchical", "--engine", "em", "--seed", 1)
-    done = call("run", *data, "-o", out, "--known", truth)
+    done = call("run", *data, "-o", out, "--truth", truth, "--use", "test")
     assert "tested on known truth: amber" in done.out
     assert "of 200 tested gold labels were wrong" in done.out
-    done = call("report", out, "-o", tmp_path / "page.html", "--known", truth, "--json")
+    done = call(
+        "report", out, "-o", tmp_path / "page.html", "--truth", truth, "--use", "test", "--json"
+    )
     assert "of 200 tested gold labels were wrong" in done.out
 
 
 def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) -> None:
     truth = tmp_path / "truth.csv"
     truth.write_text("item,truth\nu1,pos\n")
-    done = call("run", votes, "-o", tmp_path / "out", "--known", truth, *FEW)
+    done = call("run", votes, "-o", tmp_path / "out", "--truth", truth, "--use", "test", *FEW)
     assert done.code == 3
     assert "None of the items in the file is in the data" in done.err
     assert "Fitting" not in done.err
@@ -61,7 +63,7 @@ def test_a_wrong_file_is_told_before_the_fit(call, votes: Path, tmp_path: Path) 
 
 
 def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: Path) -> None:
-    words = ("run", votes, "-o", tmp_path / "out", "--known", votes)
+    words = ("run", votes, "-o", tmp_path / "out", "--truth", votes, "--use", "test")
     done = call(*words, "--no-report")
     assert done.code == 2
     assert "leave out --no-report" in done.err

@@ -49,7 +49,7 @@ def test_simulate_writes_what_the_package_makes(call, tmp_path):
     done = call("simulate", *words, "-o", out, "--truth", truth)
     assert done.code == 0, done.err
     assert "3 honest" in done.err
-    data = am.read(out, gold="gold")
+    data = am.read(out, truth="gold")
     made = am.simulate(
         30, 6, ["neg", "pos"], (2, 4), prevalence=[0.9, 0.1], spammers=0.5, gold=5, seed=3,
         accuracy=am.priors.Beta(*(round(m * (0.16 / 0.12**2 - 1), 9) for m in (0.8, 0.2))),

@@ -230,7 +230,7 @@ def test_methods_of_other_models_and_of_em(model: str) -> None:
 
     data = am.datasets.load("trains")
     text = methods(
-        am.fit(data.with_gold({data.items[0]: "Box"}), model, engine="em", seed=1, starts=1)
+        am.fit(data.with_truth({data.items[0]: "Box"}), model, engine="em", seed=1, starts=1)
     )
     assert "Known labels of 1 item were held fixed" in text
     assert "so there are no intervals" in text

@@ -96,10 +96,10 @@ def test_options_that_streams_do_not_take_are_refused_together(
     labels: Path, call, tmp_path: Path
 ) -> None:
     words = ("run", labels, "--stream", "-o", tmp_path / "out")
-    wrong = ("--known", "a.csv", "--every-question", "--sheet", "one", "--engine", "nuts")
+    wrong = ("--truth", "a.csv", "--every-question", "--sheet", "one", "--engine", "nuts")
     done = call(*words, *wrong, "--model", "easy-hard")
     assert done.code == 2
-    for option in ("--known", "--every-question", "--sheet", "--engine nuts", "--model easy-hard"):
+    for option in ("--truth", "--every-question", "--sheet", "--engine nuts", "--model easy-hard"):
         assert option in done.err
     assert not list(tmp_path.iterdir())
     assert "--cache goes with --stream" in call(*words[:2], *words[3:], "--cache", "x").err

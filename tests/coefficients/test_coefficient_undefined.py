@@ -165,7 +165,7 @@ def test_declared_labels():
 
 
 def test_gold_keeps_its_labels_when_more_are_declared():
-    rows = data(CONSTANT).with_gold({0: "B"})
+    rows = data(CONSTANT).with_truth({0: "B"})
     from annomodels.coefficients.rows import with_labels
 
     declared = with_labels(rows, ["C", "B", "A"])

@@ -115,7 +115,7 @@ def test_crowd_has_the_planted_sizes() -> None:
 
 def test_crowd_coders_behave_as_planted() -> None:
     data, planted = datasets.load("crowd"), datasets.crowd_truth()
-    truth = data.with_gold(planted.truth).gold
+    truth = data.with_truth(planted.truth).gold
     assert truth is not None
     told = truth[data.item] >= 0
     right = (data.label == truth[data.item])[told]

@@ -26,7 +26,7 @@ def hostile(known: int, reversed_coders: int = 6) -> tuple[am.Annotations, np.nd
     right = rng.random((200, 9)) < accuracy
     rows = [(i, f"c{j}", int(truth[i] ^ (not right[i, j]))) for i in range(200) for j in range(9)]
     gold = {i: int(truth[i]) for i in range(known)}
-    return am.Annotations.from_records(rows, gold=gold or None), truth
+    return am.Annotations.from_records(rows, truth=gold or None), truth
 
 
 def seen(fit: am.Fit) -> list[dict]:
@@ -156,7 +156,7 @@ def test_the_mass_of_a_mode_is_that_of_an_enumeration():
     from annomodels.models.conjugate import log_multinomial
 
     rows = [(i, j, i % 2) for i in range(6) for j in range(3)]
-    data = am.Annotations.from_records(rows, gold={0: 0, 1: 1})
+    data = am.Annotations.from_records(rows, truth={0: 0, 1: 1})
     model = am.models.DawidSkene(confusion=am.priors.Diagonal(8.0, 0.9))
     codes, alpha = encode(data, collapse=False), model.confusion.alpha(2)
     total = []

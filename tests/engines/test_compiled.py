@@ -27,7 +27,7 @@ def crowd(seed, model="", n_items=40, n_coders=6, n_labels=3, gold=0):
     rng = np.random.default_rng(seed)
     data, truth = simulate(rng, n_items, n_coders, k, per_item=4)
     if gold:
-        data = data.with_gold({item: int(truth[data.items.index(item)]) for item in range(gold)})
+        data = data.with_truth({item: int(truth[data.items.index(item)]) for item in range(gold)})
     return data
 
 

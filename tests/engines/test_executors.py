@@ -140,7 +140,7 @@ def test_an_object_that_has_only_map(data, reference):
 
 
 def test_known_gold_is_clamped(data):
-    known = data.with_gold({data.items[0]: 2, data.items[-1]: 0})
+    known = data.with_truth({data.items[0]: 2, data.items[-1]: 0})
     options = {**OPTIONS, "draws": 40}
     fit = am.fit(known, "hierarchical", executor="threads", partitions=4, **options)
     assert_same(fit, am.fit(known, "hierarchical", **options))

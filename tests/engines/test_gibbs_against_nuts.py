@@ -29,7 +29,7 @@ MODELS = {
 @pytest.mark.parametrize("name", MODELS)
 def test_gibbs_and_nuts_agree_within_monte_carlo_error(name):
     data, truth = simulate(np.random.default_rng(4), n_items=40, n_coders=5, n_labels=3)
-    data = data.with_gold({data.items[i]: int(truth[i]) for i in range(0, 40, 8)})
+    data = data.with_truth({data.items[i]: int(truth[i]) for i in range(0, 40, 8)})
     gibbs = am.fit(data, MODELS[name], engine="gibbs", chains=2, draws=4000, seed=1)
     nuts = am.fit(data, MODELS[name], engine="nuts", chains=2, draws=1000, warmup=400, seed=1)
     assert not nuts.tree["sample_stats"]["diverging"].values.any()
@@ -62,7 +62,7 @@ def test_gibbs_and_nuts_agree_on_states_of_items():
     )
     model = am.models.GuessLevel(coders, levels=(0.2, 0.7), weights=Dirichlet(3.0))
     data, truth = simulate(np.random.default_rng(6), n_items=40, n_coders=4, n_labels=2, per_item=4)
-    data = data.with_gold({data.items[i]: int(truth[i]) for i in range(0, 40, 3)})
+    data = data.with_truth({data.items[i]: int(truth[i]) for i in range(0, 40, 3)})
     gibbs = am.fit(data, model, engine="gibbs", chains=2, draws=4000, seed=1)
     nuts = am.fit(data, model, engine="nuts", chains=2, draws=1500, warmup=600, seed=1)
     _agree(gibbs, nuts)
@@ -83,7 +83,7 @@ def test_gibbs_and_nuts_agree_on_who_is_a_spammer():
     ]
     rows += [(i, 3, int(rng.random() < 0.7)) for i in range(14)]
     gold = {i: int(truth[i]) for i in range(0, 14, 2)}
-    data = am.Annotations.from_records(rows, labels=[0, 1], gold=gold)
+    data = am.Annotations.from_records(rows, labels=[0, 1], truth=gold)
     kinds = HonestAndSpammers(
         population=Diagonal(20, 0.7), concentration=LogNormal(10, 0.5), prevalence=Dirichlet(3),
         habit=Dirichlet(2.0), share=Beta(2.0, 3.0),

@@ -31,7 +31,7 @@ def whole(items=ITEMS, coders=CODERS, seed=1, gold=None):
     """Labels of all coders on all items, at random."""
     rng = np.random.default_rng(seed)
     rows = [(i, j, int(rng.integers(K))) for i in range(items) for j in range(coders)]
-    return am.Annotations.from_records(rows, labels=range(K), gold=gold)
+    return am.Annotations.from_records(rows, labels=range(K), truth=gold)
 
 
 def seen(state):

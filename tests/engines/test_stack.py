@@ -249,7 +249,7 @@ def test_known_gold_is_kept_and_taught(data, plain):
     labels, truth = data
     # other labels than the true ones, by no rule that a coder could follow
     wrong = {i: int((truth[labels.items.index(i)] + 1 + i % 2) % 3) for i in range(16)}
-    told = am.fit(labels.with_gold(wrong), "stack", **OPTIONS)
+    told = am.fit(labels.with_truth(wrong), "stack", **OPTIONS)
     known = told.data.gold >= 0
     np.testing.assert_array_equal(p_truth(told)[known], np.eye(3)[told.data.gold[known]])
     # a crowd that is wrong on all of them is believed less on the others
@@ -321,10 +321,10 @@ def test_only_known_truth_lights_the_third_lamp(data, plain):
     known = {i: int(truth[labels.items.index(i)]) for i in range(25)}
     few = {i: known[i] for i in range(10)}
     for told, lamp in ((known, "passed"), (few, "not tested")):
-        check = am.fit(labels.with_gold(told), "stack", **OPTIONS).check(predictive=False)
+        check = am.fit(labels.with_truth(told), "stack", **OPTIONS).check(predictive=False)
         assert check.lamps["tested on known truth"] == lamp
         assert ("of 25 items would" in " ".join(check.table["sentence"])) == (len(told) == 25)
-    alone = am.fit(labels.with_gold(known), "hierarchical", **OPTIONS)
+    alone = am.fit(labels.with_truth(known), "hierarchical", **OPTIONS)
     assert alone.check(predictive=False).lamps["tested on known truth"] == "not tested"
 
 

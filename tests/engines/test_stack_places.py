@@ -34,7 +34,7 @@ OPTIONS = {"chains": 2, "draws": 60, "warmup": 25, "seed": 1}
 @pytest.fixture(scope="module")
 def data():
     labels, truth = simulate(np.random.default_rng(4), n_items=90, n_coders=12, per_item=4)
-    return labels.with_gold({i: int(truth[labels.items.index(i)]) for i in range(25)})
+    return labels.with_truth({i: int(truth[labels.items.index(i)]) for i in range(25)})
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ class Unheard(Everything):
 
 def chain_of(model):
     rows = [(i, j, (i * j) % 2) for i in range(6) for j in range(3)]
-    data = am.Annotations.from_records(rows, labels=[0, 1], gold={0: 0, 1: 0, 2: 1, 3: 1})
+    data = am.Annotations.from_records(rows, labels=[0, 1], truth={0: 0, 1: 0, 2: 1, 3: 1})
     codes = encode(data, collapse=False)
     start = model.coders.sample_parameters(3, 2, np.random.default_rng(1))
     return StateChain(model, codes.volume, start, 1, False), codes

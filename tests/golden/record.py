@@ -120,7 +120,7 @@ def _audited(folder: Path) -> dict[str, str]:
         writer = csv.DictWriter(file, list(judged[0]))
         writer.writeheader()
         writer.writerows(judged)
-    words = ["estimate", str(folder), "--audit", str(drawn), "--seed", "1", "--format", "csv"]
+    words = ["estimate", str(folder), "--truth", str(drawn), "--seed", "1", "--format", "csv"]
     estimate = estimating.estimate
     made: list[Any] = []  # all tables are of one estimate, which takes seconds
 

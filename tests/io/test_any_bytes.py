@@ -30,7 +30,7 @@ OPTIONS = st.fixed_dictionaries(
         "item": st.sampled_from(["item", "task", "a"]),
         "coder": st.sampled_from(["coder", "item"]),
         "label": st.sampled_from(["label", "gold"]),
-        "gold": st.sampled_from(["gold", "label", "zzz"]),
+        "truth": st.sampled_from(["gold", "label", "zzz"]),
         "group": st.sampled_from(["text", "coder"]),
         "text": st.sampled_from(["text", "label"]),
         "question": st.sampled_from(["a", ""]),

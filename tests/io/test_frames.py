@@ -24,13 +24,34 @@ CELLS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "make",
-    [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table, lambda c: pl.DataFrame(c).to_pandas()],
-    ids=["pandas", "polars", "lazy", "pyarrow", "pandas-from-polars"],
-)
+def _dask(cells: dict[str, list[Any]]) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(pd.DataFrame(cells), npartitions=2)
+
+
+MAKES: dict[str, Any] = {
+    "pandas": pd.DataFrame,
+    "pandas with a named index": lambda c: pd.DataFrame(c).set_index("item"),
+    "pandas with an index of two": lambda c: pd.DataFrame(c).set_index(["item", "coder"]),
+    "categories": lambda c: pd.DataFrame(c).astype("category"),
+    "nullable": lambda c: pd.DataFrame(c).astype("string"),
+    "pandas of Arrow": lambda c: pd.DataFrame(c).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas from polars": lambda c: pl.DataFrame(c).to_pandas(),
+    "polars": pl.DataFrame,
+    "polars, lazy": pl.LazyFrame,
+    "pyarrow": pa.table,
+    "dask": _dask,
+    "xarray": lambda c: pd.DataFrame(c).rename_axis("row").to_xarray().drop_vars("row"),
+    "columns": dict,
+    "records": lambda c: pd.DataFrame(c).to_dict("records"),
+    "structured array": lambda c: pd.DataFrame(c).to_records(index=False),
+}
+
+
+@pytest.mark.parametrize("make", MAKES.values(), ids=MAKES)
 def test_every_make_of_frame_gives_the_same(make: Any) -> None:
-    data = Annotations.from_frame(make(CELLS), gold="truth", group="doc", text="text")
+    data = Annotations.from_frame(make(CELLS), truth="truth", group="doc", text="text")
     assert data.to_frame().to_numpy().tolist() == [
         ["t1", "ana", "pos"],
         ["t1", "ben", "NA"],
@@ -41,6 +62,17 @@ def test_every_make_of_frame_gives_the_same(make: Any) -> None:
     assert data.gold.tolist() == [1, -1]
     assert data.groups == ("d1", "d2")
     assert data.texts == ("Hello.", "Bye.")
+
+
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, np.asarray, lambda m: pd.DataFrame(m, columns=range(1, 4))]
+)
+def test_a_matrix_has_a_column_for_each_coder(make: Any) -> None:
+    cells = np.array([[0, 1, 1], [1, 1, 1], [0, 0, 0], [0, 0, 1]])
+    data = Annotations.from_frame(make(cells))
+    assert (data.n_items, data.n_coders, data.labels) == (4, 3, (0, 1))
+    whole = am.agreement(make(cells), "percent", draws=0).value
+    assert whole == am.agreement(data, "percent", draws=0).value
 
 
 @pytest.mark.parametrize(
@@ -90,7 +122,7 @@ def test_all_problems_of_a_frame_come_at_once() -> None:
         "data frame, row 2, column 'coder'",
     ]
     with pytest.raises(AnnotationError) as caught:
-        Annotations.from_frame(frame, coder="codr", gold="gld")
+        Annotations.from_frame(frame, coder="codr", truth="gld")
     assert len(caught.value.problems) == 2
     assert "Did you mean 'coder'" in str(caught.value)
 
@@ -106,8 +138,8 @@ def test_lists_as_labels_and_things_that_are_no_frame_are_refused() -> None:
 
 
 def test_unknown_keywords_are_told_which_there_are() -> None:
-    with pytest.raises(TypeError, match=r"has no keyword 'gold_column'. Did you mean .*gold"):
-        am.read("a.csv", gold_column="truth")
+    with pytest.raises(TypeError, match=r"has no keyword 'truth_column'. Did you mean .*truth"):
+        am.read("a.csv", truth_column="truth")
     with pytest.raises(TypeError, match=r"read_questions.* has no keyword 'colour'"):
         am.read_questions("a.csv", colour="red")
 

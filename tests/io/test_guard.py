@@ -201,7 +201,7 @@ def test_labels_are_recoded_and_known_truths_with_them(write: Write) -> None:
     rows = [
         (n, c, label, "Tie") for n in range(6) for c, label in (("a", "Tie"), ("b", "01"[n % 2]))
     ]
-    data = read(write("item,coder,label,truth", rows), gold="truth", map={"Tie": "0", "Tei": "1"})
+    data = read(write("item,coder,label,truth", rows), truth="truth", map={"Tie": "0", "Tei": "1"})
     assert data.labels == ("0", "1")
     assert data.gold is not None
     assert set(data.gold) == {0}

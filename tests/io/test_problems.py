@@ -142,7 +142,7 @@ def test_columns_that_are_not_found_are_all_listed(problems: Any) -> None:
 
 
 def test_a_wrong_name_is_told_the_nearest(problems: Any) -> None:
-    found = problems("item,coder,label\nt,a,x\n", coder="Coder", label="labels", gold="truth")
+    found = problems("item,coder,label\nt,a,x\n", coder="Coder", label="labels", truth="truth")
     assert [p.what[:10] for p in found] == ["Column 'Co", "Column 'la", "Column 'tr"]
     assert "Did you mean 'coder'" in found[0].remedy
     assert "Did you mean 'label'" in found[1].remedy
@@ -193,8 +193,8 @@ def test_rows_without_item_or_coder_come_together(problems: Any) -> None:
 
 def test_conflicts_about_an_item(problems: Any) -> None:
     text = "item,coder,label,truth,doc\nt,a,x,x,1\nt,b,x,y,2\n"
-    gold, group = problems(text, gold="truth", group="doc")
-    assert "more than one gold" in gold.what
+    gold, group = problems(text, truth="truth", group="doc")
+    assert "more than one truth" in gold.what
     assert "more than one group" in group.what
     assert gold.where == "votes.csv, row 3, column 'truth'"
 
@@ -247,7 +247,7 @@ def test_json_problems(problems: Any) -> None:
 
 
 def test_a_matrix_has_no_names(problems: Any) -> None:
-    found = problems("1,2\n2,2\n", format="matrix", gold="g")
+    found = problems("1,2\n2,2\n", format="matrix", truth="g")
     assert "no column names" in one(found).what
     assert "without the 2 cells" in one(problems("1,2\n2,2,1\n1,1\n", format="matrix")).what
 

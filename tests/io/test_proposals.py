@@ -173,7 +173,7 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
                 for n in range(30)
             ],
         ),
-        {"item": "key", "coder_columns": ("c1_e", "c2_e"), "gold": "e_final"},
+        {"item": "key", "coder_columns": ("c1_e", "c2_e"), "truth": "e_final"},
         (30, 2, 60),
     ),
     "coders named beside": (

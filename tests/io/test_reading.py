@@ -147,11 +147,11 @@ def test_columns_left_over_are_named_and_gold_is_not_taken_unasked(write: Any) -
     data = read(path)
     assert data.gold is None
     assert "Columns not used: 'gold', 'time'." in data.notes
-    assert any("gold='gold'" in note for note in data.notes)
-    data = read(path, gold="gold")
+    assert any("truth='gold'" in note for note in data.notes)
+    data = read(path, truth="gold")
     assert data.gold is not None
     assert data.gold.tolist() == [1, -1]
-    assert read(path, gold={"u": "x"}).gold.tolist() == [-1, 0]  # type: ignore[union-attr]
+    assert read(path, truth={"u": "x"}).gold.tolist() == [-1, 0]  # type: ignore[union-attr]
 
 
 def test_group_and_text_belong_to_items(write: Any) -> None:
@@ -205,7 +205,7 @@ def test_the_order_of_rows_in_the_file_does_not_matter(chance: random.Random) ->
 
 def test_wide_with_item_gold_text_and_chosen_coders(write: Any) -> None:
     text = "words,id,gold,ana,ben,conf\nHi,t1,pos,pos,neg,.5\nBye,t2,,neg,neg,.6\nEh,t3,neg,,,.1\n"
-    data = read(write(text), item="id", gold="gold", text="words", coder_columns=["ana", "ben"])
+    data = read(write(text), item="id", truth="gold", text="words", coder_columns=["ana", "ben"])
     assert (data.items, data.coders, data.skips) == (("t1", "t2"), ("ana", "ben"), 2)
     assert data.texts == ("Hi", "Bye")
     assert data.gold is not None

@@ -42,7 +42,7 @@ def test_words_for_no_truth_are_named(write: Write) -> None:
     text = "item,coder,label,gold\n" + "".join(
         f"t{n},{c},{'xy'[n % 2]},{'NULL' if n else 'x'}\n" for n in range(4) for c in "ab"
     )
-    assert "Read as a known truth, but perhaps" in notes(write(text), gold="gold")
+    assert "Read as a known truth, but perhaps" in notes(write(text), truth="gold")
 
 
 def test_minus_one_is_a_label_of_a_scale_around_zero_and_else_may_be_none(write: Write) -> None:

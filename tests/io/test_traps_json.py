@@ -340,6 +340,7 @@ def test_argilla_status_decides_where_it_is_known(put: Put) -> None:
     assert sorted(note for note in data.notes if "Left out" in note) == [
         "Left out because they are drafts: 1 answer.",
         "Left out because they are pending: 1 answer.",
+        "Left out because they have no label (skipped or empty): 1 of 2 answers.",
     ]
     assert read(path, models=True).coders == ("model:m", "u1")
 

@@ -276,8 +276,8 @@ def test_a_conclusion_is_not_read_as_a_coder(put: Put, name: str) -> None:
     with pytest.raises(AnnotationError, match=f"olumn '{name}'") as caught:
         read(path)
     proposal: Any = caught.value.proposal
-    assert dict(proposal.new) == {"gold": name}
-    assert read(path, gold=name).n_coders == 3
+    assert dict(proposal.new) == {"truth": name}
+    assert read(path, truth=name).n_coders == 3
     assert read(path, format="wide").n_coders == 4 if name == "zed" else True
     copied = put("item,ana,ben,zed\n" + "".join(f"{n},{a},{b},{b}\n" for n, (a, b, *_) in
                                                 enumerate(cells)))  # fmt: skip

@@ -64,7 +64,7 @@ def test_what_is_wrong_is_said(file, text: str, said: str) -> None:
 
 
 def test_truth_that_the_fit_was_told_cannot_judge_it(file) -> None:
-    data = am.Annotations.from_records(ROWS).with_gold({1: "x"})
+    data = am.Annotations.from_records(ROWS).with_truth({1: "x"})
     path = file("item,truth\n1,x\n")
     with pytest.raises(am.errors.AnnotationError, match="has already seen it"):
         truths_of(path, data)

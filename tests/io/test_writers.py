@@ -32,7 +32,7 @@ def triples(data: Annotations) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def data() -> Annotations:
-    made = Annotations.from_records(ROWS, gold={"t2": "neg"})
+    made = Annotations.from_records(ROWS, truth={"t2": "neg"})
     return made.replace(texts=("Good 😊", 'So "so"', "=1+1"))
 
 
@@ -42,10 +42,10 @@ def data() -> Annotations:
 @pytest.mark.parametrize(
     ("to", "ending", "options"),
     [
-        ("long", "csv", {"gold": "gold", "text": "text"}),
-        ("long", "tsv", {"gold": "gold"}),
-        ("long", "jsonl", {"gold": "gold"}),
-        ("long", "parquet", {"gold": "gold"}),
+        ("long", "csv", {"truth": "gold", "text": "text"}),
+        ("long", "tsv", {"truth": "gold"}),
+        ("long", "jsonl", {"truth": "gold"}),
+        ("long", "parquet", {"truth": "gold"}),
         ("crowd-kit", "csv", {}),
         ("wide", "csv", {}),
         ("label-studio", "json", {"item": "item"}),
@@ -59,7 +59,7 @@ def test_labels_come_back_as_they_went(
     path = am.write(data, tmp_path / f"out.{ending}", to=to)
     back = read(path, **options)
     assert triples(back) == sorted(ROWS)
-    if "gold" in options or to == "label-studio":
+    if "truth" in options or to == "label-studio":
         assert back.gold is not None
         assert back.gold.tolist() == [-1, 0, -1]
     if to in ("label-studio", "prodigy", "argilla") or "text" in options:

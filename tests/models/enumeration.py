@@ -18,7 +18,7 @@ def tiny(rng, n_items=4, n_coders=3, n_labels=3, gold=False, repeats=True):
             rows += [(i, j, int(rng.integers(n_labels))) for _ in range(times)]
     rows += [(0, 0, 0), (n_items - 1, n_coders - 1, n_labels - 1)]
     known = {1: n_labels - 1} if gold else None
-    return am.Annotations.from_records(rows, labels=list(range(n_labels)), gold=known)
+    return am.Annotations.from_records(rows, labels=list(range(n_labels)), truth=known)
 
 
 def enumerate_truths(data, prevalence, confusion):
@@ -55,4 +55,4 @@ def known_items(n_items=12, labels=2, seed=3, gold=False):
             said = truth if rng.random() < 0.7 else rng.integers(labels)
             rows.append((f"i{i}", coder, "xyz"[said]))
     known = {"i1": "x"} if gold else None
-    return am.Annotations.from_records(rows, labels=list("xyz")[:labels], gold=known), table
+    return am.Annotations.from_records(rows, labels=list("xyz")[:labels], truth=known), table

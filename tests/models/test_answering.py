@@ -31,7 +31,7 @@ def tiny(rng, kinds=("dk",), n_items=4, n_coders=3, gold=True):
     rows += [(i, j, (i + j) % 3) for i in range(n_items) for j in range(n_coders) if (i + j) % 2]
     known = {1: 2} if gold else None
     return am.Annotations.from_records(
-        [*rows, (0, 0, 0)], labels=[0, 1, 2], dont_know=kinds, gold=known
+        [*rows, (0, 0, 0)], labels=[0, 1, 2], dont_know=kinds, truth=known
     )
 
 

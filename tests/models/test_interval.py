@@ -347,7 +347,7 @@ def test_items_that_all_coders_give_the_same_number_do_no_harm(rng) -> None:
 
 def test_standard_units_are_those_of_the_labels() -> None:
     rows = [("a", "x", 1.0), ("a", "y", 2.0), ("b", "x", 3.0), ("b", "y", 6.0)]
-    data = am.Annotations.from_records(rows, scale="interval", gold={"b": 3.0})
+    data = am.Annotations.from_records(rows, scale="interval", truth={"b": 3.0})
     labels = numeric_labels(data)
     assert labels.y.mean() == pytest.approx(0)
     assert labels.y.std() == pytest.approx(1)

@@ -204,7 +204,7 @@ def test_fits_of_other_data_and_stray_options_are_refused():
 def test_where_no_truth_is_known_an_audit_is_named():
     made = am.simulate(items=60, coders=6, seed=1).annotations
     assert any("am.audit(fit, 60)" in reason for reason in am.advise(made).reasons)
-    known = made.with_gold(dict.fromkeys(made.items[:3], made.labels[0]))
+    known = made.with_truth(dict.fromkeys(made.items[:3], made.labels[0]))
     assert not any("am.audit" in reason for reason in am.advise(known).reasons)
 
 

@@ -151,8 +151,8 @@ def test_a_page_without_an_audit_has_no_such_section_and_says_how_to_get_one(cro
     assert "audit-section" not in html
     text = words_of(html)
     assert text.count("annomodels audit fit.nc --size 60 -o audit.csv") == 1
-    assert "annomodels estimate fit.nc --audit audit.csv" in text
-    assert "--known truth.csv" in text
+    assert "annomodels estimate fit.nc --truth audit.csv" in text
+    assert "--truth truth.csv --use test" in text
     assert "Check 60 random items" in text
 
 

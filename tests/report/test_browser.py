@@ -218,7 +218,7 @@ def test_twenty_items_by_keyboard_and_mouse_are_fed_back(browser, crowd, tmp_pat
     (tmp_path / "decisions.csv").write_text(tab.evaluate("annomodelsDecisions()"))
     command = tab.evaluate("document.querySelector('#desk .copy code').textContent")
     words = shlex.split(command)[1:]
-    assert words[-2:] == ["--gold", "decisions.csv"]
+    assert words[-2:] == ["--truth", "decisions.csv"]
     words[-1] = str(tmp_path / "decisions.csv")
     assert main(words) == 0
     again = tmp_path / "out-decided"

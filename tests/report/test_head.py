@@ -142,7 +142,7 @@ def test_the_queue_begins_where_a_decision_removes_most(crowd):
 def test_the_data_of_the_page_are_those_of_the_fit(crowd, found):
     data = json.loads(payload(found, "annomodels run crowd -o out/"))
     assert data["fit"] == crowd.data.fingerprint
-    assert data["command"] == "annomodels run crowd -o out-decided --gold decisions.csv"
+    assert data["command"] == "annomodels run crowd -o out-decided --truth decisions.csv"
     assert data["left"] == 0
     assert len(data["items"]) == crowd.data.n_items
     gold = crowd.gold().table.set_index("item")

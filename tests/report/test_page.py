@@ -258,15 +258,15 @@ def test_thresholds_and_labels_to_buy_are_shown(crowd, crowd_html):
 def test_truth_that_was_held_back_tests_the_probabilities(crowd, tmp_path):
     best = crowd.gold().table
     known = dict(zip(best["item"][:30], best["label"][:30], strict=True))
-    html = report(crowd, tmp_path / "r.html", known=known).read_text("utf-8")
+    html = report(crowd, tmp_path / "r.html", truth=known).read_text("utf-8")
     assert "30 of 30 gold labels match the true labels that were held back" in html
     told = am.fit(
-        crowd.data.with_gold(known), "hierarchical", chains=2, draws=100, warmup=50, seed=1
+        crowd.data.with_truth(known), "hierarchical", chains=2, draws=100, warmup=50, seed=1
     )
     page = report(told, tmp_path / "told.html").read_text("utf-8")
     assert "30 items are decided." in page
     with pytest.raises(am.errors.NotApplicable, match="already used its true label"):
-        report(told, tmp_path / "none.html", known=known)
+        report(told, tmp_path / "none.html", truth=known)
 
 
 @pytest.mark.calibration

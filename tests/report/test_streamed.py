@@ -35,9 +35,9 @@ def both(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scanning, "sort_buckets", sort)
-        data = am.scan(folder / "labels.csv", gold="gold")
+        data = am.scan(folder / "labels.csv", truth="gold")
     assert len(data.blocks) > 5
-    whole = am.read(folder / "labels.csv", gold="gold")
+    whole = am.read(folder / "labels.csv", truth="gold")
     return am.fit(data, "hierarchical", **RUN), am.fit(whole, "hierarchical", **RUN)
 
 

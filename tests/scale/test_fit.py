@@ -29,7 +29,7 @@ def scans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scanned]:
 
     return {
         "open": in_blocks(folder / "labels.parquet", 150),
-        "gold": in_blocks(folder / "labels.parquet", 150, gold="gold"),
+        "gold": in_blocks(folder / "labels.parquet", 150, truth="gold"),
     }
 
 
@@ -227,7 +227,7 @@ def test_a_scan_without_signal_settles_nothing_but_what_is_known(tmp_path: Path)
     frame = pd.DataFrame(rows)
     frame["gold"] = ["1" if name in ("i3", "i4") else "" for name in frame["item"]]
     frame.to_csv(tmp_path / "noise.csv", index=False)
-    data = am.scan(tmp_path / "noise.csv", gold="gold")
+    data = am.scan(tmp_path / "noise.csv", truth="gold")
     fit = am.fit(data, "hierarchical", chains=2, draws=300, seed=1)
     gold = pd.read_parquet(fit.write_gold(tmp_path / "gold.parquet"))
     assert (gold["probability"] > 0.95).sum() > 100

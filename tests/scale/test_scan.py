@@ -52,13 +52,13 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, am.Annotations
     frame[:1500].to_parquet(folder / "parts" / "1.parquet", row_group_size=400)
     frame[1500:].to_parquet(folder / "parts" / "2.parquet", row_group_size=900)
     frame.to_csv(folder / "zipped.tsv.gz", index=False, sep="\t")
-    return folder, am.read(folder / "all.csv", gold="gold")
+    return folder, am.read(folder / "all.csv", truth="gold")
 
 
 @pytest.mark.parametrize("name", ["all.csv", "parts", "parts/*.parquet", "zipped.tsv.gz"])
 def test_a_scan_equals_reading(read: tuple[Path, am.Annotations], name: str) -> None:
     folder, wanted = read
-    found = scan(str(folder / name), gold="gold")
+    found = scan(str(folder / name), truth="gold")
     assert_same(found.to_annotations(), wanted)
     assert found.repeats == wanted.repeats
     assert any("item" in note and "nobody labeled" in note for note in found.notes)
@@ -69,7 +69,7 @@ def test_many_small_buckets_and_blocks_change_nothing(
     read: tuple[Path, am.Annotations], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, wanted = read
-    whole = scan(folder / "parts", gold="gold")
+    whole = scan(folder / "parts", truth="gold")
 
     def edges(samples: list[object], rows: int) -> object:
         return spill.edges_of(samples, rows, 700)
@@ -81,7 +81,7 @@ def test_many_small_buckets_and_blocks_change_nothing(
     monkeypatch.setattr(scanning, "BUCKET_ROWS", 700)
     monkeypatch.setattr(scanning, "edges_of", edges)
     monkeypatch.setattr(scanning, "sort_buckets", sort)
-    found = scan(folder / "parts", gold="gold")
+    found = scan(folder / "parts", truth="gold")
     assert len(found.blocks) > 50 > len(whole.blocks)
     assert_same(found.to_annotations(), wanted)
     for name in ("per_coder", "repeated_pairs", "repeats_agree"):
@@ -97,7 +97,7 @@ def test_the_order_of_rows_does_not_matter(read: tuple[Path, am.Annotations]) ->
     again = frame.duplicated(["task", "worker"], keep=False)
     rest = frame[~again].sample(frac=1, random_state=3)
     pd.concat([rest, frame[again]]).to_parquet(folder / "shuffled.parquet")
-    assert_same(scan(folder / "shuffled.parquet", gold="gold").to_annotations(), wanted)
+    assert_same(scan(folder / "shuffled.parquet", truth="gold").to_annotations(), wanted)
 
 
 def test_numbers_are_written_as_reading_writes_them(tmp_path: Path) -> None:
@@ -118,16 +118,16 @@ def test_numbers_are_written_as_reading_writes_them(tmp_path: Path) -> None:
 def test_known_gold_may_come_from_a_mapping(read: tuple[Path, am.Annotations]) -> None:
     folder, _ = read
     gold = {"t2": "no", "t10": "yes", "nobody": "no"}
-    wanted = am.read(folder / "all.csv", gold=gold)
-    assert_same(scan(folder / "parts", gold=gold).to_annotations(), wanted)
+    wanted = am.read(folder / "all.csv", truth=gold)
+    assert_same(scan(folder / "parts", truth=gold).to_annotations(), wanted)
 
 
 def test_gold_of_items_that_nobody_labelled_adds_no_label(tmp_path: Path) -> None:
     rows = [("a", "x", "1", "1"), ("a", "y", "2", "1"), ("b", "x", "", "9")]
     frame = pd.DataFrame(rows, columns=["item", "coder", "label", "gold"])
     frame.to_csv(tmp_path / "a.csv", index=False)
-    found = scan(tmp_path / "a.csv", gold="gold")
-    assert_same(found.to_annotations(), am.read(tmp_path / "a.csv", gold="gold"))
+    found = scan(tmp_path / "a.csv", truth="gold")
+    assert_same(found.to_annotations(), am.read(tmp_path / "a.csv", truth="gold"))
     assert found.labels == ("1", "2")
 
 
@@ -150,7 +150,7 @@ def test_two_truths_of_an_item_are_a_problem(tmp_path: Path) -> None:
     frame = pd.DataFrame(rows, columns=["item", "coder", "label", "gold"])
     frame.to_parquet(tmp_path / "a.parquet", row_group_size=2)
     with pytest.raises(AnnotationError, match=r"1 item with more than one gold: 'a'(.|\n)*row 3"):
-        scan(tmp_path / "a.parquet", gold="gold")
+        scan(tmp_path / "a.parquet", truth="gold")
 
 
 def test_columns_and_files_that_are_not_there(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Scanned:
     """Labels in many small blocks, of which some truth is known."""
     path = tmp_path_factory.mktemp("crowd") / "labels.parquet"
     crowd(300).to_parquet(path)
-    found = in_blocks(path, 150, gold="gold")
+    found = in_blocks(path, 150, truth="gold")
     assert len(found.blocks) > 5
     return found
 

@@ -40,7 +40,7 @@ def test_summary_forest_and_loo_of_classes(data, model):
 def test_known_truth_and_thinned_draws_agree_too(data, monkeypatch):
     from annomodels.summaries import draws
 
-    known = data.with_gold({data.items[0]: data.labels[1]})
+    known = data.with_truth({data.items[0]: data.labels[1]})
     fit = am.fit(known, "hierarchical", chains=3, draws=200, seed=1)
     monkeypatch.setattr(draws, "BUDGET", 8 * 5 * 16 * 400)
     monkeypatch.setattr(draws.thinned, "__defaults__", (None, draws.BUDGET))

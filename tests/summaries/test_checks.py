@@ -195,7 +195,7 @@ def test_swapped_labels_are_a_signal(make):
         for j in range(6)
     ]
     gold = {i: int(truth[i]) for i in range(60)}
-    data = am.Annotations.from_records(rows, labels=[0, 1, 2], gold=gold)
+    data = am.Annotations.from_records(rows, labels=[0, 1, 2], truth=gold)
     tree = make.gibbs(data, chains=2, draws=200, warmup=200)
     posterior = tree["posterior"].to_dataset().stack(sample=("chain", "draw"))
     confusion = posterior["confusion"].transpose("sample", ...).values

@@ -37,7 +37,7 @@ def test_the_curve_is_the_mean_probability_of_the_surest_items(fit):
 @pytest.mark.slow
 def test_known_truth_is_left_out_of_the_curve(fit):
     some = dict.fromkeys(fit.data.items[:50], fit.data.labels[0])
-    told = am.fit(fit.data.with_gold(some), "hierarchical", chains=2, draws=60, warmup=40, seed=1)
+    told = am.fit(fit.data.with_truth(some), "hierarchical", chains=2, draws=60, warmup=40, seed=1)
     found = coverage(told.tree, told.data)
     assert found.table["kept"].iloc[0] == fit.data.n_items - 50
     assert "50 items" in found.notes[0]
@@ -68,7 +68,7 @@ def test_calibration_counts_what_is_right_in_each_bin(fit):
 
 def test_truth_that_the_fit_was_told_cannot_test_it(fit):
     known = {fit.data.items[0]: fit.data.labels[0]}
-    told = fit.data.with_gold(known)
+    told = fit.data.with_truth(known)
     with pytest.raises(am.errors.NotApplicable, match="already used"):
         calibration(fit.tree, told, known)
     with pytest.raises(am.errors.NotApplicable):

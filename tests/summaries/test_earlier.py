@@ -123,7 +123,7 @@ def informed() -> am.models.HierarchicalDawidSkene:
 
 def small(rng) -> am.Annotations:
     rows = [(i, j, int(rng.integers(2))) for i in range(8) for j in range(3)]
-    return am.Annotations.from_records(rows, labels=[0, 1], gold={0: 1})
+    return am.Annotations.from_records(rows, labels=[0, 1], truth={0: 1})
 
 
 @pytest.mark.usefixtures("uncompiled")

@@ -22,7 +22,7 @@ def small():
         for j in rng.choice(6, 5, replace=False):
             label = c if rng.random() < 0.6 + 0.06 * j else rng.integers(0, 3)
             rows.append((i, int(j), int(label)))
-    return am.Annotations.from_records(rows, labels=range(3), gold={0: int(truth[0])})
+    return am.Annotations.from_records(rows, labels=range(3), truth={0: int(truth[0])})
 
 
 OPTIONS = {"chains": 4, "draws": 2500, "seed": 2, "extend": False}
@@ -47,7 +47,7 @@ def _without(data, keep):
         (int(data.item[n]), int(data.coder[n]), int(data.label[n])) for n in np.flatnonzero(keep)
     ]
     gold = {0: int(data.gold[0])} if keep[data.item == 0].any() else None
-    return am.Annotations.from_records(rows, labels=range(3), gold=gold)
+    return am.Annotations.from_records(rows, labels=range(3), truth=gold)
 
 
 @pytest.mark.calibration

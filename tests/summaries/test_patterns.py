@@ -29,7 +29,7 @@ def made(make, seed, gold=None, **options):
     rng = np.random.default_rng(seed)
     rows, truth = make(rng, **options)
     known = None if gold is None else crowds.spoiled(rng, truth, 40, gold)
-    return am.Annotations.from_records(rows, gold=known), truth
+    return am.Annotations.from_records(rows, truth=known), truth
 
 
 def found(data):

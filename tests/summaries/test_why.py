@@ -24,7 +24,7 @@ def repeated(make):
         for j in rng.permutation(5)[:3]
         for _ in range(1 + (j == 0))
     ]
-    data = am.Annotations.from_records(rows, labels=list("abc"), gold={"t3": "b", "t4": "a"})
+    data = am.Annotations.from_records(rows, labels=list("abc"), truth={"t3": "b", "t4": "a"})
     return make.gibbs(data, draws=60), data
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.breakdown import (
+    ALPHA_U,
     BY,
+    CONVENTIONS,
     DEFAULT,
+    agreement_of_spans,
     coefficient_names,
+    distance_of,
     parts_table,
     show_diagnosis,
 )
@@ -25,6 +30,7 @@ from annomodels.data.columns import columns
 if TYPE_CHECKING:
     import pandas as pd
 
+    from annomodels.coefficients.agreement import Convention
     from annomodels.coefficients.result import AgreementPanel
     from annomodels.data.annotations import Annotations
 
@@ -33,6 +39,8 @@ if TYPE_CHECKING:
     "agree votes.csv",
     "agree votes.csv --scale ordinal --labels low,mid,high --by coder",
     "agree votes.csv --diagnose",
+    "agree votes.csv --convention gwet --coefficient ac1",
+    "agree choices.json --sets --distance jaccard",
     "agree coding.xlsx --item article --every-question --coefficient alpha",
     "agree coding.xlsx --question 'stage_*' --scale 'stage_*=ordinal'",
     "agree links.csv --by document --coefficient kappa --positive link",
@@ -40,8 +48,20 @@ if TYPE_CHECKING:
 )
 @option(
     "--coefficient asked...",
-    "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha].",
+    "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha]. "
+    "alpha_u compares marked stretches of text.",
     metavar="NAME",
+)
+@option(
+    "--distance",
+    "Distance between labels, such as linear, quadratic, masi or jaccard, or a table: labels in "
+    "the first row and column, distances in the cells [default: by the scale; masi with --sets].",
+    metavar="NAME|FILE",
+)
+@option(
+    "--convention",
+    "Treatment of missing labels [default: krippendorff]; gwet is that of irrCAC.",
+    CONVENTIONS,
 )
 @option(
     "--by",
@@ -67,6 +87,8 @@ if TYPE_CHECKING:
 def command(
     data: str,
     asked: tuple[str, ...],
+    distance: str | None,
+    convention: Convention | None,
     by: str | None,
     positive: str | None,
     diagnose: bool,
@@ -109,9 +131,21 @@ def command(
             raise click.UsageError(text)
     if paper is not None:
         Writing("md", paper, writing.force).check()
+    if (diagnose or by) and (distance or convention):
+        raise click.UsageError("--distance and --convention are for coefficients of all data.")
+    if ALPHA_U in asked:
+        if len(asked) > 1 or diagnose or by or many or distance or convention:
+            raise click.UsageError(
+                f"--coefficient {ALPHA_U} measures marked stretches of text: use it alone."
+            )
+        spans = agreement_of_spans(data, reading)
+        show(spans, writing)
+        return gate_code(limits, spans.table)
+    how: dict[str, Any] = {"missing": convention}
     names = coefficient_names(asked, [limit.name for limit in limits], DEFAULT if by else ())
     if many:
-        table = _each_question(data, names if asked else None, reading, writing, paper)
+        of = names if asked else None
+        table = _each_question(data, of, distance, convention, reading, writing, paper)
         return gate_code(limits, table)
     labels = load_data(data, reading)
     note(repr(labels))
@@ -123,14 +157,28 @@ def command(
             table, shown = parts_table(labels, by, names, positive, stages)
         emit(table, writing, f"Agreement by {by}", shown)
     else:
-        panel = agreement(labels, names if asked else None)
+        how["distance"] = distance_of(distance, labels, bool(reading["sets"]))
+        panel = agreement(labels, _asked(names, asked, how["distance"]), **how)
         table = panel.table
         show(panel, writing)
     return gate_code(limits, table)
 
 
+def _asked(names: list[str], asked: Sequence[str] | None, distance: object) -> list[str] | None:
+    """Return the coefficients: those asked for, or with a distance those that take one."""
+    if asked or distance is None:
+        return names if asked else None
+    return ["alpha", *names]
+
+
 def _each_question(
-    data: str, names: list[str] | None, reading: Reading, writing: Writing, paper: str | None
+    data: str,
+    names: list[str] | None,
+    distance: str | None,
+    convention: Convention | None,
+    reading: Reading,
+    writing: Writing,
+    paper: str | None,
 ) -> pd.DataFrame:
     """Write one table with the coefficients of every question that has some, and a text."""
     from annomodels.coefficients.agreement import agreement
@@ -139,7 +187,10 @@ def _each_question(
     def measured(question: str, labels: Annotations) -> AgreementPanel:
         note(f"{question}: {labels!r}")
         say_notes(labels)
-        return agreement(labels, names)
+        chosen = distance_of(distance, labels, sets=False)
+        return agreement(
+            labels, _asked(names or [], names, chosen), distance=chosen, missing=convention
+        )
 
     found = load_each(data, reading)
     panels, left_out = done_each(found, measured, "has agreement to measure")

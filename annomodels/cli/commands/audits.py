@@ -10,8 +10,8 @@ import click
 from annomodels.auditing.columns import SHOWN
 from annomodels.cli.declared import as_command
 from annomodels.cli.gate import gate_code, parse_gates
-from annomodels.cli.loading import design_of, drawn_from, estimated, load_fit
-from annomodels.cli.options import COUNT, Writing, option, split_words
+from annomodels.cli.loading import design_of, estimated, load_fit
+from annomodels.cli.options import COUNT, Truth, Writing, option, split_words
 from annomodels.cli.session import note
 from annomodels.cli.tables import emit
 from annomodels.data.columns import columns
@@ -37,7 +37,7 @@ ABOUT = {
 @as_command(
     "audit out --size 60 -o audit.csv",
     "audit out --width 0.1 -o audit.csv",
-    "estimate out --audit audit.csv",
+    "estimate out --truth audit.csv",
 )
 @option("--size", "Number of items to draw [default: 60].", COUNT)
 @option(
@@ -97,16 +97,21 @@ def _is_of(place: Path, fit: Fit) -> bool:
 
 
 @as_command(
-    "estimate out --audit audit.csv",
-    "estimate out --audit audit.csv --by system --items items.csv",
-    "estimate out --audit human.csv --drawn random --table coders",
-    "estimate out --audit audit.csv --fail-if 'accuracy.low<0.9'",
+    "estimate out --truth audit.csv",
+    "estimate out --truth audit.csv --by system --items items.csv",
+    "estimate out --truth human.csv --use audit --table coders",
+    "estimate out --truth audit.csv --fail-if 'accuracy.low<0.9'",
 )
 @option(
-    "--audit paths...",
+    "--truth paths...",
     "Items that an expert judged (item,label); may be repeated for several rounds.",
     metavar="FILE",
     required=True,
+)
+@option(
+    "--use",
+    "Use of the true labels: audit, for items drawn at random; or fit, for items chosen otherwise.",
+    ("audit", "fit"),
 )
 @option(
     "--by...",
@@ -146,7 +151,7 @@ def _is_of(place: Path, fit: Fit) -> bool:
 def estimate(
     fit: str,
     paths: tuple[str, ...],
-    drawn: str | None,
+    use: str | None,
     by: tuple[str, ...],
     items: str | None,
     item: str | None,
@@ -165,14 +170,20 @@ def estimate(
     Each row also shows the estimate from the judged items alone (audit) and from the fit alone
     (model). If the items were drawn at random, the intervals allow for errors of the model.
     """
+    from annomodels.cli.loading import sorted_truth
+
     limits = parse_gates(gates)
-    how = {} if weights else drawn_from(drawn, fit, paths)
+    how: dict[str, Any] = {}
+    if use == "fit":
+        how = {"use": "fit"}
+    elif weights is None:
+        how = dict(sorted_truth(Truth(paths, use), fit, "audit").how)
     loaded = load_fit(fit)
     known = loaded.data.items
     about = _about(items, item, by, pairs, cluster, known)
     if weights is not None:
-        if drawn is not None:
-            raise click.UsageError("--weights says how items were drawn: leave out --drawn.")
+        if use == "fit":
+            raise click.UsageError("--weights are for items drawn at random: leave out --use fit.")
         how["weights"] = _weights(paths, weights, known)
     if pairs is not None:
         left, right = (about[name] for name in pairs)

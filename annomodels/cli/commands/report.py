@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import drawn_from, estimated, load_fit
-from annomodels.cli.options import option
+from annomodels.cli.loading import estimated, load_fit
+from annomodels.cli.options import Truth, option
 from annomodels.cli.places import PAGE, check_file
 from annomodels.cli.tables import to_json
 from annomodels.cli.terminal import Stages
@@ -18,7 +18,7 @@ from annomodels.cli.terminal import Stages
 @as_command(
     "report fit.nc -o report.html",
     "report fit.nc -o report.html --compare mace.nc",
-    "report fit.nc -o report.html --known truth.csv",
+    "report fit.nc -o report.html --truth truth.csv --use test",
 )
 @option("-o --output", "File for the page.", metavar="FILE", required=True)
 @option("--text", "Column with the text of each item, read again.", metavar="COLUMN")
@@ -36,18 +36,16 @@ def command(
     anonymize: bool,
     target: float | None,
     others: tuple[str, ...],
-    known: str | None,
-    audit: tuple[str, ...],
-    drawn: str | None,
-    decisions: str | None,
+    true_labels: Truth,
     as_json: bool,
 ) -> None:
     """Write the report of FIT as one offline HTML file.
 
-    --gold uses the decisions of an earlier page without another fit: the other labels follow from
-    the fit and the decisions.
+    With --truth decisions.csv of an earlier page, there is no other fit: the other labels follow
+    from the fit and the decisions.
     """
     from annomodels.cli.jobs import files_of
+    from annomodels.cli.loading import joined, sorted_truth
     from annomodels.cli.shown import again, kept
     from annomodels.io.mappings import decisions_of, entries_of, truths_of
     from annomodels.reporting.anonymous import anonymized
@@ -57,15 +55,18 @@ def command(
     check_file(output, force, PAGE)
     loaded = load_fit(fit)
     rivals = [load_fit(name) for name in others]
-    truths = None if known is None else truths_of(known, loaded.data)
+    given = sorted_truth(true_labels, fit)
+    truths = joined(given.test, loaded.data, truths_of) if given.test else None
     columns = again(loaded, text, show) if text or show else kept(fit, loaded.data)
-    how = drawn_from(drawn, fit, audit)
-    answers: Any = audit
-    if decisions is not None:
-        if audit:
-            raise click.UsageError("--gold and --audit cannot both be used.")
-        how, answers = {"drawn": "chosen"}, decisions_of(decisions, loaded.data)
-        loaded.tree.attrs["decisions"] = json.dumps(entries_of(decisions, loaded.data))
+    how, answers = dict(given.how), cast("Any", given.audit)
+    if given.fit:
+        if given.audit:
+            what = "A page without another fit uses an audit or decisions, not both."
+            raise click.UsageError(f"{what} annomodels run uses both.")
+        how, answers = {"use": "fit"}, joined(given.fit, loaded.data, decisions_of)
+        loaded.tree.attrs["decisions"] = json.dumps(
+            [each for path in given.fit for each in entries_of(path, loaded.data)]
+        )
     found = estimated(loaded, answers, how, seed=loaded.seed) if answers else None
     told = "not shown" if anonymize else str(loaded.tree.attrs.get("command", ""))
     shown = anonymized(loaded) if anonymize else loaded
@@ -76,7 +77,7 @@ def command(
             None if loaded.unsupported("gold") else files_of(Facts(after, target, estimate=found))
         )
         report(
-            shown, output, force=force, command=told, target=target, others=rivals, known=truths,
+            shown, output, force=force, command=told, target=target, others=rivals, truth=truths,
             estimate=found, shown=columns, files=files,
         )  # fmt: skip
     if as_json:

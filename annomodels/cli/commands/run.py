@@ -14,10 +14,10 @@ from annomodels.cli.options import Job, option
 @as_command(
     "run votes.csv -o out",
     "run votes.csv -o out --item sentence --coder worker --target 0.8",
-    "run votes.csv -o out --known truth.csv",
-    "run votes.csv -o out --force --audit audit.csv",
+    "run votes.csv -o out --truth truth.csv --use test",
+    "run votes.csv -o out --force --truth audit.csv",
     "run votes.csv -o out --text sentence --show genre,source",
-    "run votes.csv -o decided --gold decisions.csv",
+    "run votes.csv -o decided --truth decisions.csv",
     "run dataset:anesthesia -o out --force",
     "run batch.csv -o out --every-question",
     "run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
@@ -36,17 +36,16 @@ def command(job: Job) -> int:
     the report and the verdict on the inference are printed.
     Several questions are never mixed: choose one (--question), or analyze each (--every-question,
     or --question with a pattern such as 'stage_*') in a separate folder, linked from index.html.
-    With --audit the folder also gets estimate.csv, gold.csv has the audited labels, and the page
-    shows the audited numbers first; fit.nc is the fit before the audit.
+    With an audit (--truth audit.csv) the folder also gets estimate.csv, gold.csv has the audited
+    labels, and the page shows the audited numbers first; fit.nc is the fit before the audit.
     With --stream the gold labels are in gold.parquet, P(truth) in truth/ and the verdict in
     about.json; items.csv and agreement.csv need the labels in memory.
     """
     from annomodels.cli.jobs import each_question, one_question, told
     from annomodels.cli.streaming import refuse_the_rest
 
-    if job.no_report and (job.known is not None or job.show):
-        flag = "--show" if job.known is None else "--known"
-        raise click.UsageError(f"{flag} is used in the report: leave out --no-report.")
+    if job.no_report and job.show:
+        raise click.UsageError("--show is used in the report: leave out --no-report.")
     if job.body is not None:
         job = replace(job, reading={**job.reading, "text": job.body})
     if job.stream:

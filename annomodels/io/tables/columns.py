@@ -193,6 +193,14 @@ def _not_found(
     return NoLabels(what[0].upper() + what[1:] + ".", source, remedy)
 
 
+def without_label(skips: int, labeled: int) -> str:
+    """Return a note on answers that are skipped or empty."""
+    total = skips + labeled
+    return (
+        f"Left out because they have no label (skipped or empty): {skips:,} of {total:,} answers."
+    )
+
+
 def assemble(
     cells: Mapping[str, Sequence[object]],
     rows: Sequence[int],
@@ -226,12 +234,12 @@ def assemble(
         out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
         out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
     out.unlabelled = set(items) if skipped else ()
-    for role in ("gold", "group", "text"):
+    for role in ("truth", "group", "text"):
         if role in cells:
             found, problems = _per_item(items, cells[role], rows, role, source, names, missing)
             out.problems += problems
             texts = {name: str(text) for name, text in found.items()} if role == "text" else found
-            setattr(out, "texts" if role == "text" else role, texts)
+            setattr(out, {"text": "texts", "truth": "gold"}.get(role, role), texts)
     return out
 
 
@@ -248,7 +256,7 @@ def _per_item(
     problems = check_hashable(values, role, source, rows)
     if problems:
         return {}, problems
-    absent = missing if role == "gold" else is_blank
+    absent = missing if role == "truth" else is_blank
     ignored = {value for value in set(values) if absent(value)}
     found: dict[Any, Any] = {}
     twice: dict[Any, int] = {}

@@ -58,7 +58,7 @@ def read_matrix(found: Records) -> None:
         found.problem(
             "A matrix without a header has no column names.",
             f"Leave out {Option('item')}, {Option('coder')}, {Option('label')}, "
-            f"{Option('gold')}, {Option('group')} and {Option('text')}, or add a header.",
+            f"{Option('truth')}, {Option('group')} and {Option('text')}, or add a header.",
         )
         return
     width = len(filled[0])

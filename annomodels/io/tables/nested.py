@@ -76,8 +76,8 @@ def read_nested(found: Records) -> None:
                     found.add(item, coder, question, label, row)
                 else:
                     uneven += 1
-            if options.gold is not None:
-                found.gold(item, field, at(record, options.gold))
+            if options.truth is not None:
+                found.gold(item, field, at(record, options.truth))
     if layout.note:
         found.note(layout.note)
     if uneven:

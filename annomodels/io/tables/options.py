@@ -51,7 +51,7 @@ class Options:
     item: str | None = None
     coder: str | None = None
     label: str | None = None
-    gold: str | None = None
+    truth: str | None = None
     group: str | None = None
     text: str | None = None
     question: str | None = None
@@ -83,7 +83,7 @@ class Options:
     @property
     def extra(self) -> dict[str, str]:
         """Columns that hold something about the items."""
-        named = {"gold": self.gold, "group": self.group, "text": self.text}
+        named = {"truth": self.truth, "group": self.group, "text": self.text}
         return {role: name for role, name in named.items() if name is not None}
 
     @property

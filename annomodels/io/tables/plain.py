@@ -30,8 +30,10 @@ from annomodels.io.tables.columns import (
     matched,
     named_column,
     text_of_items,
+    without_label,
 )
 from annomodels.io.tables.keys import parts_of
+from annomodels.io.tables.known import truth_as_label
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
     are_times,
@@ -93,9 +95,13 @@ def read_long(found: Records) -> None:
         own, notes = _without_repeats(own, said)
         columns = melted(own, {**said, **shown}, {label: said["coder"]}, options, named=True)
         columns.notes = [*notes, *columns.notes, *(SHOWN.format(repr(n)) for n in shown.values())]
+        if options.label is None and "truth" not in names and not options.every:
+            columns.problems += truth_as_label(own, said, options)
+        if columns.skips:
+            columns.notes.append(without_label(columns.skips, len(columns.labels)))
         used = (*columns.names.values(), *options.taken, asked or "")
         if not options.every:
-            columns.alone = unused_columns(table.header, used, "gold" in names)
+            columns.alone = unused_columns(table.header, used, "truth" in names)
         return columns
 
     label = names["label"]
@@ -220,7 +226,7 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
     if not gold:
         notes += [
-            f"Column {name!r} may contain known gold: use {Option('gold', name)} to use it."
+            f"Column {name!r} may contain the true labels: use {Option('truth', name)} to use them."
             for name in left
             if name.strip().casefold() in GOLD_WORDS
         ]
@@ -551,11 +557,11 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     name, listed = next(iter(odd)), rest if 1 < len(rest) < _FEW else [...]
     remedy = (
         f"If the others are coders, use {Option('coder_columns', listed)}; with "
-        f"{Option('gold', name)}, {Option('text', name)} or {Option('group', name)}, {name!r} is "
+        f"{Option('truth', name)}, {Option('text', name)} or {Option('group', name)}, {name!r} is "
         f"used as that. If it is a coder too, use {all_of_them}. If the table has one "
         f"row for each label, name {Option('item')}, {Option('coder')} and {Option('label')}."
     )
-    said = tuple(("gold", name) for name in gold[:1])
+    said = tuple(("truth", name) for name in gold[:1])
     column = "column" if len(odd) == 1 else "columns"
     return [NoLabels(what, f"{table.source}, {column} {some(odd)}", remedy, options=said)]
 

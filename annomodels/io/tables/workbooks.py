@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from annomodels.data.validation import counted, is_missing, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_zip
@@ -204,10 +206,14 @@ def parquet_table(data: bytes, source: str) -> Table:
     return table
 
 
+NUMBERED = "coder "
+
+
 def frame_table(frame: Any) -> Table:
     """Table of a data frame; nothing in a cell is an empty text."""
     import narwhals as nw
 
+    frame = _with_named_columns(frame)
     try:
         native = nw.from_native(frame)
     except TypeError:
@@ -223,6 +229,46 @@ def frame_table(frame: Any) -> Table:
     table = native.collect() if isinstance(native, nw.LazyFrame) else native
     columns = {str(name): _plain_cells(table[name]) for name in table.columns}
     return Table(dict(columns), range(1, len(table) + 1), "data frame")
+
+
+def is_matrix(header: Sequence[str]) -> bool:
+    """Return True if the columns had numbers instead of names: one for each coder."""
+    return bool(header) and all(name.startswith(NUMBERED) for name in header)
+
+
+def _with_named_columns(frame: Any) -> Any:
+    """Return a frame whose columns have names that are texts, with its index if that has a name.
+
+    Arrays, mappings of columns and lists of records become frames of pandas; columns of an array
+    are coders.
+    """
+    import pandas as pd
+
+    if hasattr(frame, "to_dataframe"):  # xarray
+        frame = frame.to_dataframe()
+    if isinstance(frame, (Mapping, np.ndarray)) or (
+        isinstance(frame, list) and frame and all(isinstance(row, Mapping) for row in frame)
+    ):
+        if isinstance(frame, np.ndarray) and frame.ndim != 2 and not frame.dtype.names:
+            what = f"An array of shape {frame.shape} is not a table."
+            remedy = "Give one row per item and one column per coder."
+            raise AnnotationError(Problem(what, remedy=remedy))
+        frame = pd.DataFrame(frame)
+    if hasattr(frame, "compute") and not isinstance(frame, pd.DataFrame):  # dask
+        frame = frame.compute()
+    if not isinstance(frame, pd.DataFrame):
+        return frame
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index(allow_duplicates=True)
+    if all(isinstance(name, str) for name in frame.columns):
+        return frame
+    if isinstance(frame.columns, pd.MultiIndex):
+        names = ["|".join(str(part) for part in name if part != "") for name in frame.columns]
+    elif all(isinstance(name, (int, np.integer)) for name in frame.columns):
+        names = [f"{NUMBERED}{name}" for name in frame.columns]
+    else:
+        names = [str(name) for name in frame.columns]
+    return frame.set_axis(names, axis=1)
 
 
 def _plain_cells(series: Any) -> list[Any]:

@@ -129,7 +129,7 @@
   const contested = desk.dataset.contested;
   const STATES = ["settled", "needs labels", contested, "decided"];
   const TAGS = ["yes", "needs", "contested", "decided"];
-  // What --gold brought comes first; choices in the browser belong to these very decisions.
+  // What --truth brought comes first; choices in the browser belong to these very decisions.
   const key = "annomodels " + D.fit + (D.decided.length ? JSON.stringify(D.decided) : "");
   const items = D.items;
   let decisions = new Map(D.decided);

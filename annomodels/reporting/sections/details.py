@@ -139,14 +139,17 @@ def _how_to_check(facts: Facts) -> list[Part]:
         return []
     folder = audited.folder_of(facts)
     draw = f"annomodels audit {folder} --size {audited.advised(facts)[0]} -o audit.csv"
-    use = f"annomodels estimate {folder} --audit audit.csv"
+    use = f"annomodels estimate {folder} --truth audit.csv"
     return [
         Part("heading", "Check random items", "check-items"),
         Part("text", "Draw the items, fill in the column “label” of the file, then estimate:"),
         Part("copy", draw),
         Part("copy", use),
         Part("text", "If you know true labels already, hold them back and test with them:"),
-        Part("copy", f"annomodels report {folder} -o report.html --known truth.csv --force"),
+        Part(
+            "copy",
+            f"annomodels report {folder} -o report.html --truth truth.csv --use test --force",
+        ),
     ]
 
 

@@ -83,7 +83,7 @@ def wrong_labels(
     # an audit the number is that of the estimate. Labels are compared with `known` truth if it is
     # given.
     p = np.asarray(tree["truth"]["p_truth"].values, dtype=float)
-    truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_gold(known).gold)
+    truth = np.full(data.n_items, -1) if known is None else np.asarray(data.with_truth(known).gold)
     two = two_readings(tree, data)
     unknown = (data.known < 0) & ~two
     at = np.flatnonzero(unknown & (truth >= 0))

@@ -31,7 +31,7 @@ def calibration(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Summary:
     """Compare probabilities of gold labels with how often these are right (Jeffreys' prior)."""
-    truth = np.asarray(data.with_gold(known).gold)
+    truth = np.asarray(data.with_truth(known).gold)
     told = data.known >= 0
     tested = np.flatnonzero((truth >= 0) & ~told)
     if not len(tested):

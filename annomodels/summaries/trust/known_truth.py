@@ -43,7 +43,7 @@ def held_back_finding(
     tree: xr.DataTree, data: Annotations, known: Mapping[Hashable, Hashable]
 ) -> Finding | None:
     """Test a fit on truth that it was not told; None where it is of few items."""
-    truth = np.asarray(data.with_gold(known).gold)
+    truth = np.asarray(data.with_truth(known).gold)
     told = data.known >= 0
     items = np.flatnonzero((truth >= 0) & ~told)
     if len(items) < KNOWN_TESTED:
