@@ -235,7 +235,7 @@ _ALL = (
     Column("coder_b", "and coder", "name"),
     Column("measure", "Measure", "name", width=90),
     Column("majority", "Majority said", "name", width=30),
-    Column("runner_up", "Or else", "name", width=30),
+    Column("runner_up", "Runner-up", "name", width=30),
     Column("said", "Said", "name", width=30),
     Column("partner", "Most confused with", "name", width=30),
     # words
@@ -318,11 +318,11 @@ _ALL = (
            "wrong gold labels are expected after this label."),
     # labels
     Column("share", "Share of labels"),
-    _estimate("prevalence", "Share of items, corrected", bar=True),
-    _estimate("sensitivity", "Said when true", "sensitivity: how often coders find the label where "
+    _estimate("prevalence", "Prevalence", bar=True),
+    _estimate("sensitivity", "Sensitivity", "sensitivity: how often coders find the label where "
               "it is right; precision: how often it is right where they give it; partner: what it "
               "is most confused with."),
-    _estimate("precision", "True when said"),
+    _estimate("precision", "Precision"),
     _estimate("partner_share", "of its confusions"),
     _estimate("confusions", "Part of all confusions"),
     Column("alpha_merged", "Alpha with both as one"),

@@ -322,7 +322,8 @@ class Fit(Html):
         """
         from annomodels.summaries.labels import scheme
 
-        return _copied(self._once(scheme)[int(pairs)])
+        useless = self.coders().table["kind"].isin(["spammer", "adversary"])
+        return _copied(self._once(scheme, useless.tolist())[int(pairs)])
 
     @verb
     def prevalence(self) -> Summary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
@@ -12,6 +13,9 @@ from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import coders_listed, number
 from annomodels.summaries.items.items import quadrant_name
 from annomodels.summaries.trust.checks import Check
+
+if TYPE_CHECKING:
+    from annomodels.summaries.next.next_labels import NextLabels
 
 ADVISED = 60  # items of the audit that the page advises: about an hour
 REVIEWED = 20  # items to review if none is contested
@@ -106,8 +110,14 @@ def _buy(facts: Facts) -> Action | None:
     return Action(
         "#labels-to-buy",
         f"Buy {counted(len(plan.table), 'label')}",
-        f"for {whose} labels: about {removed} fewer wrong",
+        f"for {whose} labels: about {removed} fewer wrong{_price(plan)}",
     )
+
+
+def _price(plan: NextLabels) -> str:
+    """Return how many labels remove one wrong label; empty if they remove none."""
+    removed = plan.before - plan.after
+    return f", {len(plan.table) / removed:,.0f} labels for each" if removed > 0 else ""
 
 
 def _coders(facts: Facts) -> Action | None:

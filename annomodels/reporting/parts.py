@@ -25,6 +25,7 @@ Kind = Literal[
 Rows = Sequence[tuple[str, str, str]]
 
 MOST = 200  # rows of a table
+PAGE = 12  # rows that are seen at once
 FIRST_CARDS, MOST_CARDS = 6, 60
 
 
@@ -57,6 +58,28 @@ class Table(NamedTuple):
     def cut(self) -> bool:
         """Return True if rows were left out."""
         return len(self.rows) < self.total
+
+    @property
+    def first(self) -> tuple[tuple[Cell, ...], ...]:
+        """Rows that are seen at once; paper has no second page of a table."""
+        return self.rows if self.key == "contested" else self.rows[:PAGE]
+
+    @property
+    def rest(self) -> tuple[tuple[Cell, ...], ...]:
+        """Rows that the script pages through."""
+        return self.rows[len(self.first) :]
+
+    @property
+    def flagged(self) -> int:
+        """Number of coders that need somebody, if any."""
+        quiet = ("good", "not enough evidence")
+        tags = [row[1] for row in self.rows if row[1:]] if self.key == "coders" else []
+        return sum(tag.kind == "tag" and tag.text not in quiet for tag in tags)
+
+    def some(self, n: int) -> str:
+        """Return how many of the rows are shown and where all are; empty if all are shown."""
+        where = f"; all are in {self.full}" if self.full else ""
+        return f" ({n:,} of {self.total:,}{where})" if n < self.total else ""
 
 
 class Action(NamedTuple):

@@ -12,9 +12,11 @@ from annomodels.reporting.parts import Part, Section, notes, summary
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     title, found = "Agreement coefficients with 95 % intervals", facts.fit.agreement()
-    only = "title value model p_above_667 p_above_800"
-    shown = summary("agreement", title, found, full="agreement.csv", only=only)
-    return [*notes(agreement_notes(facts)), *shown]
+    known = found.table["value"].notna()
+    rows = found.table[known]
+    shown = summary("agreement", title, found, rows, "agreement.csv", "title value model")
+    missing = [f"{r.title} is not defined. {r.note}" for r in found.table[~known].itertuples()]
+    return [*notes(agreement_notes(facts)), *shown, *notes(missing, 300)]
 
 
 def agreement_notes(facts: Facts) -> list[str]:

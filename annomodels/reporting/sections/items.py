@@ -16,7 +16,7 @@ from annomodels.summaries.items.items import quadrant_name
 if TYPE_CHECKING:
     import pandas as pd
 
-_ON_PAPER = 60
+_ON_PAPER = 20
 _KEYS = 9  # labels that have a key
 NEXT_ITEMS = columns_of(
     "item",
