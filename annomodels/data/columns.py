@@ -286,8 +286,8 @@ _ALL = (
     _estimate("scale", "Scale", kind="quantity"),
     _estimate("noise", "Noise", kind="quantity"),
     # items and gold labels
-    Column("quadrant", "Group", "tag", "quadrant: contested items may have two readings; more "
-           "labels would not settle them."),
+    Column("quadrant", "Group", "tag", "quadrant: coder errors do not explain the votes of contested "
+           "items, which may be hard or have two readings; more labels would not settle them."),
     Column("probability", "Probability", "chance"),
     Column("runner_up_probability", "with probability", "chance"),
     Column("entropy", "Doubt, bits",

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from annomodels.data.columns import percent, short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, notes, summary
+from annomodels.reporting.words import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def section(facts: Facts) -> list[Part]:
@@ -15,8 +21,14 @@ def section(facts: Facts) -> list[Part]:
     known = found.table["value"].notna()
     rows = found.table[known]
     shown = summary("agreement", title, found, rows, "agreement.csv", "title value model")
-    missing = [f"{r.title} is not defined. {r.note}" for r in found.table[~known].itertuples()]
-    return [*notes(agreement_notes(facts)), *shown, *notes(missing, 300)]
+    return [*notes(agreement_notes(facts)), *shown, *notes(_undefined(found.table[~known]), 300)]
+
+
+def _undefined(rows: pd.DataFrame) -> list[str]:
+    """Return which coefficients have no value, by reason."""
+    reasons = rows["note"].str.partition(". ")[0].str.removeprefix("It is ").str.rstrip(".")
+    named = rows["title"].groupby(reasons.to_numpy(), sort=False).agg(list)
+    return [f"Not defined here: {listed(who, 9)} ({why})." for why, who in named.items()]
 
 
 def agreement_notes(facts: Facts) -> list[str]:

@@ -45,8 +45,9 @@ def section(facts: Facts) -> list[Part]:
     title, only = "All coders, the most notable first", f"coder kind advice n {_right(rows)}"
     shown = rows.iloc[notable(rows)]
     quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
-    lead = [Part("text", MATRIX, "lead")] * (facts.data.n_labels <= _WIDEST)
-    return [*lead, *carded(cards(facts)), *quality]
+    lead = "Each card ends with a sentence that you can send."
+    lead += f" {MATRIX}" if facts.data.n_labels <= _WIDEST else ""
+    return [Part("text", lead, "lead"), *carded(cards(facts)), *quality]
 
 
 def cards(facts: Facts) -> list[Card]:
@@ -163,7 +164,7 @@ def pictures(facts: Facts) -> Part:
 SECTION = Section(
     "coders-section",
     "Coders",
-    "Each card ends with a sentence that you can send.",
+    "",
     section,
     needs=("coders",),
 )

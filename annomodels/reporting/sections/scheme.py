@@ -33,6 +33,8 @@ def section(facts: Facts) -> list[Part]:
         columns = columns_of("label given share prevalence", *TALLIED)
         return [*table("labels", title, columns, rows), shown]
     found, words = facts.fit.labels(), fix(facts)
+    if any(note.startswith(LEFT_OUT) for note in found.notes):
+        title += "; sensitivity and precision without spammers and adversaries"
     badge = (FIX,) if len(set(words)) > 1 else ()  # what all rows have tells them not apart
     columns = (COLUMNS["label"], *badge, *found.columns[1:7])
     return [
@@ -73,7 +75,6 @@ def scheme_notes(facts: Facts) -> list[str]:
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
-    out += [note for note in facts.fit.labels().notes if note.startswith(LEFT_OUT)]
     if facts.data.n_labels > 2:
         top: Any = facts.fit.labels(pairs=True).table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
