@@ -246,7 +246,7 @@ _ALL = (
     Column("problem", "Problem", "text", width=WHOLE_TEXT),
     Column("verdict", "Verdict", "text", width=WHOLE_TEXT),
     Column("sentence", "In words", "text", width=WHOLE_TEXT),
-    Column("why", "Why: log-odds for the gold label, coder by coder", "text", width=WHOLE_TEXT),
+    Column("why", "Why", "text", width=WHOLE_TEXT),
     Column("bias", "Bias", "text"),
     Column("advice", "Advice", "name"),
     Column("readings", "Readings, if ambiguous", "text", width=80),
@@ -286,8 +286,9 @@ _ALL = (
     _estimate("scale", "Scale", kind="quantity"),
     _estimate("noise", "Noise", kind="quantity"),
     # items and gold labels
-    Column("quadrant", "Group", "tag", "quadrant: coder errors do not explain the votes of contested "
-           "items, which may be hard or have two readings; more labels would not settle them."),
+    Column("quadrant", "Group", "tag", "quadrant: contested items may be hard or have two "
+           "readings; coder errors do not explain their votes, and more labels would not settle "
+           "them."),
     Column("probability", "Probability", "chance"),
     Column("runner_up_probability", "with probability", "chance"),
     Column("entropy", "Doubt, bits",
@@ -426,17 +427,24 @@ def explained(names: Iterable[str], level: int = 95) -> list[str]:
     return [text.replace("95 %", f"{level} %") for text in helps if text]
 
 
-def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: int = 12) -> str:
+def to_html(
+    title: str, table: pd.DataFrame, declared: Sequence[Column], order: str = "", most: int = 12
+) -> str:
     """Return a table for a notebook: the first rows, with intervals in one cell."""
     from html import escape
 
     shown = present(declared or _declared(table), table)
-    head = "".join(f"<th>{escape(column.title)}</th>" for column in shown)
+    side = {column.name: "right" if column.numeric else "left" for column in shown}
+
+    def cell(tag: str, column: Column, text: str) -> str:
+        return f'<{tag} style="text-align:{side[column.name]}">{escape(text)}</{tag}>'
+
+    head = "".join(cell("th", column, column.title) for column in shown)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(column.cell(row).whole)}</td>" for column in shown) + "</tr>"
+        f"<tr>{''.join(cell('td', column, column.cell(row).whole) for column in shown)}</tr>"
         for row in table.head(most).itertuples()
     )
-    more = f"<p>{most} of {len(table):,} rows; .table has all.</p>" if len(table) > most else ""
+    more = f"<p>{most} of {len(table):,} rows{order}; .table has all.</p>" * (len(table) > most)
     return (
         f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>{more}"

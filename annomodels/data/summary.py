@@ -67,7 +67,13 @@ class Summary:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         (_, main), *others = self.tables()
         parts = [to_html(name, table, ()) for name, table in others]
-        return "".join([to_html(self.title, main, self.columns), *parts, notes])
+        order = ""
+        if {"quadrant", "probability"} <= set(main):  # the settled items are of little interest
+            main, order = (
+                main.sort_values("probability", kind="stable"),
+                ", the least certain first",
+            )
+        return "".join([to_html(self.title, main, self.columns, order), *parts, notes])
 
 
 def _shown(table: pd.DataFrame) -> pd.DataFrame:

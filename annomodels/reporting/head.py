@@ -11,7 +11,6 @@ from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import coders_listed, number
-from annomodels.summaries.items.items import quadrant_name
 from annomodels.summaries.trust.checks import Check
 
 if TYPE_CHECKING:
@@ -24,9 +23,8 @@ REVIEWED = 20  # items to review if none is contested
 def head(facts: Facts) -> Head:
     """Return the first screen."""
     actions = [_decide(facts), _buy(facts), _coders(facts), _check(facts)]
-    contested = quadrant_name("contested", facts.data.n_labels)
     names = zip(("settled", "open", "contested", "decided"), facts.states.items(), strict=True)
-    bar = [(css, n, contested if css == "contested" else state) for css, (state, n) in names]
+    bar = [(css, n, state) for css, (state, n) in names]
     return Head(sentence(facts), bar, list(filter(None, actions)), warning(facts.check))
 
 
@@ -90,7 +88,7 @@ def _checked(facts: Facts) -> str:
 def _decide(facts: Facts) -> Action | None:
     if facts.unsupported("items"):
         return None
-    about = f"{quadrant_name('contested', facts.data.n_labels)}: more labels would hardly help"
+    about = "contested: more labels would hardly help"
     n = facts.states["contested"]
     if not n and not len(facts.following.table):
         n, about = min(REVIEWED, facts.states["need labels"]), "the least certain gold labels"

@@ -315,16 +315,16 @@ def test_the_page_and_the_gold_standard_give_one_interval_of_wrong_labels(plain)
 @pytest.mark.calibration
 def test_only_known_truth_lights_the_third_lamp(data, plain):
     labels, truth = data
-    assert plain.check().lamps["tested on known truth"] == "grey"
+    assert plain.check().lamps["tested on known truth"] == "gray"
     assert set(plain.check().lamps) == {"computed well", "fits the labels", "tested on known truth"}
     known = {i: int(truth[labels.items.index(i)]) for i in range(25)}
     few = {i: known[i] for i in range(10)}
-    for told, lamp in ((known, "green"), (few, "grey")):
+    for told, lamp in ((known, "green"), (few, "gray")):
         check = am.fit(labels.with_gold(told), "stack", **OPTIONS).check(predictive=False)
         assert check.lamps["tested on known truth"] == lamp
         assert ("of 25 items would" in " ".join(check.table["sentence"])) == (len(told) == 25)
     alone = am.fit(labels.with_gold(known), "hierarchical", **OPTIONS)
-    assert alone.check(predictive=False).lamps["tested on known truth"] == "grey"
+    assert alone.check(predictive=False).lamps["tested on known truth"] == "gray"
 
 
 def test_known_truth_that_nobody_would_expect_turns_the_lamp_amber(plain):

@@ -163,7 +163,7 @@ def test_a_page_that_was_tested_asks_for_no_audit(crowd, audited_page):
 @pytest.mark.calibration
 def test_an_audit_of_any_model_lights_the_lamp(crowd, stacked):
     for fit in (crowd, stacked):
-        assert fit.check(predictive=False).lamps[TESTED] == "grey"
+        assert fit.check(predictive=False).lamps[TESTED] == "gray"
         told = as_predicted(fit)
         check = told.after(fit).check(predictive=False)
         assert dict(badge_of(check).lamps)[TESTED] == "green"
@@ -193,7 +193,7 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
     of_stack = am.estimate(stacked, answers, draws=1000)
     for fit, found in ((crowd, chosen), (stacked, of_stack)):
         after = found.after(fit)
-        assert after.check(predictive=False).lamps[TESTED] == "grey"
+        assert after.check(predictive=False).lamps[TESTED] == "gray"
         text = words_of(page(Facts(after, estimate=found)))
         assert "tested on known truth: not yet" in text
         assert "An expert judged 60 items that were not drawn at random." in text
@@ -204,7 +204,7 @@ def test_items_that_nobody_drew_light_no_lamp_and_guarantee_nothing(crowd, stack
 
 def test_few_audited_items_leave_the_lamp_grey(crowd):
     few = judged(crowd, 12)
-    assert few.after(crowd).check(predictive=False).lamps[TESTED] == "grey"
+    assert few.after(crowd).check(predictive=False).lamps[TESTED] == "gray"
 
 
 def test_what_is_expected_is_that_of_exactly_these_items(crowd):

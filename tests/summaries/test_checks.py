@@ -230,7 +230,7 @@ def test_known_truth_lights_the_third_lamp(good, make):
     truth = make.world(2, n_items=300, n_coders=8, per_item=6).truth
     known = {data.items[i]: data.labels[truth[i]] for i in range(60)}
     found = check(tree, data)
-    assert found.lamps["tested on known truth"] == "grey"
+    assert found.lamps["tested on known truth"] == "gray"
     tested = tested_on(found, tree, data, known)
     assert (tested.verdict, tested.lamps["tested on known truth"]) == ("trust", "green")
     wrong = {item: data.labels[1 - truth[i]] for i, item in enumerate(data.items[:60])}

@@ -123,7 +123,7 @@ def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
     """Name the most frequent confusions: the first, or some if there is no matrix."""
     order = np.argsort(-weight, axis=None, kind="stable")
     most = 1 if len(names) <= _WIDEST else _LISTED
-    pairs = [(int(k), int(j)) for k, j in zip(*np.unravel_index(order[:most], weight.shape))]
+    pairs = [divmod(int(at), len(names)) for at in order[:most]]
     found = [(k, j) for k, j in pairs if confusion[k, j] >= _CONFUSED and weight[k, j] > 0]
     if not found:
         return "nothing often"

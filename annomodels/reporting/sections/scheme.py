@@ -89,8 +89,8 @@ def scheme_notes(facts: Facts) -> list[str]:
 def _which(names: list[str], verdicts: list[str]) -> str:
     limit = percent(WANTED, 0)
     why = (
-        f"coders find fewer than {limit} of the items with this label, or fewer than {limit} of its "
-        "uses are right (97.5 % probability)"
+        f"coders find fewer than {limit} of the items with this label, or fewer than {limit} of "
+        "its uses are right (97.5 % probability)"
     )
     if len(names) == len(verdicts):
         return (

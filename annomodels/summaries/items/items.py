@@ -79,9 +79,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
         }
     )
     table["reason"] = reasons(table, data, best, draws)
-    groups = ", ".join(
-        f"{(where == word).sum():,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
-    )
+    groups = ", ".join(f"{(where == word).sum():,} {word}" for word in QUADRANTS)
     notes = [f"Of {data.n_items:,} items: {groups}.", *told_by(tree)]
     notes += [] if "p_ambiguous" in own else _sides_note(p_contested, data)
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
@@ -119,7 +117,7 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
     if not groups:
         return []
     then = (
-        "The list of hard or contested items shows where they differ."
+        "The list of contested items shows where they differ."
         if data.n_labels == 2
         else "So none of these is called contested; p_contested still has its value."
     )
@@ -136,11 +134,6 @@ def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = S
     return np.asarray(
         (p.max(axis=1) >= threshold) & ((data.known >= 0) | (not skills.doubtful(strength)))
     )
-
-
-def quadrant_name(word: str, n_labels: int) -> str:
-    """Return the name under which people read a quadrant."""
-    return f"hard or {word}" if word == "contested" and n_labels == 2 else word
 
 
 def disagreement(data: Annotations) -> Floats:

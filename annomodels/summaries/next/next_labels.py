@@ -170,10 +170,8 @@ def next_labels(
     )
     lost = int(portions.size[taken].sum()) - len(table)
     notes = sentences(found, WORDS[by], stop, lost, int(undecided.sum()))
-    if stack is None or (len(table) and by == "gold"):
-        # benchmarks/next_labels.py measures it; an error that a crowd shares is in no forecast
-        optimistic = "On public data sets such forecasts were too optimistic."
-        notes[0] += f" {OVERCONFIDENT if stack is None else optimistic}"
+    if stack is None:
+        notes[0] += f" {OVERCONFIDENT}"
     if len(table) and tree.attrs.get("engine") == "em":
         notes.append(
             "The engine em gives one estimate, so the gains treat coder accuracy as known "

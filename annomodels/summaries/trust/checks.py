@@ -37,7 +37,8 @@ VERDICTS = ("trust", "no problem found", "check", "do not use")
 # what is said where all is well but known truth tested nothing
 NOT_TESTED = "The gold labels have not been tested against true labels."
 LAMPS = ("green", "amber", "red")
-UNTESTED = "grey"
+UNTESTED = "gray"
+_LIT = {"green": "yes", "amber": "in part", "red": "no", "gray": "not yet"}
 
 # codes of findings that explain symptoms: of those nothing is said then but in the table
 CAUSES = frozenset(
@@ -55,7 +56,7 @@ class Check:
     verdict: str  # "trust", "no problem found", "check" or "do not use"
     sentences: tuple[str, ...]  # what was found, in words, the worst first
     table: pd.DataFrame  # one row per finding: name, value, limit, ok, sentence
-    # "green", "amber", "red" or "grey" for each of: computed well, fits the labels, tested on known
+    # "green", "amber", "red" or "gray" for each of: computed well, fits the labels, tested on known
     # truth
     lamps: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()  # the findings themselves, in the order of the table
@@ -63,7 +64,7 @@ class Check:
     @property
     def lit(self) -> str:
         """The lamps in one line."""
-        return " · ".join(f"{name}: {colour}" for name, colour in self.lamps.items())
+        return " · ".join(f"{name}: {_LIT[colour]}" for name, colour in self.lamps.items())
 
     def __bool__(self) -> bool:
         return self.verdict != "do not use"
@@ -74,7 +75,7 @@ class Check:
     def _repr_html_(self) -> str:
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences)
         lamps = f"<p>{escape(self.lit)}</p>" if self.lamps else ""
-        return f"<p><strong>{escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
+        return f"<p><strong>Verdict: {escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
 
 
 def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None) -> Check:
