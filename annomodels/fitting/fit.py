@@ -270,7 +270,7 @@ class Fit(Html):
         target
             Accuracy that coders should reach.
         prob
-            Of links, probability of the intervals; .9 by default.
+            For links: probability of the intervals, by default 0.95.
         """
         from annomodels.summaries.coders.coders import coders
 

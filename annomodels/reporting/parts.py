@@ -88,7 +88,7 @@ class Action(NamedTuple):
     href: str
     title: str
     about: str
-    only: str = ""  # kinds of places that the list is then cut to, with commas
+    only: str = ""  # kind of places that the list is then cut to
 
 
 class Head(NamedTuple):

@@ -216,11 +216,11 @@ def test_places_of_coreference_are_cut_to_what_an_action_names(browser, tmp_path
     )
     kinds = tab.evaluate(shown)
     assert len(kinds) == 20
-    assert kinds == ["implicit"] * 20
+    assert kinds == ["two readings"] * 20
     tab.evaluate("document.querySelector('.places + .pager button').click()")
     assert len(tab.evaluate(shown)) > 20
-    tab.evaluate("document.querySelectorAll('a[data-only=outlier]')[0].click()")
-    assert set(tab.evaluate(shown)) == {"outlier"}
+    tab.evaluate("document.querySelectorAll('a[data-only=\"one coder differs\"]')[0].click()")
+    assert set(tab.evaluate(shown)) == {"one coder differs"}
 
 
 SHOWN = "[...document.querySelectorAll('#all-items .open')].map((name) => name.textContent)"

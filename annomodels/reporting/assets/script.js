@@ -139,7 +139,7 @@
     const places = [...document.querySelectorAll(".places > li")];
     const more = button("", () => sift(Infinity));
     const sift = (most = 20) => {
-      const like = places.filter((row) => kind.value === "" || kind.value.split(",").includes(row.dataset.kind));
+      const like = places.filter((row) => kind.value === "" || kind.value === row.dataset.kind);
       places.forEach((row) => { row.hidden = true; });
       like.slice(0, most).forEach((row) => { row.hidden = false; });
       more.hidden = like.length <= most;
