@@ -30,6 +30,7 @@ PREFIX = "dataset:"
 # how the audited items of a fit were drawn is kept in its folder
 DESIGN = "audit.json"
 SAMPLINGS = ("random", "chosen")
+TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".parquet")
 
 
 class Files(str):
@@ -199,6 +200,10 @@ def load_fit(name: str) -> Fit:
         raise AnnotationError(Problem(what, name, "Name the file of the fit."))
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
+    if path.suffix.lower() in TABLES and path.is_file():
+        what = "This is a table, and the command takes a fit."
+        remedy = f"Fit the labels first: annomodels run {shlex.quote(name)}"
+        raise AnnotationError(Problem(what, name, remedy))
     return load(path)
 
 

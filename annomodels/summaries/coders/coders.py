@@ -31,8 +31,8 @@ FEWEST_RIGHT, MOST_RIGHT, CELLS = 40, 400, 20_000_000
 TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
 COLUMNS = columns_of(
-    "coder group kind n accuracy skill bits p_no_better_than_chance p_spammer p_below_target bias "
-    "advice share_right"
+    "coder group kind advice n share_right accuracy skill bits p_no_better_than_chance p_spammer "
+    "p_below_target"
 )
 
 
