@@ -237,13 +237,13 @@ def tiles(
     ax.imshow(_pixels(values / top), interpolation="none", aspect="auto")
     if bar:
         low = -top if (values < 0).any() else 0.0
-        beside = ax.inset_axes((1.02, 0.2, 0.03, 0.6))
+        bar_axes = ax.inset_axes((1.02, 0.2, 0.03, 0.6))
         colors = _pixels(np.linspace(low / top, 1, 64))[:, None]
-        beside.imshow(colors, origin="lower", aspect="auto", extent=(0, 1, low, top))
-        beside.set_xticks([])
-        beside.yaxis.tick_right()
-        axes_style(beside, grid="")
-        beside.tick_params(labelsize=7.5, labelcolor=MUTED)
+        bar_axes.imshow(colors, origin="lower", aspect="auto", extent=(0, 1, low, top))
+        bar_axes.set_xticks([])
+        bar_axes.yaxis.tick_right()
+        axes_style(bar_axes, grid="")
+        bar_axes.tick_params(labelsize=7.5, labelcolor=MUTED)
     small = 8.5 if len(rows) <= 8 else 7.0 if len(rows) <= 12 else 5.8
     if max(values.shape) <= _MOST_NUMBERS:
         for (r, c), value in np.ndenumerate(values):

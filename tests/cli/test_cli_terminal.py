@@ -316,7 +316,7 @@ def test_a_run_needs_no_name_for_its_folder(call, votes: Path, tmp_path, monkeyp
     assert done.code in (0, 4)
     folder = f"{votes.stem}-out"
     assert done.out.startswith(f"{folder}/gold.csv")
-    assert f"-o {folder}" in am.load(f"{folder}/fit.nc").tree.attrs["command"]
+    assert f"-o {folder}" in am.load(Path(folder) / "fit.nc").tree.attrs["command"]
     assert call("run", votes, *sizes).code != 0  # the second run does not replace the first
 
 

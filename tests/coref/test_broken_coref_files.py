@@ -346,9 +346,9 @@ def test_wrong_requests(
 
 def test_a_problem_of_many_files_is_told_once_with_their_number(tmp_path: Path) -> None:
     for n in range(7):
-        words = " ".join(["word"] * (n + 1))
+        words = " ".join(["word"] * (n + 2))
         (tmp_path / f"d{n}.txt").write_text(words)
-        marks = [f"T{k}\tPER {5 * k} {5 * k + 4}\tword\n" for k in range(n + 1)]
+        marks = [f"T{k}\tPER {5 * k} {5 * k + 4}\tword\n" for k in range(n + 2)]
         (tmp_path / f"d{n}.ann").write_text("".join(marks))
     with pytest.raises(am.errors.AnnotationError) as refused:
         read(tmp_path)
