@@ -113,8 +113,8 @@ def _predictive(found: Summary) -> Part:
         "predictive",
         "Posterior predictive checks",
         f"{off} of {len(found.table)} checks are far from what the model expects.",
-        "Mark: observed value. Band: where 95 % of data lie that the model would produce; each row "
-        "is drawn in units of its own band.",
+        "Mark: observed value. Band: 95 % of data that the model would produce. All bands are drawn "
+        "equally wide.",
     )
 
 

@@ -89,7 +89,7 @@ def head(facts: LinkFacts) -> Head:
     else:
         ends = f" ({decimal(kappa.low)} to {decimal(kappa.high)})" * math.isfinite(kappa.low)
         sentence = (
-            f"Coders differ on {counted(total - kinds.get('agreement', 0), 'place')} of {total:,}; "
+            f"Coders differ on {counted(total - kinds['one reading'], 'place')} of {total:,}; "
             f"their agreement beyond chance on what refers to the same thing is "
             f"{decimal(kappa.value)}{ends}."
         )
