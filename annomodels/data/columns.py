@@ -182,9 +182,9 @@ def _yes_or_no(value: object) -> str:
 
 
 def _chance(value: float, digits: int) -> str:
-    """Write a probability, which never reads 0 or 1 when it is not."""
+    """Write a probability, which never reads 0, nor 1 when it is not: draws cannot show 0."""
     smallest = 10.0**-digits
-    if 0 < value < smallest / 2:
+    if 0 <= value < smallest / 2:
         return f"<{decimal(smallest, digits)}"
     if 1 - smallest / 2 < value < 1:
         return f">{decimal(1 - smallest, digits)}"

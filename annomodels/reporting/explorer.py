@@ -130,7 +130,7 @@ def _as_written(p: float) -> float:
     """Return a probability with few digits that the page writes as all tables write it.
 
     >>> _as_written(0.565283), _as_written(0.184999), _as_written(0.125)
-    (0.5653, 0.184999, 0.12499999)
+    (0.5653, 0.185, 0.12499999)
     """
     text = COLUMNS["probability"].written(p).text
     near = (round(p, 4), round(p, 6), p, p - 1e-8)

@@ -257,6 +257,6 @@ def test_head_badges_and_filter_use_one_vocabulary() -> None:
     assert "90 %" not in html
     assert not re.search(r"\bwords \d+\b(?![-:–,])", re.sub("<script.*?</script>", "", html))
     total = sum(n for _, n, _ in head(facts).bar)
-    differ = total - dict((name, n) for _, n, name in head(facts).bar)["one reading"]
+    differ = total - {name: n for _, n, name in head(facts).bar}["one reading"]
     assert 0 < differ < total
     assert f"differ on {differ} places of {total}" in html

@@ -113,8 +113,8 @@ def _predictive(found: Summary) -> Part:
         "predictive",
         "Posterior predictive checks",
         f"{off} of {len(found.table)} checks are far from what the model expects.",
-        "Mark: observed value. Band: 95 % of data that the model would produce. All bands are drawn "
-        "equally wide.",
+        "Mark: observed value. Band: 95 % of data that the model would produce, drawn equally wide "
+        "in all rows.",
     )
 
 
