@@ -315,6 +315,8 @@ class Fit(Html):
     def labels(self, *, pairs: bool = False) -> Summary:
         """Return prevalence, sensitivity, precision and the worst confusion, one row per label.
 
+        Labels by spammers and adversaries count for the prevalence only.
+
         Parameters
         ----------
         pairs
