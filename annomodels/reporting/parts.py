@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "table", "picture", "notes", "cards", "text", "heading", "tiles", "badge", "kinds", "words",
-    "code", "places", "pair", "box", "decide", "explorer", "more", "copy",
+    "places", "pair", "box", "decide", "explorer", "more", "copy",
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
 
