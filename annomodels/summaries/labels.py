@@ -15,6 +15,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.columns import short
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import some
 from annomodels.summaries.draws import Draws, estimated, flat, thinned, told_by
 from annomodels.summaries.merging import MOST_MERGED, merges
 from annomodels.types import Floats, Ints
@@ -74,11 +75,8 @@ def scheme(
 
 def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
     """Note whose labels do not count for sensitivity, precision and confusions."""
-    names = [short(data.coders[j]) for j in np.flatnonzero(useless)]
-    if not names:
-        return ()
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return (f"{LEFT_OUT}: {', '.join(names[:MOST_NAMED])}{more}.",)
+    names = [data.coders[j] for j in np.flatnonzero(useless)]
+    return (f"{LEFT_OUT}: {some(names, short, MOST_NAMED)}.",) if names else ()
 
 
 def _each(
@@ -117,7 +115,7 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
     notes = []
     unused = [label_text(data.labels[k]) for k in np.flatnonzero(data.votes.sum(axis=0) == 0)]
     if unused:
-        notes.append(f"Nobody used {', '.join(unused[:8])}; their rows show the prior.")
+        notes.append(f"Nobody used {some(unused, str, 8, 200)}; their rows show the prior.")
     if data.n_labels < 3:
         notes.append("With two labels, merging would leave only one.")
         return tuple(notes)

@@ -135,7 +135,9 @@ def priors(found: Summary) -> list[Part]:
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
-    title = "If the priors counted less or more: labels, and the coders that move most"
+    n, most = int((rows["what"] == "accuracy").sum()), len(coders)
+    which = f"the {most} of {n:,} coders that move most" if most < n else "the coders"
+    title = f"If the priors counted less or more: labels, and {which}"
     return [*notes(found.notes, 600), *summary("priors", title, found, shown)]
 
 
