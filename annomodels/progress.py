@@ -25,6 +25,15 @@ def silent(stage: str, share: float, message: str = "") -> None:
     """Show nothing."""
 
 
+_NAMES = {
+    "starting": "finding starting points",
+    "compiling": "compiling the model",
+    "warm-up": "warming up",
+    "coders": "estimating the coders",
+}
+"""Stages of engines as people read them; all others say what they are."""
+
+
 class Reporter:
     """Shows a run: a bar on a terminal or in a notebook, else a line per stage and minute."""
 
@@ -54,13 +63,13 @@ class Reporter:
 
     def __call__(self, stage: str, share: float = 0.0, message: str = "") -> None:
         """Show how far a stage is."""
-        share = min(max(share, 0.0), 1.0)
+        share, stage = min(max(share, 0.0), 1.0), _NAMES.get(stage, stage)
         if self._quiet:
             return
         if self._notebook:
             self._display(stage, share, message)
         elif self._drawn:
-            self._draw(stage, share, f"{stage} {message}".strip())
+            self._draw(stage, share, f"{stage} ({message})" if message else stage)
         else:
             self._say(stage, share)
 
@@ -79,12 +88,18 @@ class Reporter:
         """Move a bar of the terminal."""
         if self._bars is None:
             from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, Progress, Task, TextColumn, TimeRemainingColumn
+            from rich.text import Text
 
             plain = bool(os.environ.get("NO_COLOR"))
             console = Console(stderr=True, color_system=None if plain else "auto")
+
+            class Left(TimeRemainingColumn):
+                def render(self, task: Task) -> Text:
+                    return super().render(task) if task.time_remaining is not None else Text()
+
             kinds = TextColumn("{task.description}", markup=False), BarColumn()
-            self._bars = Progress(*kinds, TimeRemainingColumn(), console=console, transient=True)
+            self._bars = Progress(*kinds, Left(), console=console, transient=True)
             self._bars.start()
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(text, total=1.0)

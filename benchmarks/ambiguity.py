@@ -211,7 +211,7 @@ def main() -> None:
         f"The list of contested items (`quadrant`), {count} sets per number of classes. Hard items "
         "lose log-odds of the right label (normal, or .8 times Student t with 3 degrees of "
         "freedom), and to careless ones half of the labels are given at random. With two classes "
-        "the list is one of hard or contested items.",
+        "the list also holds hard items.",
         common.markdown(header, listed_items(options.seed, count), left=0),
     ]
     if not options.reduced:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from annomodels.fitting.plots import FitPlots
@@ -22,8 +24,7 @@ texts = [coref.document(name, clusters) for name in "tu"]
 links = am.fit(coref.pairs(texts), **few)
 truths = dict(list(am.datasets.crowd_truth().truth.items())[:40])
 """
-ONLY = {"values": "numbers.plot.values()", "confusion": "fit.plot.confusion('w01')"}
-ONLY["difficulty"] = "hard.plot.difficulty()"
+ONLY = {"values": "numbers.plot.values()", "difficulty": "hard.plot.difficulty()"}
 PLOTS = {
     name: ONLY.get(name, f"fit.plot.{name}()") for name in dir(FitPlots) if not name.startswith("_")
 }
@@ -71,7 +72,20 @@ def test_every_result_is_html_with_rounded_numbers(outputs):
         assert html.count("<tr") <= 80, cell
     assert [cell for cell in TEXTS if "<p>" not in outputs[cell].get("text/html", "")] == []
     gold = outputs["fit.gold()"]["text/html"]
+    assert "12 of 200 rows, the least certain first; .table has all." not in gold
     assert "12 of 200 rows; .table has all." in gold
+    assert re.search(r">\d × \w+, \d × \w+", gold)
+    assert '<td style="text-align:left">pos</td>' in gold
+    items = outputs["fit.items()"]["text/html"]
+    assert "12 of 200 rows, the least certain first; .table has all." in items
+    assert ">easy</td>" not in items
+    assert "hard or contested" not in items
+    assert ">Items</th>" in outputs["am.agreement(grades)"]["text/html"]
+    advice = outputs["am.advise(grades)"]["text/html"]
+    assert ">Why</th>" in advice
+    assert "log-odds" not in advice
+    assert "Verdict: " in outputs["fit.check()"]["text/html"]
+    assert not re.search("green|amber|gr[ae]y", outputs["fit.check()"]["text/html"])
     alpha = outputs["am.agreement(grades)"]["text/html"]
     assert " to " in alpha.split("</thead>")[1]
-    assert "<th>Low</th>" not in alpha
+    assert ">Low</th>" not in alpha

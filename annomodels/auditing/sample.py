@@ -169,7 +169,8 @@ def audit(
         what = "All items that could be judged have been drawn."
         raise AnnotationError(Problem(what, remedy="Estimate from the judged items."))
     if size is not None and size > room:
-        what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn."
+        taken = f": {counted(len(had), 'item is', 'items are')} already drawn" if len(had) else ""
+        what = f"The audit asks for {counted(size, 'item')}, and {room:,} can be drawn{taken}."
         raise AnnotationError(Problem(what, remedy=f"Ask for at most {room:,}."))
     forecast = forecast_widths(p, part, fit.model.calibration_prior)
     wanted = size or DEFAULT_SIZE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from annomodels.cli.gate import unknown
 from annomodels.cli.options import Reading, Writing
 from annomodels.cli.session import note, say
 from annomodels.cli.tables import emit, emit_text, form_of, note_writer, to_json
@@ -41,7 +42,10 @@ def coefficient_names(
         names = [find(name).name for name in asked]
     except NotApplicable as error:
         raise click.UsageError(f"--coefficient: {error}") from None
-    return list(dict.fromkeys([*(names or default), *(g for g in gates if g in COEFFICIENTS)]))
+    for gate in gates:
+        if gate not in COEFFICIENTS:
+            raise unknown("coefficient", gate, list(COEFFICIENTS))
+    return list(dict.fromkeys([*(names or default), *gates]))
 
 
 ALPHA_U = "alpha_u"

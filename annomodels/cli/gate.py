@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from annomodels.cli.exits import DONE, GATE
-from annomodels.cli.session import warn
+from annomodels.cli.session import failed
 from annomodels.errors import meant
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ class Gate:
         """Sentences for the rows of a table that fail; undefined ones fail too."""
         known = list(dict.fromkeys(table[word]))
         if self.name not in known:
-            hint = f"{meant(self.name, known)}Use one of {', '.join(known)}."
-            raise click.UsageError(f"--fail-if: Unknown {word} {self.name!r}. {hint}")
+            raise unknown(word, self.name, known)
         if self.column not in table:
             there = ", ".join(name for name in COLUMNS if name in table)
             text = f"--fail-if: here no {word} has {self.column!r}; use {there}."
@@ -65,8 +64,14 @@ class Gate:
             if math.isnan(value):
                 found.append(f"{what} is not defined: {row.get('note') or 'no reason given'}")
             elif _OPERATORS[self.sign](value, self.limit):
-                found.append(f"{what} is {value:.3f} {self.sign} {self.limit:g}")
+                found.append(f"{what} {value:.3f} {self.sign} {self.limit:g}")
         return found
+
+
+def unknown(word: str, name: str, known: list[str]) -> click.UsageError:
+    """Return the error about a gate whose name nothing has."""
+    hint = f"{meant(name, known)}Use one of {', '.join(known)}."
+    return click.UsageError(f"--fail-if: Unknown {word} {name!r}. {hint}")
 
 
 def parse_gates(texts: tuple[str, ...]) -> tuple[Gate, ...]:
@@ -88,8 +93,8 @@ def _parse(text: str) -> Gate:
 
 
 def gate_code(gates: tuple[Gate, ...], table: pd.DataFrame, word: str = "coefficient") -> int:
-    """Warn of each gate that fails, and return the exit code."""
+    """Print each gate that fails, and return the exit code."""
     failures = [sentence for gate in gates for sentence in gate.failures(table, word)]
     for sentence in failures:
-        warn(f"gate failed: {sentence}")
+        failed(sentence)
     return GATE if failures else DONE

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 PREFIX = "dataset:"
 # how the audited items of a fit were drawn is kept in its folder
 DESIGN = "audit.json"
+TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".parquet")
 
 
 class Files(str):
@@ -200,6 +201,10 @@ def load_fit(name: str) -> Fit:
         raise AnnotationError(Problem(what, name, "Name the file of the fit."))
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
+    if path.suffix.lower() in TABLES and path.is_file():
+        what = "This is a table, and the command takes a fit."
+        remedy = f"Fit the labels first: annomodels run {shlex.quote(name)}"
+        raise AnnotationError(Problem(what, name, remedy))
     return load(path)
 
 

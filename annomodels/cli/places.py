@@ -41,6 +41,17 @@ def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:
     _raise_all(problems)
 
 
+def default_folder(data: str) -> str:
+    """Return the folder for the outputs of a run for which none was named.
+
+    >>> default_folder("data/votes.csv"), default_folder("dataset:crowd"), default_folder("-")
+    ('votes-out', 'crowd-out', 'labels-out')
+    """
+    paths = getattr(data, "paths", ((None, data),))
+    name = Path(paths[0][1].rpartition(":")[2]).name.partition(".")[0]
+    return f"{name.strip('-') or 'labels'}-out"
+
+
 def check_folder(
     folder: str | Path, names: Iterable[str], force: bool, inner: Iterable[str] = ()
 ) -> None:

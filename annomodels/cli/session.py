@@ -73,10 +73,15 @@ def say_error(text: str) -> None:
     _marked("error", text, "red")
 
 
-def _marked(word: str, text: str, colour: str) -> None:
+def failed(text: str) -> None:
+    """Print a quality gate that failed, which is a result and no warning."""
+    _marked("FAILED", text, "red", " ")
+
+
+def _marked(word: str, text: str, colour: str, sign: str = ": ") -> None:
     if not os.environ.get("NO_COLOR") and sys.stderr.isatty():
         word = click.style(word, fg=colour, bold=True)
-    _echo(f"{word}: {text}", err=True)
+    _echo(f"{word}{sign}{text}", err=True)
 
 
 def spell(named: Option | Verb) -> str:

@@ -38,7 +38,9 @@ COLUMNS = (
 SHOWN = columns(
     "coefficient title",
     ALL["value"].called(digits=3),
-    "note observed expected n p_above_667 p_above_800",
+    "note observed expected",
+    ALL["n"].called("Items"),
+    "p_above_667 p_above_800",
 )
 
 

@@ -62,7 +62,7 @@ def agreement_table(
     by: By | None = None,
     draws: int = 1000,
     seed: int = 0,
-    prob: float = 0.9,
+    prob: float = 0.95,
 ) -> Summary:
     """Measure agreement on mentions, pairs and chains, whole or by text or text type.
 
@@ -174,7 +174,7 @@ def _chain(
 
 
 def coder_table(
-    corpus: Corpus, chain: str = "incl-", *, draws: int = 400, seed: int = 0, prob: float = 0.9
+    corpus: Corpus, chain: str = "incl-", *, draws: int = 400, seed: int = 0, prob: float = 0.95
 ) -> Summary:
     """Compare each coder with the others, and the others without the coder.
 

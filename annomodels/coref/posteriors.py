@@ -368,7 +368,7 @@ def _posterior(
 
 
 def pair_posterior(
-    corpus: Corpus, draws: int = 1000, seed: int = 0, prob: float = 0.9
+    corpus: Corpus, draws: int = 1000, seed: int = 0, prob: float = 0.95
 ) -> PairPosterior:
     """Posterior of pair kappa of each text, of these texts, of texts like these, and of a new one.
 

@@ -387,11 +387,20 @@ def _shown(document: Document, label: Iterable[Hashable], own: Key) -> str:
 
 def _named(document: Document, key: Key) -> str:
     """Words of an expression with their positions."""
-    words = words_of(document, key[1])
-    return words if words.startswith("words ") else f"{words} [{key[1].name}]"
+    words, place = words_of(document, key[1]), position(key[1].name)
+    return words if words == place else f"{words} [{key[1].name}]"
 
 
 def words_of(document: Document, span: Span) -> str:
     """Words of a span; its positions where a text has no words."""
     text = document.text(span)
-    return text if set(text) - {"_", " ", "…"} else f"words {span.name}"
+    return text if set(text) - {"_", " ", "…"} else position(span.name)
+
+
+def position(span: str) -> str:
+    """Name the place of a span in a text.
+
+    >>> position("88"), position("88-90")
+    ('word 88', 'words 88-90')
+    """
+    return f"{'word' if span.isdecimal() else 'words'} {span}"

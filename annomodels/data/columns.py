@@ -199,9 +199,9 @@ def _yes_or_no(value: object) -> str:
 
 
 def _chance(value: float, digits: int) -> str:
-    """Write a probability, which never reads 0 or 1 when it is not."""
+    """Write a probability, which never reads 0, nor 1 when it is not: draws cannot show 0."""
     smallest = 10.0**-digits
-    if 0 < value < smallest / 2:
+    if 0 <= value < smallest / 2:
         return f"<{decimal(smallest, digits)}"
     if 1 - smallest / 2 < value < 1:
         return f">{decimal(1 - smallest, digits)}"
@@ -252,7 +252,7 @@ _ALL = (
     Column("coder_b", "and coder", "name"),
     Column("measure", "Measure", "name", width=90),
     Column("majority", "Majority said", "name", width=30),
-    Column("runner_up", "Or else", "name", width=30),
+    Column("runner_up", "Runner-up", "name", width=30),
     Column("said", "Said", "name", width=30),
     Column("partner", "Most confused with", "name", width=30),
     # words
@@ -263,7 +263,7 @@ _ALL = (
     Column("problem", "Problem", "text", width=WHOLE_TEXT),
     Column("verdict", "Verdict", "text", width=WHOLE_TEXT),
     Column("sentence", "In words", "text", width=WHOLE_TEXT),
-    Column("why", "Why: log-odds for the gold label, coder by coder", "text", width=WHOLE_TEXT),
+    Column("why", "Why", "text", width=WHOLE_TEXT),
     Column("bias", "Bias", "text"),
     Column("advice", "Advice", "name"),
     Column("readings", "Readings, if ambiguous", "text", width=80),
@@ -303,8 +303,9 @@ _ALL = (
     _estimate("scale", "Scale", kind="quantity"),
     _estimate("noise", "Noise", kind="quantity"),
     # items and gold labels
-    Column("quadrant", "Group", "tag", "quadrant: contested items may have two readings; more "
-           "labels would not settle them."),
+    Column("quadrant", "Group", "tag", "quadrant: contested items may be hard or have two "
+           "readings; coder errors do not explain their votes, and more labels would not settle "
+           "them."),
     Column("probability", "Probability", "chance"),
     Column("runner_up_probability", "with probability", "chance"),
     Column("entropy", "Doubt, bits",
@@ -335,11 +336,11 @@ _ALL = (
            "wrong gold labels are expected after this label."),
     # labels
     Column("share", "Share of labels"),
-    _estimate("prevalence", "Share of items, corrected", bar=True),
-    _estimate("sensitivity", "Said when true", "sensitivity: how often coders find the label where "
+    _estimate("prevalence", "Prevalence", bar=True),
+    _estimate("sensitivity", "Sensitivity", "sensitivity: how often coders find the label where "
               "it is right; precision: how often it is right where they give it; partner: what it "
               "is most confused with."),
-    _estimate("precision", "True when said"),
+    _estimate("precision", "Precision"),
     _estimate("partner_share", "of its confusions"),
     _estimate("confusions", "Part of all confusions"),
     Column("alpha_merged", "Alpha with both as one"),
@@ -478,17 +479,24 @@ def to_plain(table: pd.DataFrame, declared: Sequence[Column], most: int) -> str:
     return "\n".join([*(line.rstrip() for line in lines), *note])
 
 
-def to_html(title: str, table: pd.DataFrame, declared: Sequence[Column], most: int = 12) -> str:
+def to_html(
+    title: str, table: pd.DataFrame, declared: Sequence[Column], order: str = "", most: int = 12
+) -> str:
     """Return a table for a notebook: the first rows, with intervals in one cell."""
     from html import escape
 
     shown = present(declared or _declared(table), table)
-    head = "".join(f"<th>{escape(column.title)}</th>" for column in shown)
+    side = {column.name: "right" if column.numeric else "left" for column in shown}
+
+    def cell(tag: str, column: Column, text: str) -> str:
+        return f'<{tag} style="text-align:{side[column.name]}">{escape(text)}</{tag}>'
+
+    head = "".join(cell("th", column, column.title) for column in shown)
     rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(column.cell(row).whole)}</td>" for column in shown) + "</tr>"
+        f"<tr>{''.join(cell('td', column, column.cell(row).whole) for column in shown)}</tr>"
         for row in table.head(most).itertuples()
     )
-    more = f"<p>{most} of {len(table):,} rows; .table has all.</p>" if len(table) > most else ""
+    more = f"<p>{most} of {len(table):,} rows{order}; .table has all.</p>" * (len(table) > most)
     return (
         f"<p><strong>{escape(title)}</strong></p><table><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table>{more}"

@@ -76,4 +76,21 @@ class Summary:
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         (_, main), *others = self.tables()
         parts = [to_html(name, table, ()) for name, table in others]
-        return "".join([to_html(self.title, main, self.columns), *parts, notes])
+        order = ""
+        if {"quadrant", "probability"} <= set(main):  # the settled items are of little interest
+            main, order = (
+                main.sort_values("probability", kind="stable"),
+                ", the least certain first",
+            )
+        return "".join([to_html(self.title, main, self.columns, order), *parts, notes])
+
+
+def _shown(table: pd.DataFrame) -> pd.DataFrame:
+    """Table whose sets are texts, which look the same in every process."""
+    sets = [
+        name
+        for name in table
+        if table[name].dtype == object and table[name].map(lambda x: isinstance(x, frozenset)).any()
+    ]
+    texts = {str(name): table[name].map(label_text) for name in sets}
+    return table.assign(**texts) if texts else table

@@ -272,7 +272,7 @@ class Fit(Html):
         target
             Share of right labels that coders should reach.
         prob
-            Of links, probability of the intervals; .9 by default.
+            For links: probability of the intervals, by default 0.95.
         """
         from annomodels.summaries.coders.coders import coders
 
@@ -317,6 +317,8 @@ class Fit(Html):
     def labels(self, *, pairs: bool = False) -> Summary:
         """Return prevalence, sensitivity, precision and the worst confusion, one row per label.
 
+        Labels by spammers and adversaries count for the prevalence only.
+
         Parameters
         ----------
         pairs
@@ -324,7 +326,8 @@ class Fit(Html):
         """
         from annomodels.summaries.labels import scheme
 
-        return _copied(self._once(scheme)[int(pairs)])
+        useless = self.coders().table["kind"].isin(["spammer", "adversary"])
+        return _copied(self._once(scheme, useless.tolist())[int(pairs)])
 
     @verb
     def prevalence(self) -> Summary:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from annomodels.data.annotations import Annotations, as_annotations
-from annomodels.data.columns import percent
+from annomodels.data.columns import Column, columns, percent
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted, rated, some
@@ -30,6 +30,9 @@ _JUDGE = re.compile(
     r"command-r|grok|o[134]|llm|judge|model)(?=\b|[-_:./]?\d)",
     re.IGNORECASE,
 )
+
+
+COLUMNS = columns("model", Column("place", "Use", "tag"), "why")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +161,7 @@ def _advice(
     model: str, table: pd.DataFrame, reasons: tuple[str, ...], facts: Facts, fit: Fit | None
 ) -> Advice:
     title = f'am.fit(data, "{model}")' if model else "No model can be fitted."
-    return Advice(title, table, notes=reasons, model=model, facts=facts, fit=fit)
+    return Advice(title, table, notes=reasons, columns=COLUMNS, model=model, facts=facts, fit=fit)
 
 
 def _after_check(fit: Fit, suggested: str) -> tuple[str, str]:

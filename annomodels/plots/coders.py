@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -40,11 +41,15 @@ _AXIS = {
 _NEUTRAL = {"skill": 0.0, "bias": 0.0, "scale": 1.0}
 _FROM_0_TO_1 = {"share_right": 0.4, "accuracy": 0.4, "skill": 0.0, "reliability": 0.0}
 _MOST_PAIRED = 60
+_MATRICES = 4  # confusion matrices that are drawn if no coder is named
+_BESIDE = 8  # labels up to which two matrices stand side by side
+_LINE = 30  # characters of a line that names a coefficient
+_MEASURES = {"kappa": "Cohen's kappa", "agreement": "Share of equal labels"}
 _RANK = {
     **{"adversary": 0, "reversed": 0, "spammer": 1, "uninformative": 1},
     **{"biased": 2, "good": 3, "not enough evidence": 4},
 }
-_THRESHOLDS = ((0.667, ".667"), (0.8, ".8"))
+_THRESHOLDS = ((0.667, "0.667"), (0.8, "0.8"))
 _SEEN = (
     (-1, ("value", "low", "high"), (style.BLUE, "o", "observed")),
     (1, ("model", "model_low", "model_high"), (style.PURPLE, "s", "implied by the model")),
@@ -92,7 +97,8 @@ def coder_forest(
         style.intervals(ax, at, ends, colour, marker, kind, width=1.1, size=5.2)
     style.rows(ax, table["coder"], top=-1.0 if target is not None else -0.6)
     _limits(ax, table, measure)
-    ax.set_xlabel(_AXIS[measure])
+    n = len(summary.table)
+    ax.set_xlabel(_AXIS[measure] + style.left_out(len(table), n, "most notable", "coders"))
     return style.finished(made, ax, 3)
 
 
@@ -115,29 +121,55 @@ def _limits(ax: Axes, table: pd.DataFrame, measure: str) -> None:
         ax.set_xlim(min(low, _FROM_0_TO_1[measure]) - 0.03, 1.02)
 
 
-def confusion_matrix(fit: Any, coder: Hashable, *, ax: Axes | None = None) -> Figure:
-    """Draw the posterior mean of a coder's confusion matrix.
+def confusion_matrix(fit: Any, coder: Hashable | None = None, *, ax: Axes | None = None) -> Figure:
+    """Draw the posterior mean of a coder's confusion matrix, by default of the worst coders.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Rows are the truth, columns the label given; each row sums to one.
+        Rows are the truth, columns the label given; each row sums to one. Without a coder there
+        are up to four matrices, or on `ax` that of the worst coder.
     """
     names = [str(name) for name in fit.data.coders]
-    if str(coder) not in names:
+    if coder is not None and str(coder) not in names:
         raise NotApplicable(
             f"Coder {short(coder)!r} is not in this fit. "
             f"The first coders are {', '.join(short(n) for n in names[:5])}."
         )
     draws = fit.tree["posterior"]["confusion"]
-    if "coder" in draws.dims:
-        draws = draws.isel(coder=names.index(str(coder)))
-    mean = np.asarray(draws.mean(("chain", "draw")).values, dtype=float)
+    shared = "coder" not in draws.dims
     labels = [label_text(name) for name in fit.data.labels]
-    made, ax = style.canvas(min(1.1 + 0.42 * len(labels), style.WIDTH), ax)
-    tiles(ax, mean, labels, labels)
-    ax.set_xlabel("label given")
-    ax.set_ylabel("truth")
+    if coder is not None:
+        chosen = [names.index(str(coder))]
+    else:
+        one = shared or ax is not None or len(labels) > _BESIDE
+        chosen = [int(j) for j in notable(fit.coders().table, 1 if one else _MATRICES)]
+    columns = min(len(chosen), 2)
+    lines = -(-len(chosen) // columns)
+    if ax is None:
+        made = style.figure(lines * min(1.1 + 0.42 * len(labels), style.WIDTH))
+        places = [made.add_subplot(lines, columns, n + 1) for n in range(len(chosen))]
+    else:
+        made, ax = style.canvas(0.0, ax)
+        places = [ax]
+    for each, j in zip(places, chosen, strict=True):
+        mean = np.asarray(
+            (draws if shared else draws.isel(coder=j)).mean(("chain", "draw")).values, dtype=float
+        )
+        tiles(each, mean, labels, labels)
+        each.set_title(
+            "all coders" if shared else style.mathless(short(names[j], 40)),
+            fontsize=9,
+            color=style.INK,
+        )
+        each.set_xlabel("label given")
+        each.set_ylabel("truth")
+    if coder is None and ax is None and len(chosen) < len(names) and not shared:
+        made.supxlabel(
+            f"the {len(chosen)} most notable of {len(names):,} coders",
+            fontsize=8,
+            color=style.MUTED,
+        )
     return made
 
 
@@ -188,7 +220,11 @@ def pairwise_heatmap(
     order = _order(values)
     names = [str(data.coders[j]) for j in order]
     made, ax = style.canvas(min(1.0 + 0.34 * len(names), style.WIDTH), ax)
-    tiles(ax, values[np.ix_(order, order)], names, names)
+    top = float(np.nanmax(np.abs(values))) if np.isfinite(values).any() else 1.0
+    tiles(ax, values[np.ix_(order, order)], names, names, top=max(top, 0.1), bar=True)
+    ax.set_title(
+        f"{_MEASURES[measure]} of every pair of coders", fontsize=9, color=style.INK, loc="left"
+    )
     return made
 
 
@@ -216,23 +252,28 @@ def agreement_forest(source: Any, *, ax: Axes | None = None) -> Figure:
         One row per coefficient; dotted lines stand at the thresholds .667 and .8.
     """
     table = summary_of(source, "agreement").table
-    made, ax = style.canvas(0.75 + 0.36 * max(len(table), 1), ax)
+    known = np.isfinite(table["value"].to_numpy(dtype=float))
+    missing = [str(name) for name in _titles(table[~known])]
+    table = table[known]
+    made, ax = style.canvas(0.95 + 0.36 * max(len(table), 1) + 0.2 * bool(missing), ax)
     rows = np.arange(len(table), dtype=float)
     implied = "model" in table and bool(np.isfinite(table["model"].astype(float)).any())
     shift = 0.14 if implied else 0.0
     for sign, names, look in _SEEN[: 1 + implied]:
         ends = [table[name].to_numpy(dtype=float) for name in names]
         style.intervals(ax, rows + sign * shift, ends, *look)
-    for at, value in enumerate(table["value"].astype(float)):
-        if not np.isfinite(value):
-            ax.text(0.02, at - shift, "not defined", va="center", color=style.MUTED, fontsize=8)
     small: dict[str, Any] = {"fontsize": 7.5, "color": style.MUTED, "textcoords": "offset points"}
     for threshold, name in _THRESHOLDS:
         ax.axvline(threshold, color=style.GREY, linewidth=1, linestyle=(0, (1, 2)), zorder=1)
-        ax.annotate(name, (threshold, 0), (2, 3), ("data", "axes fraction"), **small)
+        ax.annotate(name, (threshold, 1), (0, 2), ("data", "axes fraction"), ha="center", **small)
     lows = table[[c for c in ("value", "low", "model_low") if c in table]].to_numpy(dtype=float)
     lowest = float(np.nanmin(lows)) if np.isfinite(lows).any() else 0.0
     ax.set_xlim(min(0.0, lowest) - 0.03, 1.03)
-    style.rows(ax, table["title" if "title" in table else "coefficient"], 26)
-    ax.set_xlabel("agreement coefficient, 95 % interval")
+    style.rows(ax, _titles(table), _LINE, lines=2)
+    below = f"not defined: {', '.join(missing)}" if missing else ""
+    ax.set_xlabel("\n".join(["agreement coefficient, 95 % interval", *textwrap.wrap(below, 70)]))
     return style.finished(made, ax)
+
+
+def _titles(table: pd.DataFrame) -> pd.Series:
+    return table["title" if "title" in table else "coefficient"]

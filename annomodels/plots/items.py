@@ -53,10 +53,13 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     ends = (middle, low, high)
     style.intervals(ax, rows, ends, style.BLUE, "o", "corrected", width=1.1)
     look: dict[str, Any] = {"markerfacecolor": "none", "markeredgecolor": style.MUTED}
-    ax.plot(raw[shown], rows, "D", markersize=5.5, label="as labeled", zorder=3, **look)
+    ax.plot(
+        raw[shown], rows, "D", markersize=5.5, label="as labeled", zorder=3, clip_on=False, **look
+    )
     style.rows(ax, (labels[k] for k in shown))
-    ax.set_xlim(-0.01, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
-    ax.set_xlabel("share of the items")
+    ax.set_xlim(0, 1.08 * max(float(high.max()), float(raw.max()), 0.05))
+    some = style.left_out(len(shown), len(labels), "most frequent", "labels")
+    ax.set_xlabel(f"share of the items{some}")
     return style.finished(made, ax)
 
 
@@ -228,7 +231,8 @@ def _ranked(
     if named:
         ax.set_yticks(rank, [style.mathless(short(item)) for item in table["item"]])
     else:
-        ax.set_ylabel(f"{n:,} items, {first} on top")
+        some = f"{len(table):,} of {n:,} items" if len(table) < n else f"{n:,} items"
+        ax.set_ylabel(f"{some}, {first} on top")
         ax.set_yticks([])
     ax.set_ylim(n - 0.4 + 0.01 * n, -0.6 - 0.01 * n)
     return made, ax, table, rank, named

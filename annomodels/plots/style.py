@@ -11,6 +11,7 @@ import functools
 import io
 import os
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -68,7 +69,7 @@ QUADRANTS = {
 
 WIDTH = 4.9  # inches; the page shows a figure about 1.4 times as large
 _SIZE = 9.0
-_MOST_NUMBERS = 12  # tiles of a side with their numbers
+_MOST_NUMBERS = 16  # tiles of a side with their numbers
 _MOST_NAMES = 60  # tiles of a side with their names
 _OWN: WeakSet[Any] = WeakSet()  # figures that were made here
 
@@ -176,9 +177,25 @@ def intervals(
     ax.plot(middle, y, marker, color=colour, markersize=size, label=label, zorder=3)
 
 
-def rows(ax: Axes, names: Iterable[object], width: int = 18, top: float = -0.6) -> None:
-    """Name the rows of a plot, the first on top."""
-    texts = [mathless(short(name, width)) for name in names]
+def left_out(n: int, total: int, which: str, word: str) -> str:
+    r"""Return a second line of a label that says how many rows of a plot are left out.
+
+    >>> left_out(30, 41, "most frequent", "labels")
+    '\nthe 30 most frequent of 41 labels'
+    """
+    return f"\nthe {n:,} {which} of {total:,} {word}" if n < total else ""
+
+
+def rows(
+    ax: Axes, names: Iterable[object], width: int = 18, top: float = -0.6, *, lines: int = 1
+) -> None:
+    """Name the rows of a plot, the first on top, each in lines of a width."""
+    texts = [
+        mathless("\n".join(textwrap.wrap(short(name, width * lines), width) or [""]))
+        if lines > 1
+        else mathless(short(name, width))
+        for name in names
+    ]
     ax.set_yticks(np.arange(len(texts)), texts)
     ax.set_ylim(len(texts) - 0.4, top)
 
@@ -212,19 +229,22 @@ def legend(ax: Axes, columns: int = 2) -> None:
         ax.legend(handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), **look)
 
 
-def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str]) -> None:
-    """Draw a matrix of values in -1..1 as tiles: blue above zero, orange below, NaN empty."""
-    from matplotlib.colors import to_rgb
-
-    known = np.isfinite(values)
-    strength = np.where(known, np.abs(np.clip(values, -1, 1)), 0.0)
-    pixels = np.empty((*values.shape, 4))
-    pixels[...] = (*to_rgb(BLUE), 1.0)
-    pixels[np.where(known, values, 0.0) < 0, :3] = to_rgb(ORANGE)
-    # Tiles stay half transparent at most, so that ink is readable on them in both themes.
-    pixels[..., 3] = np.where(known, 0.04 + 0.5 * strength, 0.0)
-    ax.imshow(pixels, interpolation="none", aspect="auto")
-    small = 8.5 if len(rows) <= 8 else 7.0
+def tiles(
+    ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str],
+    *, top: float = 1.0, bar: bool = False,
+) -> None:  # fmt: skip
+    """Draw values as tiles: blue above zero, orange below, NaN empty; `top` has full color."""
+    ax.imshow(_pixels(values / top), interpolation="none", aspect="auto")
+    if bar:
+        low = -top if (values < 0).any() else 0.0
+        bar_axes = ax.inset_axes((1.02, 0.2, 0.03, 0.6))
+        colors = _pixels(np.linspace(low / top, 1, 64))[:, None]
+        bar_axes.imshow(colors, origin="lower", aspect="auto", extent=(0, 1, low, top))
+        bar_axes.set_xticks([])
+        bar_axes.yaxis.tick_right()
+        axes_style(bar_axes, grid="")
+        bar_axes.tick_params(labelsize=7.5, labelcolor=MUTED)
+    small = 8.5 if len(rows) <= 8 else 7.0 if len(rows) <= 12 else 5.8
     if max(values.shape) <= _MOST_NUMBERS:
         for (r, c), value in np.ndenumerate(values):
             text = f"{value:.2f}" if np.isfinite(value) else "–"
@@ -238,6 +258,20 @@ def tiles(ax: Axes, values: Floats, rows: Sequence[str], columns: Sequence[str])
     ax.set_yticks(np.arange(len(rows)), beside)
     axes_style(ax, grid="")
     ax.tick_params(labelsize=small, labelcolor=INK)
+
+
+def _pixels(values: Floats) -> Floats:
+    """Colors of values in -1..1, with their transparency."""
+    from matplotlib.colors import to_rgb
+
+    known = np.isfinite(values)
+    strength = np.where(known, np.abs(np.clip(values, -1, 1)), 0.0)
+    pixels = np.empty((*values.shape, 4))
+    pixels[...] = (*to_rgb(BLUE), 1.0)
+    pixels[np.where(known, values, 0.0) < 0, :3] = to_rgb(ORANGE)
+    # tiles stay half transparent at most, so that ink is readable on them in both themes
+    pixels[..., 3] = np.where(known, 0.04 + 0.5 * strength, 0.0)
+    return pixels
 
 
 def summary_of(source: Any, name: str) -> Summary:

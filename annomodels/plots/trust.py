@@ -54,7 +54,7 @@ def ranks(fit: Any, *, most: int = 4) -> Figure:
     panels = [("log density", _steps(lp))]
     panels += [(f"share of {short(str(names[k]), 14)}", steps[k]) for k in np.sort(worst)]
     rows = -(-len(panels) // 2)
-    made = style.figure(0.35 + 1.35 * rows)
+    made = style.figure(0.55 + 1.35 * rows)
     expected = lp.size / lp.shape[0] / _bins(lp)
     band = 1.96 / np.sqrt(expected)
     for at, (name, step) in enumerate(panels):
@@ -63,12 +63,20 @@ def ranks(fit: Any, *, most: int = 4) -> Figure:
         for chain, heights in enumerate(step):
             edges = np.linspace(0, 1, len(heights) + 1)
             colour = _COLOURS[chain % len(_COLOURS)]
-            ax.stairs(heights, edges, color=colour, linewidth=1.3, baseline=None)
+            ax.stairs(
+                heights, edges, color=colour, linewidth=1.3, baseline=None,
+                label=f"chain {chain + 1}" if at == 0 else None,
+            )  # fmt: skip
         ax.set_title(style.mathless(name), fontsize=9, color=style.INK, loc="left")
         ax.set_xlim(0, 1)
         ax.set_ylim(0, max(2.0, float(step.max()) * 1.05))
-        ax.set_xticks([0, 0.5, 1], ["low", "", "high"])
+        ax.set_xticks([0.08, 0.92], ["low", "high"])
+        ax.set_yticks([1], ["1"])
         style.axes_style(ax, grid="")
+    style.legend(made.axes[0], 4)
+    some = style.left_out(len(panels) - 1, len(steps), "shares that differ most,", "labels").strip()
+    if some:
+        made.supxlabel(some, fontsize=8, color=style.MUTED)
     return made
 
 
@@ -95,24 +103,28 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        The band is where the model expects 95 % of replicated data; orange marks are rejected by
-        the check, whose p-value the table holds.
+        The band is where the model expects 95 % of replicated data. With several checks some
+        values lie outside it by chance (purple); orange marks are rejected by the check, whose
+        p-value the table holds.
         Marks farther than four half-widths away are drawn at the edge as arrows.
     """
-    table = summary_of(source, "predictive").table.head(_MOST)
+    table = summary_of(source, "predictive").table
+    n, table = len(table), table.head(_MOST)
     low, high = (table[name].to_numpy(dtype=float) for name in ("low", "high"))
     seen = table["observed"].to_numpy(dtype=float)
     half = np.where(high > low, (high - low) / 2, np.nan)
     away = (seen - (low + high) / 2) / half
     edge = 4.0
     rows = np.arange(len(table))
-    made, ax = style.canvas(0.75 + 0.24 * max(len(table), 2), ax)
+    made, ax = style.canvas(0.75 + 0.3 * max(len(table), 2), ax)
     ax.axvspan(-1, 1, color=style.LINE, alpha=0.55, linewidth=0, zorder=0)
     ax.axvline(0, color=style.GREY, linewidth=1, zorder=1)
     known = np.isfinite(away)
     fits = (table["verdict"] == "fits").to_numpy()
+    inside = np.abs(away) <= 1
     for chosen, colour, marker, label in (
-        (fits, style.BLUE, "o", "as expected"),
+        (fits & inside, style.BLUE, "o", "in the band"),
+        (fits & ~inside, style.PURPLE, "s", "outside, as some are by chance"),
         (~fits, style.ORANGE, "D", "not as expected"),
     ):
         near = known & chosen & (np.abs(away) <= edge)
@@ -122,10 +134,12 @@ def predictive_votes(source: Any, *, ax: Axes | None = None) -> Figure:
             far = known & chosen & (sign * away > edge)
             at = np.full(int(far.sum()), sign * edge)
             ax.plot(at, rows[far], arrow, color=colour, markersize=6.5)
-    style.rows(ax, table["statistic"], 40)
+    style.rows(ax, table["statistic"], 34, lines=2)
     ax.set_xlim(-edge - 0.3, edge + 0.3)
     ax.set_xticks([-4, -1, 0, 1, 4], ["far less", "", "expected", "", "far more"])
-    return style.finished(made, ax, grid="y")
+    if some := style.left_out(len(table), n, "first", "checks"):
+        ax.set_xlabel(some.strip())
+    return style.finished(made, ax, 3, grid="y")
 
 
 def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
@@ -158,13 +172,15 @@ def coverage(source: Any, *, ax: Axes | None = None) -> Figure:
         text = f"≥ {row.threshold:g}"
         look: dict[str, Any] = {"fontsize": 8, "color": style.MUTED, "ha": "right", "va": "top"}
         lower = lower + 1 if abs(row.share - before) < _NEAR else 0  # else the texts would overlap
-        before, away = row.share, (-3, -5 - 11 * lower)
+        near = row.share < _NEAR  # the axis
+        before, away = row.share, (5 if near else -3, -5 - 11 * lower)
+        look["ha"] = "left" if near else "right"
         ax.annotate(text, (row.share, row.accuracy), away, textcoords="offset points", **look)
     ends = np.concatenate([accuracy, low[np.isfinite(low)]])
     ax.set_ylim(min(0.9, float(ends.min(initial=0.9))) - 0.02, 1.01)
     ax.set_xlim(-0.02, 1.03)
     ax.set_xlabel("share of the items kept, highest probability first")
-    ax.set_ylabel("expected accuracy of their gold labels")
+    ax.set_ylabel("expected accuracy")
     style.axes_style(ax, grid="both", frame=True)
     return made
 
@@ -190,5 +206,7 @@ def audited(found: Any, *, ax: Axes | None = None) -> Figure:
     ]
     style.rows(ax, names)
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of the items, 95 % interval")
+    n = int((shares["quantity"] == "prevalence").sum())
+    some = style.left_out(len(of_labels), n, "most frequent", "labels")
+    ax.set_xlabel(f"share of the items, 95 % interval{some}")
     return style.finished(made, ax, 3)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.columns import clean, short
+from annomodels.data.columns import COLUMNS, clean, short
 from annomodels.data.names import label_text
 from annomodels.io.writing import deflated
 from annomodels.reporting.audited import folder_of
@@ -50,7 +50,7 @@ def payload(facts: Facts, command: str) -> str:
         "names": [label_text(name) for name in data.labels],
         "coders": [short(name, 40) for name in data.coders],
         "columns": [short(name, 40) for name in facts.shown.columns],
-        "wrong": round(float(facts.wrong.gold), 3),
+        "wrong": float(facts.wrong.gold),
         "doubt": round(float((1 - p.max(axis=1))[facts.state != 3].sum()), 4),
         "left": data.n_items - len(rows),
         "states": list(facts.states.values()),
@@ -152,7 +152,7 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
             label_text(name),
             int(best[i]),
             int(facts.state[i]),
-            [each for k in likely for each in (int(k), round(float(p[i, k]), 6))],
+            [each for k in likely for each in (int(k), _as_written(float(p[i, k])))],
             votes[data.starts[i] : data.starts[i + 1]].ravel().tolist(),  # coder, label, value
             clean(reasons[i]),
             short(texts.get(name, ""), longest),
@@ -160,6 +160,22 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
         ]
 
     return entry
+
+
+def _as_written(p: float) -> float:
+    """Return a probability with few digits that the page writes as all tables write it.
+
+    >>> _as_written(0.565283), _as_written(0.184999), _as_written(0.125)
+    (0.5653, 0.185, 0.12499999)
+    """
+    text = COLUMNS["probability"].written(p).text
+    near = (round(p, 4), round(p, 6), p, p - 1e-8)
+    return next(x for x in near if COLUMNS["probability"].written(x).text == text and not _tie(x))
+
+
+def _tie(p: float) -> bool:
+    """Return True if a number ends on a half of two digits, which scripts round another way."""
+    return 8 * p % 4 == 1  # 0.125 and 0.625: Python rounds these down
 
 
 def _contributions(facts: Facts, p: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from annomodels.data.columns import clean, percent
 from annomodels.data.validation import counted
@@ -11,8 +12,10 @@ from annomodels.reporting import audited
 from annomodels.reporting.facts import ADVICE, Facts
 from annomodels.reporting.parts import Action, Head
 from annomodels.reporting.words import coders_listed, number
-from annomodels.summaries.items.items import quadrant_name
 from annomodels.summaries.trust.checks import Check
+
+if TYPE_CHECKING:
+    from annomodels.summaries.next.next_labels import NextLabels
 
 REVIEWED = 20  # items to review if none is contested
 
@@ -20,9 +23,8 @@ REVIEWED = 20  # items to review if none is contested
 def head(facts: Facts) -> Head:
     """Return the first screen."""
     actions = [_decide(facts), _buy(facts), _coders(facts), _check(facts)]
-    contested = quadrant_name("contested", facts.data.n_labels)
     names = zip(("settled", "open", "contested", "decided"), facts.states.items(), strict=True)
-    bar = [(css, n, contested if css == "contested" else state) for css, (state, n) in names]
+    bar = [(css, n, state) for css, (state, n) in names]
     said = sentence(facts)
     worst = warning(facts.check)  # of an audit that contradicts the probabilities, in the sentence
     return Head(said, bar, list(filter(None, actions)), "" if said.startswith(worst) else worst)
@@ -90,7 +92,7 @@ def _checked(facts: Facts) -> str:
 def _decide(facts: Facts) -> Action | None:
     if facts.unsupported("items"):
         return None
-    about = f"{quadrant_name('contested', facts.data.n_labels)}: more labels would hardly help"
+    about = "contested: more labels would hardly help"
     n = facts.states["contested"]
     if not n and not len(facts.following.table):
         n, about = min(REVIEWED, facts.states["need labels"]), "the least certain gold labels"
@@ -110,8 +112,14 @@ def _buy(facts: Facts) -> Action | None:
     return Action(
         "#labels-to-buy",
         f"Buy {counted(len(plan.table), 'label')}",
-        f"for {whose} labels: about {removed} fewer wrong",
+        f"for {whose} labels: about {removed} fewer wrong{_price(plan)}",
     )
+
+
+def _price(plan: NextLabels) -> str:
+    """Return how many labels remove one wrong label; empty if they remove none."""
+    removed = plan.before - plan.after
+    return f", {len(plan.table) / removed:,.0f} labels for each" if removed > 0 else ""
 
 
 VERBS = {"give test items": "give test items to", "retrain": "talk to"}

@@ -37,7 +37,7 @@ class LinkFacts:
     at_least: float = 0.5
     draws: int = 1000
     seed: int = 0
-    prob: float = 0.9
+    prob: float = 0.95
 
     truth, estimate = "link", None
 

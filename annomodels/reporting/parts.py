@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 Kind = Literal[
     "table", "picture", "notes", "cards", "text", "heading", "tiles", "badge", "kinds", "words",
-    "code", "places", "pair", "box", "decide", "explorer", "more", "copy",
+    "places", "pair", "box", "decide", "explorer", "more", "copy",
 ]  # fmt: skip
 Rows = Sequence[tuple[str, str, str]]
 
 MOST = 200  # rows of a table
+PAGE = 12  # rows that are seen at once
 FIRST_CARDS, MOST_CARDS = 6, 60
 
 
@@ -58,6 +59,28 @@ class Table(NamedTuple):
         """Return True if rows were left out."""
         return len(self.rows) < self.total
 
+    @property
+    def first(self) -> tuple[tuple[Cell, ...], ...]:
+        """Rows that are seen at once; paper has no second page of a table."""
+        return self.rows if self.key == "contested" else self.rows[:PAGE]
+
+    @property
+    def rest(self) -> tuple[tuple[Cell, ...], ...]:
+        """Rows that the script pages through."""
+        return self.rows[len(self.first) :]
+
+    @property
+    def flagged(self) -> int:
+        """Number of coders that need somebody, if any."""
+        quiet = ("good", "not enough evidence")
+        tags = [row[1] for row in self.rows if row[1:]] if self.key == "coders" else []
+        return sum(tag.kind == "tag" and tag.text not in quiet for tag in tags)
+
+    def some(self, n: int) -> str:
+        """Return how many of the rows are shown and where all are; empty if all are shown."""
+        where = f"; all are in {self.full}" if self.full else ""
+        return f" ({n:,} of {self.total:,}{where})" if n < self.total else ""
+
 
 class Action(NamedTuple):
     """One thing to do: place on the page, verb with a count, and what it is for."""
@@ -65,7 +88,7 @@ class Action(NamedTuple):
     href: str
     title: str
     about: str
-    only: str = ""  # kinds of places that the list is then cut to, with commas
+    only: str = ""  # kind of places that the list is then cut to
 
 
 class Head(NamedTuple):

@@ -37,7 +37,7 @@ COLUMNS = columns(
     "observed expected p_above_667 p_above_800",
     Column("model", "Model-implied value", interval=("model_low", "model_high")),
     "model_p_above_667 model_p_above_800",
-    ALL["n"].called("n"),
+    ALL["n"].called("Items"),
     "note",
 )
 

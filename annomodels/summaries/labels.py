@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,16 @@ import xarray as xr
 from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns as columns_of
+from annomodels.data.columns import short
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
+from annomodels.data.validation import some
 from annomodels.summaries.draws import Draws, estimated, flat, thinned, told_by
 from annomodels.summaries.merging import MOST_MERGED, merges
 from annomodels.types import Floats, Ints
 
+MOST_NAMED = 6  # coders
+LEFT_OUT = "Sensitivity, precision and confusions leave out spammers and adversaries"
 COLUMNS = columns_of(
     "label given share prevalence sensitivity precision partner partner_share alpha_change",
     "accuracy_gain",
@@ -32,11 +37,16 @@ def prevalence(tree: xr.DataTree, data: Any) -> Summary:
     return Summary("Prevalence", table, draws, told_by(tree), columns_of("label prevalence"))
 
 
-def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
+def scheme(
+    tree: xr.DataTree, data: Annotations, useless: Sequence[bool] = ()
+) -> tuple[Summary, Summary]:
     """Tabulate labels, and pairs of them: how often confused, and what merging them would do."""
     draws, n = thinned(tree, data), data.n_labels
+    # whoever does not follow the definitions says nothing about them
+    useful = np.where(useless, 0, data.per_coder) if useless else data.per_coder
+    weight = useful if useful.any() else data.per_coder
     # P(truth, label) of a label of the crowd on each draw, shape [sample, truth, label]
-    crowd = np.einsum("j,sjkl->skl", data.per_coder / len(data), draws.confusion)
+    crowd = np.einsum("j,sjkl->skl", weight / weight.sum(), draws.confusion)
     joint = np.asarray(draws.prevalence[:, :, None] * crowd)
     mixed = joint + joint.transpose(0, 2, 1)
     mixed[:, range(n), range(n)] = 0.0
@@ -53,11 +63,20 @@ def scheme(tree: xr.DataTree, data: Annotations) -> tuple[Summary, Summary]:
     )
     each = _each(draws, data, joint, mixed, partner).join(of_own.reset_index(drop=True))
     both = _pairs(data, mixed, top).join(of_top.reset_index(drop=True))
-    notes, of_pairs = ((*told_by(tree), *_notes(data, found)) for found in (of_own, of_top))
+    left_out = _left_out(data, useless) if useful.any() else ()
+    notes, of_pairs = (
+        (*told_by(tree), *left_out, *_notes(data, found)) for found in (of_own, of_top)
+    )
     return (
         Summary("Labels", each, kept, notes, COLUMNS),
         Summary("Pairs of labels", both, kept, of_pairs, PAIRS),
     )
+
+
+def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
+    """Note whose labels do not count for sensitivity, precision and confusions."""
+    names = [data.coders[j] for j in np.flatnonzero(useless)]
+    return (f"{LEFT_OUT}: {some(names, short, MOST_NAMED)}.",) if names else ()
 
 
 def _each(
@@ -96,7 +115,7 @@ def _notes(data: Annotations, found: pd.DataFrame) -> tuple[str, ...]:
     notes = []
     unused = [label_text(data.labels[k]) for k in np.flatnonzero(data.votes.sum(axis=0) == 0)]
     if unused:
-        notes.append(f"Nobody used {', '.join(unused[:8])}; their rows show the prior.")
+        notes.append(f"Nobody used {some(unused, str, 8, 200)}; their rows show the prior.")
     if data.n_labels < 3:
         notes.append("With two labels, merging would leave only one.")
         return tuple(notes)

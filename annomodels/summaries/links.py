@@ -84,7 +84,7 @@ def ambiguous(tree: xr.DataTree, data: Candidates, threshold: float = 0.5) -> Su
     return Summary("Ambiguous mentions", table, found.draws)
 
 
-def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.9) -> Summary:
+def coders(tree: xr.DataTree, data: Candidates, prob: float = 0.95) -> Summary:
     """Sensitivity and specificity (or accuracy) of each coder for each class."""
     if not 0 < prob < 1:
         raise NotApplicable(f"prob={prob!r} should be between 0 and 1, for instance 0.9.")

@@ -120,7 +120,7 @@ def test_a_gate_can_watch_a_diagnosis_and_names_its_own_coefficient(votes: Path,
 def test_gates(gate: str, code: int, call) -> None:
     done = call("agree", "dataset:trains", "--fail-if", gate)
     assert done.code == code
-    assert ("gate failed" in done.err) == (code == 1)
+    assert ("FAILED " in done.err) == (code == 1)
     assert done.out.startswith("coefficient\t")
 
 

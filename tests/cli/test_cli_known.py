@@ -44,7 +44,7 @@ def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Pa
     truth.write_text("item,truth\n" + "".join(rows))
     data = ("dataset:crowd", "--model", "hierarchical", "--engine", "em", "--seed", 1)
     done = call("run", *data, "-o", out, "--truth", truth, "--use", "test")
-    assert "tested on known truth: amber" in done.out
+    assert "tested on known truth: needs review" in done.out
     assert "of 200 tested gold labels were wrong" in done.out
     done = call(
         "report", out, "-o", tmp_path / "page.html", "--truth", truth, "--use", "test", "--json"

@@ -342,3 +342,16 @@ def test_wrong_requests(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert problems(paths, **options)[0][0] == what
+
+
+def test_a_problem_of_many_files_is_told_once_with_their_number(tmp_path: Path) -> None:
+    for n in range(7):
+        words = " ".join(["word"] * (n + 2))
+        (tmp_path / f"d{n}.txt").write_text(words)
+        marks = [f"T{k}\tPER {5 * k} {5 * k + 4}\tword\n" for k in range(n + 2)]
+        (tmp_path / f"d{n}.ann").write_text("".join(marks))
+    with pytest.raises(am.errors.AnnotationError) as refused:
+        read(tmp_path)
+    (only,) = refused.value.problems
+    assert "No relation of coreference" in only.what
+    assert only.where.endswith("d0.ann and 6 more files")

@@ -94,7 +94,7 @@ def test_the_folder_holds_report_tables_and_silver_chains(folder: Path, tmp_path
 def test_gates(folder: Path, capsys) -> None:
     words = ["coref", str(folder), "--draws", "50", "-q", "--fail-if"]
     assert main([*words, "pair_kappa<0.99"]) == 1
-    assert "gate failed: pair_kappa" in capsys.readouterr().err
+    assert "FAILED pair_kappa" in capsys.readouterr().err
     assert main([*words, "pair_kappa<-0.9"]) == 0
     assert main([*words, "kappa<0.9"]) == 2
 

@@ -125,7 +125,7 @@ def test_fifty_labels_fit_into_prevalence_and_confusion(rng):
     for figure in (plots.prevalence(fit), plots.confusion_matrix(fit, 3)):
         svg = plots.inline(figure, "k", "t", "d")
         assert len(svg) < 60_000
-        assert max(len(text or "") for text in texts(svg)) < 30
+        assert max(len(text or "") for text in texts(svg)) < 36
 
 
 @pytest.mark.slow
@@ -205,3 +205,53 @@ def test_a_notebook_shows_a_figure_without_pyplot() -> None:
     made = figure(1.0)
     assert made._repr_png_().startswith(b"\x89PNG")
     assert made.patch.get_alpha() == 0.0
+
+
+def test_no_plot_leaves_rows_out_without_saying_how_many(rng):
+    """Each text with two numbers counts what is drawn and what there is."""
+    names = [f"label {k:02d}" for k in range(41)]
+    fit = am.fit(
+        made_up(200, 42, names, rng), "hierarchical", chains=2, draws=20, warmup=10, seed=1
+    )
+
+    def said(figure):
+        return " ".join(texts(plots.inline(figure, "k", "t", "d")))
+
+    assert "the 40 most notable of 42 coders" in said(plots.coder_forest(fit))
+    assert "of 42 coders" not in said(plots.coder_forest(fit, most=42))
+    assert "the 30 most frequent of 41 labels" in said(plots.prevalence(fit))
+    assert "the 1 most notable of 42 coders" in said(plots.confusion_matrix(fit))
+    assert "the 3 shares that differ most, of 41 labels" in said(plots.ranks(fit))
+
+
+def test_the_worst_coders_are_drawn_if_none_is_named(anesthesia):
+    figure = plots.confusion_matrix(anesthesia)
+    titles = [ax.get_title() for ax in figure.axes]
+    coders = anesthesia.coders().table
+    assert titles == [str(name) for name in coders["coder"].iloc[plots.coders.notable(coders, 4)]]
+    one = style.figure(3).add_subplot()
+    plots.confusion_matrix(anesthesia, ax=one)
+    assert one.get_title() == titles[0]
+
+
+def test_a_value_outside_the_band_is_not_drawn_as_if_inside():
+    import pandas as pd
+
+    from annomodels.data.summary import Summary
+
+    table = pd.DataFrame(
+        {
+            "statistic": ["a", "b", "c"],
+            "observed": [0.0, 1.5, 3.0],
+            "low": [-1.0] * 3,
+            "high": [1.0] * 3,
+            "verdict": ["fits", "fits", "too high"],
+        }
+    )
+    (ax,) = plots.predictive_votes(Summary("", table)).axes
+    drawn = {
+        line.get_label(): list(line.get_xdata()) for line in ax.get_lines() if len(line.get_xdata())
+    }
+    assert drawn["in the band"] == [0.0]
+    assert drawn["outside, as some are by chance"] == [1.5]
+    assert drawn["not as expected"] == [3.0]

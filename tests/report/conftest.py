@@ -98,3 +98,28 @@ def coref_page(tmp_path_factory):
     }
     path = tmp_path_factory.mktemp("page") / "coref.html"
     return report_links(LinkFacts([document(SCRIPT, chains)], draws=100), path, command=SCRIPT)
+
+
+def simulated(items, coders, classes, each, seed):
+    """Labels by coders of all kinds; classes have long names that begin alike."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"emotion_{k:02d}" for k in range(classes)])
+    right = np.where(np.arange(coders) % 8, rng.uniform(0.3, 0.95, coders), 0.0)
+    rows = []
+    for i in range(items):
+        truth = rng.integers(classes)
+        for j in rng.choice(coders, each, replace=False):
+            said = truth if rng.random() < right[j] else rng.integers(classes)
+            rows.append((f"i{i:03d}", f"coder{j:03d}", names[said]))
+    return am.Annotations.from_records(rows, labels=names.tolist())
+
+
+@pytest.fixture(scope="session")
+def budget_pages(crowd_page, tmp_path_factory):
+    folder, pages = tmp_path_factory.mktemp("budget"), {"crowd": crowd_page}
+    for name, sizes in (("many coders", (400, 60, 2, 10)), ("41 classes", (300, 20, 41, 5))):
+        fit = am.fit(
+            simulated(*sizes, seed=1), "hierarchical", chains=2, draws=100, warmup=50, seed=1
+        )
+        pages[name] = am.report(fit, folder / f"{len(pages)}.html", files={"gold.csv": "item\n"})
+    return pages

@@ -20,7 +20,7 @@ _SORTED = r"""(() => {
   const plain = (text) => text.trim().replaceAll(",", "").replaceAll("−", "-");
   const value = (cell) => cell.dataset.v ?? plain(cell.firstChild.textContent).replace(/^–$/, "");
   const wrong = [];
-  for (const table of document.querySelectorAll("table.data")) {
+  for (const table of document.querySelectorAll(".scroll:not(.paper) > table.data")) {
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, at) => {
       for (const sign of [1, -1]) {
@@ -44,18 +44,29 @@ _FILTERED = r"""(() => {
     const tools = table.parentElement.previousElementSibling;
     const input = tools?.className === "tools" ? tools.querySelector("input") : null;
     if (!input) continue;
-    const rows = [...table.tBodies[0].rows];
+    const pages = () => {
+      const pager = table.parentElement.nextElementSibling;
+      const [back, forth] = pager?.className === "pager" ? pager.querySelectorAll("button") : [];
+      while (back && !back.disabled) back.click();
+      const rows = [...table.tBodies[0].rows];
+      while (forth && !forth.disabled) {
+        forth.click();
+        rows.push(...table.tBodies[0].rows);
+      }
+      return rows;
+    };
+    const rows = pages();
     const type = (text) => { input.value = text; input.dispatchEvent(new Event("input")); };
     const wanted = rows.at(-1).cells[0].textContent.trim().slice(0, 12);
     type(wanted);
-    const left = rows.filter((row) => !row.hidden);
+    const left = pages();
     const has = (row) => row.textContent.toLowerCase().includes(wanted.toLowerCase());
     const right = rows.filter(has);
     if (!left.length || left.length !== right.length) wrong.push(`${table.id}: filter`);
     type("no row holds this text");
-    if (rows.some((row) => !row.hidden)) wrong.push(`${table.id}: filter leaves rows`);
+    if (pages().length) wrong.push(`${table.id}: filter leaves rows`);
     type("");
-    if (rows.some((row) => row.hidden)) wrong.push(`${table.id}: filter keeps rows away`);
+    if (pages().length !== rows.length) wrong.push(`${table.id}: filter keeps rows away`);
   }
   return wrong;
 })()"""

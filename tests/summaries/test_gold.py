@@ -32,7 +32,7 @@ def test_tutorial_arithmetic_of_carpenter_2008(make):
     row = table.iloc[0]
     assert row["runner_up_probability"] == pytest.approx(0.1126516, abs=1e-6)
     assert (row["label"], row["majority"], row["overturned"]) == ("a", "b", True)
-    assert row["votes"] == "b 2, a 1"
+    assert row["votes"] == "2 × b, 1 × a"
     # log odds of a against b by hand: log(.4/.75), log(.3/.65), log(.8/.1), prior log(.8/.2)
     assert row["why"] == "c2 +2.1, c1 -0.8, c0 -0.6, prevalence +1.4"
     evidence = contributions(thinned(tree, data), data, np.array([0]), np.array([1]))

@@ -123,8 +123,7 @@ def test_an_item_with_one_label_needs_more(make):
     table = items(tree, data).table
     assert table["quadrant"].tolist() == ["needs more labels", "easy"]
     assert table["reason"][0] == (
-        "Too little information (1 label, 0.53 bits per label): 'a' has probability 0.90; no label "
-        "differs."
+        "1 label of 0.53 bits: 'a' has probability 0.90; no label differs."
     )
 
 

@@ -117,3 +117,19 @@ def test_labels_that_merge_into_a_constant_have_no_alpha() -> None:
     value, draws = merged_alphas(data, [(0, 1)])[0, 1]
     assert np.isnan(value)
     assert draws is None
+
+
+def test_spammers_do_not_make_definitions_bad(make) -> None:
+    rows = [(i, j, "ab"[i % 2]) for i in range(60) for j in range(4)]
+    data = am.Annotations.from_records(rows)
+    good, useless = make.matrix(0.95, 2), np.full((2, 2), 0.5)
+    tree = make.exact(data, [0.5, 0.5], np.array([good, good, useless, useless]))
+    spammers = (False, False, True, True)
+    everybody, without = (scheme(tree, data, each)[0] for each in ((), spammers))
+    assert everybody.table["sensitivity"].max() < 0.8
+    assert without.table["sensitivity"].to_numpy() == pytest.approx(0.95)
+    assert without.table["precision"].to_numpy() == pytest.approx(0.95)
+    assert "leave out spammers and adversaries: 2, 3." in " ".join(without.notes)
+    # of a crowd of nothing else the numbers stay
+    alone = scheme(tree, data, (True,) * 4)[0]
+    assert alone.table["sensitivity"].equals(everybody.table["sensitivity"])

@@ -94,7 +94,7 @@ def command(
 ) -> int:
     """Measure agreement on mentions, coreferent pairs and chains.
 
-    Intervals have 90 % probability. FILES are files, folders or zip archives in CoNLL-2012,
+    Intervals have 95 % probability. FILES are files, folders or zip archives in CoNLL-2012,
     CorefUD, MMAX2, brat, JSON lines or a long table of chains; NAME=PATH names the coder of a
     path. A folder (-o) gets report.html,
     agreement.csv, texts.csv, places.csv, coders.csv, unaligned.csv, and of the silver chains

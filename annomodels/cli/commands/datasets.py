@@ -8,7 +8,7 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import PREFIX, load_bundled
 from annomodels.cli.options import Writing
 from annomodels.cli.session import note
-from annomodels.cli.tables import emit
+from annomodels.cli.tables import emit, form_for
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.io.writers.layouts import long
 
@@ -43,4 +43,7 @@ def command(name: str | None, writing: Writing) -> None:
         sizes = {"items": data.n_items, "coders": data.n_coders, "labels": data.n_labels}
         row = {"name": known_name, "title": about.title, **sizes, "annotations": len(data)}
         rows.append({**row, "source": about.source, "doi": about.doi, "note": about.note})
-    emit(pd.DataFrame(rows), writing, "Bundled data", SHORT)
+    table = pd.DataFrame(rows)
+    if form_for(writing) in ("tsv", "csv"):  # for which sources and notes are long; JSON has them
+        table = table[[column.name for column in SHORT]]
+    emit(table, writing, "Bundled data", SHORT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import click
@@ -9,10 +10,12 @@ import click
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import several
 from annomodels.cli.options import Job, option
+from annomodels.cli.places import default_folder
+from annomodels.cli.session import current
 
 
 @as_command(
-    "run votes.csv -o out",
+    "run votes.csv",
     "run votes.csv -o out --item sentence --coder worker --target 0.8",
     "run votes.csv -o out --truth truth.csv --use test",
     "run votes.csv -o out --force --truth audit.csv",
@@ -23,7 +26,7 @@ from annomodels.cli.options import Job, option
     "run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
     "run labels --stream -o out --cache sorted",
 )
-@option("-o --output", "Folder for the outputs.", metavar="FOLDER", required=True)
+@option("-o --output", "Folder for the outputs [default: NAME-out].", metavar="FOLDER", default="")
 @option(
     "--text body", "Column with the text of each item; the same as --text-column.", metavar="COLUMN"
 )
@@ -46,6 +49,9 @@ def command(job: Job) -> int:
 
     if job.no_report and job.show:
         raise click.UsageError("--show is used in the report: leave out --no-report.")
+    if not job.output:
+        job = replace(job, output=default_folder(job.data))
+        current().command += f" -o {shlex.quote(job.output)}"  # as the page and methods.md show it
     if job.body is not None:
         job = replace(job, reading={**job.reading, "text": job.body})
     if job.stream:

@@ -65,9 +65,16 @@ def gold(
 def coders(fit: str, target: float | None, writing: Writing) -> None:
     """Rate each coder of FIT, with 95 % intervals.
 
-    With a target the table has the probability that the coder is below it.
+    With a target the table has the probability that the coder is below it. A drawn table begins
+    with the coders to act on; files keep the order of the data.
     """
-    show(loaded(fit).coders(target=target), writing)
+    from annomodels.plots.coders import notable
+
+    summary = loaded(fit).coders(target=target)
+    table = summary.table
+    if form_for(writing) == "table" and {"kind", "n"} <= set(table):
+        table = table.iloc[notable(table)]
+    show(summary, writing, table)
 
 
 @as_command("items fit.nc -o items.csv")

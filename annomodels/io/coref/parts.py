@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -168,12 +169,28 @@ def crossings(
     return problems
 
 
+def by_kind(problems: Iterable[Problem]) -> list[Problem]:
+    """Problems that differ in nothing but numbers, names and files, told once with a count."""
+    kinds: dict[str, list[Problem]] = {}
+    for one in problems:
+        kinds.setdefault(re.sub(r"'[^']*'|\d[\d,]*|, (?=')", "", one.what), []).append(one)
+    out: list[Problem] = []
+    for first, *rest in kinds.values():
+        files = {re.split(", (?:line|row) ", one.where)[0] for one in (first, *rest)}
+        if rest and len(files) > len(rest):
+            where = f"{first.where} and {counted(len(rest), 'more file')}"
+            out.append(replace(first, where=where))
+        else:
+            out += [first, *rest]
+    return out
+
+
 def check_linked(parts: Sequence[Part]) -> None:
     """Stop where no mention is linked with another, because chains were written otherwise."""
     said = [part.unlinked for part in parts if part.unlinked is not None]
     marked = [part for part in parts if part.document.keys]
     if said and len(said) == len(marked):
-        raise AnnotationError(list(dict.fromkeys(said))[:SHOWN])
+        raise AnnotationError(by_kind(dict.fromkeys(said))[:SHOWN])
 
 
 def aligned(parts: Iterable[Part]) -> list[Document]:

@@ -15,7 +15,15 @@ from annomodels.data.document import Document
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.archives import Members, open_members
 from annomodels.io.border import checked_path, guarded, shown
-from annomodels.io.coref.parts import ChainFrom, Crossing, Options, Part, aligned, check_linked
+from annomodels.io.coref.parts import (
+    ChainFrom,
+    Crossing,
+    Options,
+    Part,
+    aligned,
+    by_kind,
+    check_linked,
+)
 from annomodels.io.tables.options import named
 from annomodels.io.tables.plain import by_document
 
@@ -171,7 +179,7 @@ def read(
         except AnnotationError as error:
             problems += error.problems
     if problems:
-        raise AnnotationError(problems)
+        raise AnnotationError(by_kind(problems))
     check_linked(parts)
     documents = aligned(parts)
     if genre is not None:

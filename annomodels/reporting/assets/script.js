@@ -10,7 +10,7 @@
   const button = (text, act) => {
     const made = make("button", "", text);
     made.type = "button";
-    made.addEventListener("click", act);
+    if (act) made.addEventListener("click", act);
     return made;
   };
   const bdi = (text) => make("bdi", "", text);
@@ -36,7 +36,7 @@
   window.annomodelsFile = async (name) => (await unpack(name)).text();
 
   const print = button("Print", () => window.print());
-  $("tools")?.append(print, ...downloads("next.csv"));
+  $("tools")?.append(...downloads("gold.csv"), print);
   document.querySelectorAll(".copy").forEach((line) => {
     line.append(button("Copy", () => navigator.clipboard?.writeText(line.firstChild.textContent)));
   });
@@ -48,10 +48,36 @@
   addEventListener("hashchange", reveal);
   reveal();
 
+  // Rows of a list, so many at a time.
+  const SIZE = 12;
+  const pager = (back, forth, place, draw) => {
+    let at = 0, n = 0, more = "";
+    const show = () => {
+      const end = Math.min(at + SIZE, n);
+      draw(at, end);
+      place.textContent = count(at + 1) + " to " + count(end) + " of " + more;
+      back.disabled = at === 0;
+      forth.disabled = end >= n;
+    };
+    back.addEventListener("click", () => { at = Math.max(0, at - SIZE); show(); });
+    forth.addEventListener("click", () => { at += SIZE; show(); });
+    return (many, words, keep) => {
+      [n, more, at] = [many, words, keep ? at : 0];
+      show();
+      if (!n) place.textContent = "Nothing matches.";
+    };
+  };
+
   // Tables that sort and filter.
   document.querySelectorAll("table.data").forEach((table) => {
+    if (table.closest(".paper")) return;
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
+    let all = [...body.rows, ...(table.querySelector("template")?.content.children ?? [])];
+    let found = all;
+    const [back, forth, place] = [button("Back"), button("Next"), document.createElement("output")];
+    const page = pager(back, forth, place, (from, to) => body.replaceChildren(...found.slice(from, to)));
+    const list = () => page(found.length, plural(found.length, "row"));
     const plain = (text) => text.trim().replaceAll(",", "").replaceAll("\u2212", "-");
     // The value stands in data-v unless the text shows all of it; a dash is a missing value.
     const value = (cell) => cell.dataset.v ?? plain(cell.firstChild.textContent).replace(/^\u2013$/, "");
@@ -60,19 +86,23 @@
     const sort = (at) => {
       const down = heads[at].getAttribute("aria-sort") === "ascending";
       const numeric = heads[at].classList.contains("n");
-      const keyed = [...body.rows].map((row) => {
-        const cell = row.cells[at];
-        return [row, numeric ? number(cell) : cell.textContent.trim()];
-      });
-      const missing = (key) => (numeric ? Number.isNaN(key) : key === "");
-      keyed.sort(([, a], [, b]) => {
-        if (missing(a) || missing(b)) return missing(a) - missing(b);
-        const sign = numeric ? a - b : order.compare(a, b);
-        return down ? -sign : sign;
-      });
+      const sorted = (rows) => {
+        const keyed = rows.map((row) => {
+          const cell = row.cells[at];
+          return [row, numeric ? number(cell) : cell.textContent.trim()];
+        });
+        const missing = (key) => (numeric ? Number.isNaN(key) : key === "");
+        keyed.sort(([, a], [, b]) => {
+          if (missing(a) || missing(b)) return missing(a) - missing(b);
+          const sign = numeric ? a - b : order.compare(a, b);
+          return down ? -sign : sign;
+        });
+        return keyed.map(([row]) => row);
+      };
       heads.forEach((head) => head.removeAttribute("aria-sort"));
       heads[at].setAttribute("aria-sort", down ? "descending" : "ascending");
-      body.append(...keyed.map(([row]) => row));
+      [all, found] = [sorted(all), sorted(found)];
+      list();
     };
     heads.forEach((head, at) => {
       const made = button("", () => sort(at));
@@ -81,23 +111,27 @@
       head.append(made);
     });
     const tools = make("div", "tools");
-    if (body.rows.length > 8) {
+    if (all.length > 8) {
       const input = document.createElement("input");
-      const shown = document.createElement("output");
       input.type = "search";
       input.addEventListener("input", () => {
         const wanted = input.value.trim().toLowerCase();
-        let left = 0;
-        for (const row of body.rows) {
-          row.hidden = !row.textContent.toLowerCase().includes(wanted);
-          left += !row.hidden;
-        }
-        shown.textContent = wanted ? count(left) + " of " + plural(body.rows.length, "row") : "";
+        found = all.filter((row) => row.textContent.toLowerCase().includes(wanted));
+        list();
       });
-      tools.append(make("label", "", "Filter ", input), shown);
+      tools.append(make("label", "", "Filter ", input));
     }
     tools.append(...downloads(table.dataset.files ?? ""));
-    if (tools.childNodes.length && !table.closest(".paper")) table.parentElement.before(tools);
+    if (tools.childNodes.length) table.parentElement.before(tools);
+    if (all.length > SIZE) {
+      table.querySelector(".first")?.remove();
+      table.parentElement.after(make("p", "pager", back, place, forth));
+    }
+    list();
+    if (!table.querySelector(".flagged")) return;
+    // On paper stand the rows that need somebody.
+    addEventListener("beforeprint", () => body.replaceChildren(...all.filter((row) => row.className === "flagged")));
+    addEventListener("afterprint", list);
   });
 
   const kind = $("f-kind");
@@ -105,7 +139,7 @@
     const places = [...document.querySelectorAll(".places > li")];
     const more = button("", () => sift(Infinity));
     const sift = (most = 20) => {
-      const like = places.filter((row) => kind.value === "" || kind.value.split(",").includes(row.dataset.kind));
+      const like = places.filter((row) => kind.value === "" || kind.value === row.dataset.kind);
       places.forEach((row) => { row.hidden = true; });
       like.slice(0, most).forEach((row) => { row.hidden = false; });
       more.hidden = like.length <= most;
@@ -163,51 +197,41 @@
     for (let n = 1; n < item[VOTES].length; n += 3) counts.set(item[VOTES][n], (counts.get(item[VOTES][n]) ?? 0) + 1);
     return [...counts].sort((a, b) => b[1] - a[1]);
   };
-  const chance = (p) => (p > 0.995 && p < 1 ? ">0.99" : p >= 0.945 && p < 0.95 ? (Math.floor(1000 * p) / 1000).toFixed(3) : p.toFixed(2));
+  const chance = (p) => (p < 0.005 ? "<0.01" : p > 0.995 && p < 1 ? ">0.99" : p >= 0.945 && p < 0.95 ? (Math.floor(1000 * p) / 1000).toFixed(3) : p.toFixed(2));
 
   // The list.
   const rows = $("all-items").tBodies[0];
-  const SIZE = 12;
-  let found = items, at = 0;
+  let found = items;
   const texts = items.map((item) => (item[NAME] + " " + item.slice(TEXT).join(" ")).toLowerCase());
-  const draw = () => {
-    rows.replaceChildren(...found.slice(at, at + SIZE).flatMap((item) => {
+  const page = pager($("back"), $("forth"), $("page"), (from, to) => {
+    rows.replaceChildren(...found.slice(from, to).flatMap((item) => {
       const open = button("", () => show(item, true));
       open.className = "open";
       open.append(bdi(item[NAME]));
       const head = make("th", "", open);
       head.scope = "row";
       const label = isDecided(item) ? given(item).label : D.labels[item[GOLD]];
-      const row = make("tr", "", head, make("td", "", bdi(label)),
+      const row = make("tr", "", head, make("td", "", tag(item)), make("td", "", bdi(label)),
         make("td", "n", isDecided(item) || item[STATE] === 3 ? "\u2013" : chance(item[P][1])),
-        make("td", "", votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ")),
-        make("td", "", tag(item)));
+        make("td", "", votesOf(item).map(([k, n]) => n + "\u00a0\u00d7\u00a0" + D.labels[k]).join(", ")));
       const about = [item[TEXT], item[REASON]].filter((text) => text);
       if (!about.length) return [row];
       const cell = make("td", "", ...about.map((text) => make("div", "", bdi(text))));
       cell.colSpan = 5;
       return [row, make("tr", "why", cell)];
     }));
-    const end = Math.min(at + SIZE, found.length);
-    $("page").textContent = found.length
-      ? count(at + 1) + " to " + count(end) + " of " + plural(found.length, "item")
-        + (D.left ? "; only in gold.csv: " + plural(D.left, "more item") + " with the most certain labels" : "")
-      : "No item matches.";
-    $("back").disabled = at === 0;
-    $("forth").disabled = end >= found.length;
-  };
+  });
+  const only = D.left ? "; only in gold.csv: " + plural(D.left, "more item") + " with the most certain labels" : "";
+  const draw = (anew) => page(found.length, plural(found.length, "item") + only, !anew);
   const filter = () => {
     const [text, want, label, coder] = ["f-text", "f-state", "f-label", "f-coder"].map((id) => $(id).value.trim().toLowerCase());
     found = items.filter((item, n) => (text === "" || texts[n].includes(text))
       && (want === "" || state(item) === Number(want))
       && (label === "" || item[GOLD] === Number(label))
       && (coder === "" || item[VOTES].some((j, n) => n % 3 === 0 && j === Number(coder))));
-    at = 0;
-    draw();
+    draw(true);
   };
   for (const id of ["f-text", "f-state", "f-label", "f-coder"]) $(id).addEventListener("input", filter);
-  $("back").addEventListener("click", () => { at = Math.max(0, at - SIZE); draw(); });
-  $("forth").addEventListener("click", () => { at += SIZE; draw(); });
   $("explorer").hidden = false;
 
   // The desk.

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from annomodels.data.columns import percent, short
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, notes, summary
+from annomodels.reporting.words import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     title, found = "Agreement coefficients with 95 % intervals", facts.fit.agreement()
-    only = "title value model p_above_667 p_above_800"
-    shown = summary("agreement", title, found, full="agreement.csv", only=only)
-    return [*notes(agreement_notes(facts)), *shown]
+    known = found.table["value"].notna()
+    rows = found.table[known]
+    shown = summary("agreement", title, found, rows, "agreement.csv", "title value model")
+    return [*notes(agreement_notes(facts)), *shown, *notes(_undefined(found.table[~known]), 300)]
+
+
+def _undefined(rows: pd.DataFrame) -> list[str]:
+    """Return which coefficients have no value, by reason."""
+    reasons = rows["note"].str.partition(". ")[0].str.removeprefix("It is ").str.rstrip(".")
+    named = rows["title"].groupby(reasons.to_numpy(), sort=False).agg(list)
+    return [f"Not defined here: {listed(who, 9)} ({why})." for why, who in named.items()]
 
 
 def agreement_notes(facts: Facts) -> list[str]:

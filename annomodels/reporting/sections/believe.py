@@ -115,8 +115,8 @@ def _predictive(found: Summary) -> Part:
         "predictive",
         "Posterior predictive checks",
         f"{off} of {len(found.table)} checks are far from what the model expects.",
-        "Mark: observed value. Band: 95 % of data that the model would produce. Each row has its "
-        "own scale.",
+        "Mark: observed value. Band: 95 % of data that the model would produce, drawn equally wide "
+        "in all rows.",
     )
 
 
@@ -137,7 +137,9 @@ def priors(found: Summary) -> list[Part]:
     away = rows[["weaker", "stronger"]].sub(rows["mean"], axis=0).abs().max(axis=1)
     coders = away[rows["what"] == "accuracy"].nlargest(CODERS).index
     shown = rows[(rows["what"] == "prevalence") | rows.index.isin(coders)]
-    title = "If the priors counted less or more: labels, and the coders that move most"
+    n, most = int((rows["what"] == "accuracy").sum()), len(coders)
+    which = f"the {most} of {n:,} coders that move most" if most < n else "the coders"
+    title = f"If the priors counted less or more: labels, and {which}"
     return [*notes(found.notes, 600), *summary("priors", title, found, shown)]
 
 

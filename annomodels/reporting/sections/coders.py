@@ -14,6 +14,7 @@ from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import (
+    FIRST_CARDS,
     MOST_CARDS,
     Card,
     Part,
@@ -28,28 +29,39 @@ from annomodels.reporting.words import share_with
 from annomodels.types import Floats
 
 _MOST_CODERS = 40
-_WIDEST = 8
+_WIDEST = 8  # labels of a matrix
 _MOST_PAIRED = 24
-_REST = "others"
+_ROOM = 26  # characters of the names above the columns of a matrix
+_LISTED = 3  # confusions that are listed if the labels are too many for a matrix
 _CONFUSED = 0.05  # share of a label's items from which a confusion is named
 WELL = 0.8  # share of a label's items that a coder finds who does well on it, and no more else
+
+
+MATRIX = (
+    "Matrix: rows are the true label, columns the label given, in percent of the row; blue is "
+    "right, orange is wrong."
+)
 
 
 def section(facts: Facts) -> list[Part]:
     """Return the parts of the section."""
     rows = facts.coders.table
-    title, only = "All coders, the most notable first", f"coder kind n {_right(rows)} advice"
+    title, only = "All coders, the most notable first", f"coder kind advice n {_right(rows)}"
     shown = rows.iloc[notable(rows)]
     quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
-    return [*notes(facts.check.of_coders), *carded(cards(facts)), *quality]
+    lead = "Each card ends with a sentence that you can send."
+    lead += f" {MATRIX}" if facts.data.n_labels <= _WIDEST else ""
+    told = notes(facts.check.of_coders)
+    return [*told, Part("text", lead, "lead"), *carded(cards(facts)), *quality]
 
 
 def cards(facts: Facts) -> list[Card]:
-    """Return the cards, coders to stop or talk to first."""
+    """Return the cards: coders to stop or talk to, or the most notable if these are few."""
     posterior, rows = facts.tree["posterior"], facts.coders.table
     share = np.asarray(posterior["prevalence"].mean(("chain", "draw")).values)
     share = share if share.ndim == 1 else np.full(facts.data.n_labels, 1 / facts.data.n_labels)
-    order = [*facts.flagged.index, *notable(rows)]
+    asked = [*facts.flagged.index, *facts.advised("retrain").index]
+    order = [*asked, *notable(rows)[: max(FIRST_CARDS - len(asked), 0)]]
     order = list(dict.fromkeys(order))[:MOST_CARDS]
     draws = posterior["confusion"]
     draws = draws.isel(coder=order) if "coder" in draws.dims else draws
@@ -66,11 +78,7 @@ def _card(row: Any, confusion: Floats, share: Floats, facts: Facts) -> Card:
     k, said = np.unravel_index(int(weight.argmax()), weight.shape)
     value, low, high = (row[f"{_right(row)}{end}"] for end in ("", "_low", "_high"))
     about = f"{counted(int(row['n']), 'label')}, {share_with(value, low, high)} right"
-    confused = (
-        f"says {names[said]} for {percent(confusion[k, said], 0)} of the {names[k]} items"
-        if confusion[k, said] >= _CONFUSED
-        else "nothing often"
-    )
+    confused = _confused(weight, confusion, names)
     best = _best(confusion, share)
     well = [] if best < 0 else [("Does well", f"{names[best]}, right on {percent(right[best], 0)}")]
     feedback = _feedback(row, names[int(k)], names[int(said)], confusion[k, said])
@@ -118,15 +126,27 @@ def _feedback(row: Any, true: str, said: str, share: float) -> str:
 
 
 def _matrix(mean: Floats, facts: Facts) -> tuple[tuple[str, ...], tuple[Any, ...]]:
+    """Return headings and rows of a matrix; columns have numbers if their names are long."""
     labels = distinct_names(facts.data.labels, 14)
-    if len(labels) <= _WIDEST:
-        rest, shown = [], np.arange(len(labels))
-    else:
-        often = np.argsort(-facts.health.label_counts, kind="stable")
-        rest, shown = [_REST], np.sort(often[: _WIDEST - 1])
-        mean = np.column_stack([mean[:, shown], 1 - mean[:, shown].sum(axis=1)])
-    lines = [(labels[k], tuple(round(100 * float(p)) for p in mean[k])) for k in shown]
-    return (*(labels[k] for k in shown), *rest), tuple(lines)
+    if len(labels) > _WIDEST:
+        return (), ()
+    numbered = sum(map(len, labels)) > _ROOM
+    rows = [f"{k} {label}" for k, label in enumerate(labels, 1)] if numbered else labels
+    heads = [str(k) for k in range(1, len(labels) + 1)] if numbered else labels
+    lines = [(rows[k], tuple(round(100 * float(p)) for p in mean[k])) for k in range(len(rows))]
+    return tuple(heads), tuple(lines)
+
+
+def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
+    """Name the most frequent confusions: the first, or some if there is no matrix."""
+    order = np.argsort(-weight, axis=None, kind="stable")
+    most = 1 if len(names) <= _WIDEST else _LISTED
+    pairs = [divmod(int(at), len(names)) for at in order[:most]]
+    found = [(k, j) for k, j in pairs if confusion[k, j] >= _CONFUSED and weight[k, j] > 0]
+    if not found:
+        return "nothing often"
+    one = "says {1} for {2} of the {0} items" if most == 1 else "{0} called {1}: {2}"
+    return "; ".join(one.format(names[k], names[j], percent(confusion[k, j])) for k, j in found)
 
 
 def pictures(facts: Facts) -> Part:
@@ -162,8 +182,7 @@ def pictures(facts: Facts) -> Part:
 SECTION = Section(
     "coders-section",
     "Coders",
-    "Each card ends with a sentence that you can send. Matrix: rows are the true label, columns "
-    "the label given, in percent of the row; blue is right, orange is wrong.",
+    "",
     section,
     needs=("coders",),
 )

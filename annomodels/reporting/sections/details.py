@@ -25,6 +25,8 @@ from annomodels.reporting.parts import (
 from annomodels.reporting.words import listed
 from annomodels.summaries.gold.gold import mixture_note
 
+MOST_NOTES = 12  # on the data
+
 
 def _data(facts: Facts) -> list[Part]:
     from annomodels.reporting.sections.coders import pictures
@@ -99,7 +101,10 @@ def health_notes(facts: Facts) -> list[str]:
     if facts.told_items:
         out.append(f"True labels of {counted(facts.told_items, 'item')} were given and used.")
     said = "groups that share no item"  # in other words above
-    return out + [short(note, 300) for note in data.notes[:12] if n_parts == 1 or said not in note]
+    noted = [short(note, 300) for note in data.notes if n_parts == 1 or said not in note]
+    left = len(noted) - MOST_NOTES
+    more = [f"{counted(left, 'more note')} on the data, as the command printed them."] * (left > 0)
+    return [*out, *noted[:MOST_NOTES], *more]
 
 
 def _gold(facts: Facts) -> list[Part]:

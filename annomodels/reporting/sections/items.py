@@ -11,12 +11,11 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, table
 from annomodels.reporting.words import listed
-from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_ON_PAPER = 60
+_ON_PAPER = 20
 _KEYS = 9  # labels that have a key
 NEXT_ITEMS = columns_of(
     "item",
@@ -28,8 +27,7 @@ NEXT_ITEMS = columns_of(
 
 
 def _decide(facts: Facts) -> list[Part]:
-    name = quadrant_name("contested", facts.data.n_labels)
-    return [Part("decide", {"keys": min(facts.data.n_labels, _KEYS), "contested": name})]
+    return [Part("decide", {"keys": min(facts.data.n_labels, _KEYS), "contested": "contested"})]
 
 
 def _items(facts: Facts) -> list[Part]:
@@ -44,8 +42,7 @@ def _items(facts: Facts) -> list[Part]:
             total=facts.states["need labels"],  # the table holds the first of them
             otherwise="Every item is settled.",
         )
-    contested = quadrant_name("contested", data.n_labels)
-    names = ("settled", "needs labels", contested, "decided")
+    names = ("settled", "needs labels", "contested", "decided")
     shown = {
         "states": [(str(code), name) for code, name in enumerate(names)],
         "labels": [short(name, 40) for name in data.labels],
@@ -56,7 +53,7 @@ def _items(facts: Facts) -> list[Part]:
     # as they are printed, and as a page without a script shows them
     on_paper = table(
         "contested",
-        f"{contested.capitalize()} items",
+        "Contested items",
         columns_of("item label probability", votes(facts)),
         rows.head(_ON_PAPER),
         "items.csv",

@@ -24,7 +24,7 @@ from annomodels.reporting.parts import (
     picture,
     table,
 )
-from annomodels.reporting.sections.places import DIFFERS, TWO
+from annomodels.reporting.sections.places import DIFFERS, states
 from annomodels.reporting.words import coders_listed
 
 MOST_TEXTS, NAME_WIDTH = 40, 22
@@ -78,43 +78,39 @@ def head(facts: LinkFacts) -> Head:
     """Return the first screen."""
     if facts.unsupported("texts"):
         return _head_of_fit(facts)
-    kinds = facts.kinds()
-    two = sum(kinds.get(kind, 0) for kind in TWO)
+    kinds = states(facts)
     rows: Any = facts.agreement.table.set_index("coefficient")
     kappa = rows.loc["pair_kappa"]
-    bar = [
-        ("settled", kinds.get("agreement", 0), "one reading"),
-        ("decided", kinds.get("outlier", 0), "one coder differs"),
-        ("open", kinds.get("scattered", 0), "scattered readings"),
-        ("contested", two, "two readings"),
-    ]
+    looks = ("settled", "decided", "open", "contested")
+    bar = [(css, n, name) for css, (name, n) in zip(looks, kinds.items(), strict=True)]
     total = sum(n for _, n, _ in bar)
     if not math.isfinite(kappa.value):
         sentence = "No text has two mentions that two coders share, so there is nothing to compare."
     else:
         ends = f" ({decimal(kappa.low)} to {decimal(kappa.high)})" * math.isfinite(kappa.low)
         sentence = (
-            f"Coders differ on {counted(total - kinds.get('agreement', 0), 'place')} of {total:,}; "
+            f"Coders differ on {counted(total - kinds['one reading'], 'place')} of {total:,}; "
             f"their agreement beyond chance on what refers to the same thing is "
             f"{decimal(kappa.value)}{ends}."
         )
     doubt = _warning(facts, rows["value"]["mention_f1"])
-    return Head(sentence, bar, _actions(facts, two, kinds), doubt)
+    return Head(sentence, bar, _actions(facts, kinds), doubt)
 
 
-def _actions(facts: LinkFacts, two: int, kinds: dict[str, int]) -> list[Action]:
+def _actions(facts: LinkFacts, kinds: dict[str, int]) -> list[Action]:
     """Return what to do next about coreference."""
     out = []
-    if two:
-        about = "two readings that several coders chose: fix the guideline"
-        out.append(Action("#places", f"Read {counted(two, 'place')}", about, ",".join(TWO)))
+    if two := kinds["two readings"]:
+        about = "with two readings: fix the guideline if it is silent"
+        out.append(Action("#places", f"Read {counted(two, 'place')}", about, "two readings"))
     below = facts.coders.table.query(f"p_below > {DIFFERS}")
     if len(below):
         about = "less like the others than these are like each other"
         out.append(Action("#coders-section", f"Talk to {coders_listed(below['coder'])}", about))
-    if outliers := kinds.get("outlier", 0):
-        about = "one coder alone left what all others chose"
-        out.append(Action("#places", f"Correct {counted(outliers, 'place')}", about, "outlier"))
+    if alone := kinds["one coder differs"]:
+        about = "one coder differs from all others; either may be right"
+        only = "one coder differs"
+        out.append(Action("#places", f"Check {counted(alone, 'place')}", about, only))
     if facts.fit is not None:
         out.append(Action("#silver-section", "Check the silver chains", "weakest link first"))
     return out

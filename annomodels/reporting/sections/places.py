@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from annomodels.coref import links as chains
-from annomodels.coref.readings import words_of
+from annomodels.coref.readings import position, words_of
 from annomodels.data.columns import COLUMNS, Column, clean, decimal, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.validation import counted
@@ -24,12 +24,17 @@ Row = tuple[str, str, int, float]
 TWO = ("implicit", "explicit", "explicit and implicit")
 DIFFERS = 0.95  # probability from which a coder is less like the others than these are
 KINDS = {
-    "agreement": "All coders with one reading chose the same.",
-    "outlier": "One coder left what all the others chose.",
-    "scattered": "Coders differ, but no second reading has two of them behind it.",
-    "implicit": "Two readings have two coders or more each: the text may be ambiguous.",
-    "explicit": "A coder gave several readings.",
-    "explicit and implicit": "Both: coders gave several readings, and others chose different ones.",
+    "agreement": "one reading",
+    "outlier": "one coder differs",
+    "scattered": "scattered readings",
+    **dict.fromkeys(TWO, "two readings"),
+}
+"""Names of the kinds of `places.csv` on the page."""
+ABOUT = {
+    "one reading": "All coders with one reading chose the same.",
+    "one coder differs": "One coder left what all the others chose.",
+    "scattered readings": "Coders differ, but no second reading has two of them behind it.",
+    "two readings": "Two readings have two coders or more each, or a coder gave several.",
 }
 
 
@@ -52,27 +57,36 @@ class Place:
 
 
 def _places(facts: LinkFacts) -> list[Part]:
-    kinds = facts.kinds()
-    counted = [(kind, f"{kinds[kind]:,}", text) for kind, text in KINDS.items() if kinds.get(kind)]
+    kinds = states(facts)
+    counted = [(name, f"{n:,}", ABOUT[name]) for name, n in kinds.items() if n]
     # two readings first, then those that most coders read in the second way
-    shown = sorted(_in_context(facts), key=lambda place: (place.kind not in TWO, -place.second))
+    shown = sorted(
+        _in_context(facts), key=lambda place: (place.kind != "two readings", -place.second)
+    )
     if not shown:
         return [Part("kinds", counted, "kinds"), Part("text", "The coders differ nowhere.")]
-    differ = sum(kinds.values()) - kinds.get("agreement", 0)
+    differ = sum(kinds.values()) - kinds["one reading"]
     lead = (
         "Two readings come first, then the places with most coders behind a second one"
         f"{f'; {differ - len(shown):,} more are in places.csv' if differ > len(shown) else ''}. A "
         f"reading lists the other mentions of the chain ({facts.condition}), the nearest first; "
         "“none” is a first mention."
     )
-    found = dict.fromkeys(place.kind for place in shown)
-    offered = [(",".join(TWO), "two readings")] * bool(found.keys() & set(TWO))
-    offered += [(kind, kind) for kind in found if kind not in TWO]
+    offered = dict.fromkeys(place.kind for place in shown)
     return [
         Part("text", lead, "lead"),
         Part("kinds", counted, "kinds"),
-        Part("places", (shown, offered)),
+        Part("places", (shown, list(offered))),
     ]
+
+
+def states(facts: LinkFacts) -> dict[str, int]:
+    """Count the expressions of each state, as the page names them."""
+    kinds = facts.kinds()
+    return {
+        name: sum(kinds.get(kind, 0) for kind, called in KINDS.items() if called == name)
+        for name in ABOUT
+    }
 
 
 def _coders(facts: LinkFacts) -> list[Part]:
@@ -93,7 +107,7 @@ def cards(facts: LinkFacts) -> list[Card]:
     alone: dict[str, list[str]] = {}
     for place in _in_context(facts):
         for _, who, n in place.readings:
-            if place.kind == "outlier" and n == 1:
+            if place.kind == "one coder differs" and n == 1:
                 known = place.text in place.where  # there are no words to quote
                 name = place.where if known else f"“{short(place.text, 30)}” ({place.where})"
                 alone.setdefault(who, []).append(name)
@@ -135,8 +149,8 @@ def _in_context(facts: LinkFacts) -> Iterator[Place]:
         readings = tuple((short(r.reading, 200), short(r.coders, 200), int(r.n)) for r in listed)
         many = len(facts.documents) > 1
         yield Place(
-            f"{short(document, 50)}, words {span}" if many else f"words {span}",
-            str(first.kind),
+            f"{short(document, 50)}, {position(str(span))}" if many else position(str(span)),
+            KINDS[str(first.kind)],
             clean(first.before),
             short(first.text, 200),
             clean(first.after),

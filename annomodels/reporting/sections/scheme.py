@@ -1,4 +1,4 @@
-"""The label scheme: which definitions to fix, and what merging would do."""
+"""The label scheme: how labels are used, and which definitions to fix."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from annomodels import plots
 from annomodels.data.columns import COLUMNS, Column, percent, short
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
-from annomodels.data.validation import counted
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.parts import Part, Section, box, notes, pair, picture, table
+from annomodels.reporting.parts import Part, Section, notes, picture, table
 from annomodels.reporting.words import listed
+from annomodels.summaries.labels import LEFT_OUT
 
 WANTED = 0.8  # share of right uses that a well-defined label reaches
 FIX = Column("fix", "Definition", "tag")
@@ -21,7 +21,6 @@ TALLIED = (
     Column("gold", "Gold label of items", "count"),
     Column("settled", "of them settled", "count"),
 )
-PAIR = Column("pair", "Pair of labels", "name", of=lambda row: _pair(row))
 
 
 def section(facts: Facts) -> list[Part]:
@@ -33,16 +32,15 @@ def section(facts: Facts) -> list[Part]:
         rows = rows.assign(given=given, share=given / max(int(given.sum()), 1))
         columns = columns_of("label given share prevalence", *TALLIED)
         return [*table("labels", title, columns, rows), shown]
-    found, both = facts.fit.labels(), facts.fit.labels(pairs=True).table
-    judged = fix(facts)
+    found, judged = facts.fit.labels(), fix(facts)
+    if any(note.startswith(LEFT_OUT) for note in found.notes):
+        title += "; sensitivity and precision without spammers and adversaries"
     # a mark that every label has tells none apart
     columns = (COLUMNS["label"], *[FIX] * (len(set(judged)) > 1), *found.columns[1:7])
-    merged = columns_of(PAIR, "confusions alpha_merged alpha_change accuracy_gain")
-    both = both if facts.data.n_labels > 2 else both.head(0)
     return [
         *notes(scheme_notes(facts)),
         *table("labels", title, columns, found.table.assign(fix=judged)),
-        pair(shown, box(*table("pairs", "Effect of merging two labels", merged, both))),
+        shown,
     ]
 
 
@@ -77,8 +75,6 @@ def scheme_notes(facts: Facts) -> list[str]:
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
     worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
-    if chosen and (stop := len(facts.advised("stop"))):
-        out[0] += f" Labels of {counted(stop, 'coder')} to stop count here: stop them first."
     if facts.data.n_labels > 2:
         top: Any = facts.fit.labels(pairs=True).table.iloc[0]
         part, low, high = (percent(float(top[f"confusions{end}"])) for end in ("", "_low", "_high"))
@@ -91,14 +87,21 @@ def scheme_notes(facts: Facts) -> list[str]:
 
 
 def _which(names: list[str], verdicts: list[str]) -> str:
-    limit = percent(WANTED)
+    limit = percent(WANTED, 0)
+    why = (
+        f"coders find fewer than {limit} of the items with this label, or fewer than {limit} of "
+        "its uses are right (97.5 % probability)"
+    )
+    if len(names) == len(verdicts):
+        return (
+            f"Every label is confused: {why}. So the items are hard or the whole guideline is "
+            "unclear, not one definition."
+        )
     if names:
         one = len(names) == 1
         return (
             f"Fix the definition{'' if one else 's'} of "
-            f"{listed(names, 6)}{'' if one else ', the worst first'}. With 97.5 % probability, "
-            f"coders find fewer than {limit} of the items with this label, or fewer than {limit} "
-            "of its uses are right."
+            f"{listed(names, 6)}{'' if one else ', the worst first'}: {why}."
         )
     if "unclear" in verdicts:
         return (
@@ -118,5 +121,5 @@ SECTION = Section(
     "",
     section,
     needs=("prevalence",),
-    parts=(("labels", "Quality of each label, and the effect of merging two of them"),),
+    parts=(("labels", "Quality of each label"),),
 )

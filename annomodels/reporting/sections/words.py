@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annomodels.reporting.facts import Facts
-from annomodels.reporting.methods import bibtex, paragraphs, references
+from annomodels.reporting.methods import paragraphs, references
 from annomodels.reporting.parts import Part, Section
 from annomodels.reporting.prose import as_markdown, unescaped
 
@@ -18,8 +18,6 @@ def section(facts: Facts) -> list[Part]:
         *(Part("text", unescaped(as_markdown(text))) for text in paragraphs(facts)),
         Part("heading", "References"),
         Part("notes", [source.text for source in sources]),
-        Part("heading", "BibTeX"),
-        Part("code", bibtex(facts).rstrip(), "BibTeX"),
         Part("heading", "Glossary"),
         Part("words", [pair for pair in GLOSSARY if pair[0] not in silent]),
     ]

@@ -33,7 +33,7 @@ FEWEST_RIGHT, MOST_RIGHT, CELLS = 40, 400, 20_000_000
 TELLS = 0.12  # share of the entropy of the truth from which labels tell something
 
 # people see one number of a coder; accuracy under the model, skill and bits are in files
-_BEFORE, _AFTER = "coder group kind n", "p_spammer p_below_target bias advice"
+_BEFORE, _AFTER = "coder group kind advice n", "p_spammer p_below_target bias"
 COLUMNS = columns_of(f"{_BEFORE} share_right {_AFTER}")
 OF_SCAN = columns_of(f"{_BEFORE} accuracy {_AFTER}")
 

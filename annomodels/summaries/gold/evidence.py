@@ -107,13 +107,13 @@ def why_text(evidence: Evidence, data: Annotations) -> list[str]:
 
 
 def votes_text(data: Annotations) -> list[str]:
-    """Votes of each item in words, most first, such as "pos 4, neg 1"."""
+    """Votes of each item, most first, such as "4 × pos, 1 × neg"."""
     names = [label_text(name) for name in data.labels]
     patterns, which = np.unique(data.votes, axis=0, return_inverse=True)
     texts = []
     for row in patterns:
         order = np.argsort(-row, kind="stable")
-        texts.append(", ".join(f"{names[k]} {row[k]}" for k in order if row[k]))
+        texts.append(", ".join(f"{row[k]} × {names[k]}" for k in order if row[k]))
     return [texts[p] for p in which.ravel().tolist()]
 
 

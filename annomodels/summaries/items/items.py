@@ -82,9 +82,7 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     )
     told = pd.Series(reasons(table, data, best, draws), index=table.index, dtype=object)
     table["reason"] = told.where(~two, "An expert decided that it has two readings.")
-    groups = ", ".join(
-        f"{(where == word).sum():,} {quadrant_name(word, data.n_labels)}" for word in QUADRANTS
-    )
+    groups = ", ".join(f"{(where == word).sum():,} {word}" for word in QUADRANTS)
     notes = [f"Of {data.n_items:,} items: {groups}.", *told_by(tree)]
     notes += [] if "p_ambiguous" in own else _sides_note(p_contested, data)
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
@@ -122,7 +120,7 @@ def _sides_note(p: Floats, data: Annotations) -> list[str]:
     if not groups:
         return []
     then = (
-        "The list of hard or contested items shows where they differ."
+        "The list of contested items shows where they differ."
         if data.n_labels == 2
         else "So none of these is called contested; p_contested still has its value."
     )
@@ -139,11 +137,6 @@ def settled(p: Floats, data: Annotations, strength: Floats, threshold: float = S
     return np.asarray(
         (p.max(axis=1) >= threshold) & ((data.known >= 0) | (not skills.doubtful(strength)))
     )
-
-
-def quadrant_name(word: str, n_labels: int) -> str:
-    """Return the name under which people read a quadrant."""
-    return f"hard or {word}" if word == "contested" and n_labels == 2 else word
 
 
 def disagreement(data: Annotations) -> Floats:
@@ -208,34 +201,37 @@ def reasons(table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws) ->
         verb = "is" if against[i] == 1 else "are"
         dissent = f"{against[i]:.0f} of {n[i]} labels {verb} not {label_text(row.label)!r}"
         if row.quadrant == "contested":
-            out.append(_contested(row, dissent, percent(right[i], 0), data.n_labels == 2))
+            out.append(_contested(row, dissent, percent(right[i], 0)))
         elif row.quadrant == "needs more labels":
             out.append(_needs_more(row, int(against[i]), bits[i]))
         elif row.quadrant == "hard but settled":
-            p = "above .999" if row.probability > 0.999 else f"{row.probability:.3f}"
-            sure = "is known" if data.known[i] >= 0 else f"has probability {p}"
-            why = "the coders differ no more than their errors explain"
+            known = data.known[i] >= 0
+            sure = "is known" if known else f"has probability {_chance(row.probability)}"
+            why = "coder errors explain that"
             if right_for[i] - right_against[i] > CARELESS:
                 shares = f"{percent(right_against[i], 0)} right against {percent(right_for[i], 0)}"
-                why = f"they come from less reliable coders ({shares})"
+                why = f"from less reliable coders ({shares})"
             out.append(f"{dissent}, which {sure}; {why}.")
         else:
             out.append("")
     return out
 
 
-def _contested(row: Any, dissent: str, right: str, two: bool) -> str:
+def _chance(p: float) -> str:
+    """Write a probability as all tables do."""
+    return ALL["probability"].written(p).text
+
+
+def _contested(row: Any, dissent: str, right: str) -> str:
     if hasattr(row, "p_ambiguous"):
         read = f", read as {row.readings}" if hasattr(row, "readings") else ""
         return (
-            f"It is ambiguous with probability {row.p_ambiguous:.2f}{read}: {dissent}, from coders "
+            f"Ambiguous with probability {_chance(row.p_ambiguous)}{read}: {dissent}, from coders "
             f"who are right {right} of the time."
         )
-    errors = "coder errors" if two else "coder errors and item difficulty"
-    it = "It may be hard, or have two readings" if two else "It may have two readings"
     return (
-        f"{dissent}, although these coders are right {right} of the time. With probability "
-        f"{row.p_contested:.2f}, {errors} do not explain the votes. {it}."
+        f"{dissent}, from coders who are right {right} of the time; P(contested) "
+        f"{_chance(row.p_contested)}."
     )
 
 
@@ -246,6 +242,5 @@ def _needs_more(row: Any, dissent: int, bits: float) -> str:
     if row.n == 0:
         return "It has no label."
     others = f"{dissent or 'no'} {'label differs' if dissent < 2 else 'labels differ'}"
-    weak = f"Too little information ({counted(row.n, 'label')}, {bits:.2f} bits per label)"
-    shown = ALL["probability"].written(p).text  # 0.949 must not read as settled
-    return f"{weak}: {label!r} has probability {shown}; {others}."
+    weak = f"{counted(row.n, 'label')} of {bits:.2f} bits"
+    return f"{weak}: {label!r} has probability {_chance(p)}; {others}."

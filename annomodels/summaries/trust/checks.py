@@ -82,7 +82,7 @@ class Check:
     def _repr_html_(self) -> str:
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in self.sentences)
         lamps = f"<p>{escape(self.lit)}</p>" if self.lamps else ""
-        return f"<p><strong>{escape(self.verdict)}</strong></p><ul>{sentences}</ul>{lamps}"
+        return f"<p><strong>Verdict: {escape(self.verdict)}</strong></p>{lamps}<ul>{sentences}</ul>"
 
 
 def check(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect] | None = None) -> Check:

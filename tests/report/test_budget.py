@@ -1,0 +1,75 @@
+"""The page is short: words outside Details, sheets of paper, no row left out without a count."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from annomodels.reporting.parts import PAGE
+
+pytestmark = pytest.mark.slow
+
+
+class Outside(HTMLParser):
+    """Text of a page outside Details, and of its tables."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.text, self._open, self._details = [], [], 0
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        if tag in ("script", "style", "template", "title"):
+            self._open.append(tag)
+        if tag == "details":
+            self._details += bool(self._details) or dict(attrs).get("id") == "details"
+
+    def handle_endtag(self, tag):
+        if self._open and self._open[-1] == tag:
+            self._open.pop()
+        if tag == "details" and self._details:
+            self._details -= 1
+
+    def handle_data(self, data):
+        if not self._open and not self._details:
+            self.text.append(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "most_words"), [("crowd", 3000), ("many coders", 2500), ("41 classes", 3000)]
+)
+def test_few_words_stand_outside_details(budget_pages, name, most_words):
+    text = Outside(budget_pages[name].read_text("utf-8")).text
+    assert 300 < len(" ".join(text).split()) <= most_words
+
+
+@pytest.mark.parametrize("name", ["crowd", "many coders", "41 classes"])
+def test_a_table_shows_its_first_rows_and_says_how_many_there_are(budget_pages, name):
+    html = budget_pages[name].read_text("utf-8")
+    tables = re.findall(r"<table class=data .*?</table>", html, re.DOTALL)
+    assert tables
+    for table in tables:
+        shown, _, rest = table.partition("<template>")
+        if rest:
+            n, total = shown.count("<tr") - 1, table.count("<tr") - 1
+            assert n == PAGE
+            assert f"({n} of {total}" in shown
+
+
+def test_only_coders_that_need_somebody_have_cards_and_are_printed(budget_pages):
+    html = budget_pages["many coders"].read_text("utf-8")
+    section = re.search(r"<section id=coders-section .*?</section>", html, re.DOTALL)[0]
+    flagged = section.count("class=flagged")
+    assert 0 < flagged < 30
+    assert f"Printed: the {flagged} flagged of 60; all are in coders.csv." in section
+    assert section.count("<article class=card>") <= max(flagged, 6)
+
+
+def test_many_labels_have_confusions_in_words_and_few_long_ones_columns_with_numbers(budget_pages):
+    assert "matrix scroll" not in budget_pages["41 classes"].read_text("utf-8")
+    html = budget_pages["many coders"].read_text("utf-8")
+    assert "matrix scroll" in html
+    heads = re.findall(r"<th scope=col><bdi>(.*?)</bdi>", html)
+    assert all(len(head) <= 14 for head in heads)
