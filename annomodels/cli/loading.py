@@ -199,7 +199,9 @@ def load_fit(name: str) -> Fit:
         raise AnnotationError(Problem(what, name, "Name the file of the fit."))
     if not path.exists() and (problem := unreadable(path)):
         raise AnnotationError(problem)
-    return load(path)
+    found = load(path)
+    current().loaded = name
+    return found
 
 
 def stem(name: str) -> str:

@@ -25,6 +25,7 @@ class CannotWrite(Problems):
 
 _OTHER = "Choose another place with -o."
 _NO_FOLDER = "The output must be a file, but this is a folder."
+_DISK = "The output must be a file, but this is a disk."
 _NO_FILE = "The output must be a folder, but this is a file."
 
 
@@ -34,7 +35,7 @@ _KNOWN = f"{TABLE} {PAGE} {FIT} .bib .xlsx .xls .ods .doc .docx .pdf .png .zip".
 
 def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:
     """Make sure that a file can be written, and that its name promises no other kind of file."""
-    problems, ending = _problems(Path(path), force), Path(path).suffix.lower()
+    problems, ending = _problems(_named(path), force), Path(path).suffix.lower()
     if ending in _KNOWN and ending not in endings.split():
         what, remedy = f"The output is not written as {ending}.", endings.replace(" ", ", ")
         problems.append(Problem(what, str(path), f"Use one of {remedy}."))
@@ -45,7 +46,7 @@ def check_folder(
     folder: str | Path, names: Iterable[str], force: bool, inner: Iterable[str] = ()
 ) -> None:
     """Make sure that files, and folders `inner` of Parquet files, can be written into a folder."""
-    folder = Path(folder)
+    folder = _named(folder)
     if not folder.is_dir():
         _raise_all(_problems_of_new(folder))
         return
@@ -60,6 +61,13 @@ def check_folder(
     _raise_all(list(dict.fromkeys(problems)))
 
 
+def _named(path: str | Path) -> Path:
+    """Return a path that was given; an empty one is a variable that a script did not set."""
+    if not str(path).strip():
+        raise CannotWrite([Problem("The name of the output is empty.", remedy="Name it with -o.")])
+    return Path(path)
+
+
 def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Problem]:
     """Return why a file, or a folder of Parquet files, cannot be written; nothing if it can be."""
     if path.is_symlink() and not path.exists():
@@ -68,7 +76,7 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
         if path.is_dir() != of_parquet:
             return [Problem(_NO_FILE if of_parquet else _NO_FOLDER, str(path), _OTHER)]
         if not (of_parquet or path.is_file()):  # a device or a pipe
-            return []
+            return [] if not path.is_block_device() else [Problem(_DISK, str(path), _OTHER)]
         if of_parquet and not all(f.suffix == ".parquet" and f.is_file() for f in path.iterdir()):
             what = "This folder contains files that are not outputs of this command."
             return [Problem(what, str(path), _OTHER)]
@@ -111,11 +119,7 @@ def _raise_all(problems: list[Problem]) -> None:
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it in; devices and pipes are written to directly."""
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        write(path)
-        return
+    """Write a file beside its place and move it in; devices and pipes stay what they are."""
     from annomodels.io.writing import atomic_path
 
     with atomic_path(path, force=True) as beside:

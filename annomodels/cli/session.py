@@ -30,8 +30,15 @@ class Session:
     group: click.Group | None = None
     live: Callable[[], None] | None = None
     """Takes a drawn bar off the screen, while there is one."""
+    loaded: str = ""
+    """Saved fit that the command reads."""
     saved: str = ""
     """Folder with a fit that was kept when the rest of a run failed."""
+
+    @property
+    def verb(self) -> str:
+        """Name of the command, such as ``fit``."""
+        return next(iter(self.command.split()[1:2]), "")
 
     def pause(self) -> None:
         """See that what is written next begins a line of its own."""

@@ -129,9 +129,10 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
     from annomodels.engines.source.disk import truth_path
 
-    if path.exists() and not (force and (path / ABOUT).is_file()):
+    if os.path.lexists(path) and not (force and (path / ABOUT).is_file()):
         remedy = f"Choose another name, or use {Option('force', True)} to replace a saved fit."
         raise OutputError(Problem("A folder with this name exists.", str(path), remedy))
+    given, path = path, Path(os.path.realpath(path))  # a link stays
     work = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         (work / TRUTH).mkdir(parents=True)
@@ -152,7 +153,7 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
         work.replace(path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return path
+    return given
 
 
 def told(fit: Any) -> str:

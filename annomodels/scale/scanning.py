@@ -140,7 +140,7 @@ def scan(
         keeper = Keeper()
         target = keeper.folder / "scan"
     else:
-        target = Path(cache)
+        target = Path(os.path.realpath(cache)) if os.path.islink(cache) else Path(cache)
         kept = _kept(target, request.fingerprint)
         if kept is not None:
             (progress or silent)("reading", 1.0, "found in the cache")
