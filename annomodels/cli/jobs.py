@@ -34,7 +34,7 @@ from annomodels.cli.sampling import (
     fit_data,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, say, warn
+from annomodels.cli.session import current, note, say, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
@@ -88,7 +88,7 @@ class Outcome:
 def told(job: Job, facts: Mapping[str, object], text: str) -> None:
     """Print what came of a job, as JSON or as text."""
     if job.as_json:
-        click.echo(to_json(facts), nl=False)
+        show_text(to_json(facts))
     else:
         say(text)
 

@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import click
 
@@ -127,6 +128,11 @@ def _commands() -> Iterator[click.Command]:
             yield command
 
 
+def show_text(text: str) -> None:
+    """Print a text on stdout as it is; on a terminal, without signs that move or color it."""
+    click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
+
+
 def _echo(text: str, *, err: bool = False) -> None:
     """Write on a line of its own; on a terminal, in lines that it can hold."""
     current().pause()
@@ -134,7 +140,23 @@ def _echo(text: str, *, err: bool = False) -> None:
     text = visible(text)
     if stream.isatty():
         text = paragraphs(text, width_of(stream))
-    click.echo(text, err=err)
+    try:
+        click.echo(text, err=err)
+    except OSError:  # notes that cannot be written do not end a run
+        if not err:
+            raise
+        close_quietly(stream)
+
+
+def close_quietly(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, so that Python says nothing at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(devnull, stream.fileno())
+    except (OSError, ValueError):
+        return
+    finally:
+        os.close(devnull)
 
 
 def visible(text: str) -> str:

@@ -32,8 +32,9 @@ BLOCK = 2**20
 
 def save_file(fit: Any, path: Path, force: bool) -> Path:
     """Save data, model and draws as one netCDF file."""
-    with atomic_path(path, force) as temporary:
+    with Interrupts(True) as interrupts, atomic_path(path, force) as temporary:
         write_tree(fit.tree, temporary)
+    interrupts.check()
     return path
 
 
@@ -42,12 +43,12 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
 
     Each group is put into the file by itself. ``DataTree.to_netcdf`` does the same, and loads Dask
     and its scheduler where they are installed only to find that nothing is to be scheduled. Ctrl-C
-    waits until the file is whole; a second one does not.
+    has to wait until the file is whole: see :class:`annomodels.engines.settings.Interrupts`.
     """
     from xarray.backends import H5NetCDFStore
 
     encoding = compression_of(tree)
-    with path.open("w+b", buffering=0) as disk, Interrupts(True) as interrupts:
+    with path.open("w+b", buffering=0) as disk:
         file = _Unfailing(disk)
         root = H5NetCDFStore.open(file, mode="w", lock=Lock())
         try:
@@ -64,7 +65,6 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
         while seal:
             seal = seal[disk.write(seal) :]
         os.fsync(disk.fileno())
-    interrupts.check()
 
 
 class _Unfailing(io.RawIOBase):
@@ -127,13 +127,21 @@ def digest_of(file: Any, size: int) -> bytes:
 
 def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
-    from annomodels.engines.source.disk import truth_path
-
     if os.path.lexists(path) and not (force and (path / ABOUT).is_file()):
         remedy = f"Choose another name, or use {Option('force', True)} to replace a saved fit."
         raise OutputError(Problem("A folder with this name exists.", str(path), remedy))
     given, path = path, Path(os.path.realpath(path))  # a link stays
     work = path.with_name(f".{path.name}-{os.getpid()}")
+    with Interrupts(True) as interrupts:
+        _fill_folder(fit, work, path)
+    interrupts.check()
+    return given
+
+
+def _fill_folder(fit: Any, work: Path, path: Path) -> None:
+    """Write the parts of a fit of a scan into a folder, and let it take its place."""
+    from annomodels.engines.source.disk import truth_path
+
     try:
         (work / TRUTH).mkdir(parents=True)
         for number in range(len(fit.data.blocks)):
@@ -153,7 +161,6 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
         work.replace(path)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return given
 
 
 def told(fit: Any) -> str:
