@@ -29,6 +29,8 @@ def explain(error: BaseException, session: Session) -> int:
     """Print what went wrong, with a traceback only if asked for, and give the exit code."""
     if session.debug and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
+    from annomodels.cli.places import as_given
+
     code, text = _read(error, session)
     if session.saved and code == INTERRUPTED:
         text = "Interrupted."
@@ -37,7 +39,7 @@ def explain(error: BaseException, session: Session) -> int:
         again = f"annomodels report {folder} -o {shlex.quote(f'{session.saved}/report.html')}"
         text += f"\nThe fit is saved in {folder}, without tables and report. Go on with: {again}"
     if text:
-        say_error(text)
+        say_error(as_given(text))
     return code
 
 

@@ -269,10 +269,12 @@ def _overall(
 def folders(questions: list[str]) -> list[str]:
     """Return a folder name for each question that every file system takes, and none twice.
 
-    >>> folders(["Is it rude?", "is it rude", "..", "tone/2"])
-    ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2']
+    The names of the files about all questions are taken.
+
+    >>> folders(["Is it rude?", "is it rude", "..", "tone/2", "agreement.csv"])
+    ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2', 'agreement.csv-2']
     """
-    seen: set[str] = set()
+    seen = {INDEX, TABLE, METHODS}
     out = []
     for question in questions:
         plain = re.sub(r"[^\w.]+", "-", question).strip("-.")[:60] or "question"

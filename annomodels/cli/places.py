@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,7 +36,7 @@ _KNOWN = f"{TABLE} {PAGE} {FIT} .bib .xlsx .xls .ods .doc .docx .pdf .png .zip".
 
 def check_file(path: str | Path, force: bool, endings: str = TABLE) -> None:
     """Make sure that a file can be written, and that its name promises no other kind of file."""
-    problems, ending = _problems(_named(path), force), Path(path).suffix.lower()
+    problems, ending = _problems(Path(path), force), Path(path).suffix.lower()
     if ending in _KNOWN and ending not in endings.split():
         what, remedy = f"The output is not written as {ending}.", endings.replace(" ", ", ")
         problems.append(Problem(what, str(path), f"Use one of {remedy}."))
@@ -46,7 +47,7 @@ def check_folder(
     folder: str | Path, names: Iterable[str], force: bool, inner: Iterable[str] = ()
 ) -> None:
     """Make sure that files, and folders `inner` of Parquet files, can be written into a folder."""
-    folder = _named(folder)
+    folder = Path(folder)
     if not folder.is_dir():
         _raise_all(_problems_of_new(folder))
         return
@@ -59,13 +60,6 @@ def check_folder(
         one = Problem(f"{len(existing)} outputs already exist: {files}.", str(folder), remedy)
         problems = [one, *(problem for problem in problems if problem not in existing)]
     _raise_all(list(dict.fromkeys(problems)))
-
-
-def _named(path: str | Path) -> Path:
-    """Return a path that was given; an empty one is a variable that a script did not set."""
-    if not str(path).strip():
-        raise CannotWrite([Problem("The name of the output is empty.", remedy="Name it with -o.")])
-    return Path(path)
 
 
 def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Problem]:
@@ -176,6 +170,12 @@ def filled_folder(
         raise
     finally:
         _open.remove(leave)
+
+
+def as_given(text: str) -> str:
+    """Return a message that names outputs where they were to go, not where they are written."""
+    marked = rf"\.([^{re.escape(os.sep)}]+)\.{RUNNING}(?={re.escape(os.sep)})"
+    return re.sub(marked, r"\1", text)
 
 
 def leave_all() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import zlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,8 +32,9 @@ from annomodels.types import Ints
 if TYPE_CHECKING:
     from annomodels.models.encoded import Encoded
 
-VERSION = 4
+VERSION = 5
 ABOUT = "scan.json"
+BYTES_AT_ONCE = 2**20
 # what is counted while blocks are written, and all that is written beside them
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
 COUNTS = (
@@ -254,12 +256,30 @@ class Scanned(Html):
 
 def save_scan(scanned: Scanned) -> None:
     """Write what is known of the blocks beside them."""
-    about: dict[str, Any] = {"version": VERSION}
+    about: dict[str, Any] = {"version": VERSION, "sums": checksums(scanned.folder)}
     for name in SAVED:
         value = getattr(scanned, name)
         about[name] = value.tolist() if isinstance(value, np.ndarray) else value
     about["blocks"] = [dataclasses.astuple(block) for block in scanned.blocks]
     (scanned.folder / ABOUT).write_text(json.dumps(about), "utf-8")
+
+
+def is_whole(folder: Path) -> bool:
+    """Return True if the blocks of a folder are those that were written."""
+    about = json.loads((folder / ABOUT).read_text("utf-8"))
+    return bool(about.get("sums") == checksums(folder))
+
+
+def checksums(folder: Path) -> dict[str, int]:
+    """Return the checksum of each block, by its file."""
+    sums = {}
+    for path in sorted(folder.glob("*/*")):
+        total = 0
+        with path.open("rb") as file:
+            while part := file.read(BYTES_AT_ONCE):
+                total = zlib.crc32(part, total)
+        sums[path.relative_to(folder).as_posix()] = total
+    return sums
 
 
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:
