@@ -51,6 +51,18 @@ def resealed(path: Path) -> None:
         file.write(seal)
 
 
+def craft(path: Path, change: Callable[[h5py.File], Any]) -> None:
+    """Change a file, and give it the seal that it would have."""
+    with h5py.File(path, "r+") as file:
+        change(file)
+    while AFTER:
+        with path.open("r+b") as whole:
+            place, values = AFTER.pop()
+            whole.seek(place)
+            whole.write(values)
+    resealed(path)
+
+
 def test_a_fit_of_an_earlier_version_is_read_under_the_names_of_this_one(files, tmp_path) -> None:
     now = am.load(files["stack"])
     tree = now.tree.copy()
@@ -220,14 +232,7 @@ def test_crafted_fits_are_refused_and_read_nothing_else(case, files, tmp_path, c
     path = tmp_path / "fit.nc"
     shutil.copy(files["stack" if case in OF_STACK else "hierarchical"], path)
     (tmp_path / "secret").write_text(SECRET)
-    with h5py.File(path, "r+") as file:
-        change(file)
-    while AFTER:
-        with path.open("r+b") as file:
-            place, values = AFTER.pop()
-            file.seek(place)
-            file.write(values)
-    resealed(path)
+    craft(path, change)
     with pytest.raises(am.errors.AnnotationError, match="not a fit") as caught:
         am.load(path)
     assert "Fit again" in caught.value.problems[0].remedy
@@ -257,9 +262,7 @@ def test_whatever_a_crafted_fit_says_no_command_fails_inside(command, files, tmp
         if n % 4 and command == "report":  # a page takes longer
             continue
         shutil.copy(files["stack"], path)
-        with h5py.File(path, "r+") as file:
-            change(file)
-        resealed(path)
+        craft(path, change)
         code = main([command, str(path), *(more if command == "report" else [])])
         assert code in (0, 2, 3), (n, capsys.readouterr().err)
         capsys.readouterr()
@@ -334,13 +337,22 @@ def test_garbled_fits_are_refused(count, files, tmp_path):
         assert damaged == whole
 
 
-def test_a_bomb_is_refused_before_it_is_read(files, tmp_path):
+UNREAD = {
+    "huge": "far larger than its file",
+    "one packed text, many times": "texts are packed",
+    "one text, many times": "names one text many times",
+    "groups in groups": "a group that no fit has",
+    "many groups": "more parts than a fit has",
+    "many attributes": "says more of a part",
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_bombs_are_refused_before_they_are_read(case, files, tmp_path):
     path = tmp_path / "fit.nc"
     shutil.copy(files["hierarchical"], path)
-    with h5py.File(path, "r+") as file:
-        bomb(file)
-    resealed(path)
-    with path.open("rb") as opened, pytest.raises(ValueError, match="far larger than its file"):
+    craft(path, CRAFTED[case])
+    with path.open("rb") as opened, pytest.raises(ValueError, match=UNREAD[case]):
         require_plain(opened)
 
 

@@ -121,9 +121,7 @@ class Named(click.ParamType):
 
     name = "text"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Refuse an empty name, which would mean the current folder."""
         if not str(value).strip():
             self.fail("The name is empty.", param, ctx)

@@ -107,8 +107,8 @@ LISTED: dict[str, Any] = {
 # where the values of other variables than those of the posterior lie
 SPANS = {
     "p_truth": "simplex", "p_state": "simplex", "weight": "simplex", "p_number": "simplex",
-    "p_truth_mcse": "unit", "p_true": "unit", "p_next": "unit", "right": "positive", "conditional_entropy": "real",
-    "member": "log", "log_mixture": "log",
+    "p_true": "unit", "p_next": "unit", "right": "positive", "conditional_entropy": "real",
+    "member": "log", "log_mixture": "log", "p_truth_mcse": "unit",
 }  # fmt: skip
 
 
