@@ -116,12 +116,12 @@ class OneOf(click.Choice[str]):
         return f"{value!r} is unknown. {hint}"
 
 
-class Named(click.ParamType):
+class Named(click.types.StringParamType):
     """Name of a file or folder; an empty one is a variable that a script did not set."""
 
-    name = "text"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
         """Refuse an empty name, which would mean the current folder."""
         if not str(value).strip():
             self.fail("The name is empty.", param, ctx)

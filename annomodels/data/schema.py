@@ -321,7 +321,13 @@ def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
         left = ("known_mixture", "known_truth", *(() if whole else ("member", "log_mixture")))
         needed |= {("stack", name): dims for name, dims in STACK.items() if name not in left}
         needed["coders", "right"] = ("chain", "draw", "coder")
-        needed |= _of_members(model, k, groups)
+        # of members a few draws; the matrices of the classes follow from those of the states
+        needed |= {
+            (f"member_{n}", each.name): ("few", *each.dims)
+            for n, member in enumerate(model.members)
+            for each in (member.parameters(k) if f"member_{n}" in groups else ())
+            if each.name != "confusion" and not each.optional
+        }
     wrong = [key for key, dims in needed.items() if groups[key[0]][key[1]].dims != dims]
     wrong += [("posterior", str(name)) for name in groups["posterior"] if name not in declared]
     if wrong or links != (model.truth == "link"):
@@ -345,19 +351,6 @@ def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
             if name == "p_truth_mcse" and _unknown(variable.values):
                 support = None
             _require_values(f"{group}/{name}", variable.values, support)
-
-
-def _of_members(
-    model: Any, k: int, groups: Mapping[str, xr.Dataset]
-) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the variables of the members of a stack of which a few draws are kept."""
-    return {
-        (f"member_{n}", each.name): ("few", *each.dims)
-        for n, member in enumerate(model.members)
-        for each in (member.parameters(k) if f"member_{n}" in groups else ())
-        # the matrices of the classes follow from those of the states
-        if each.name != "confusion" and not each.optional
-    }
 
 
 def _unknown(errors: AnyArray) -> bool:

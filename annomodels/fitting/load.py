@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
 from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
+
+if TYPE_CHECKING:
+    import h5py
 
 # bytes that a file may hold unpacked, and how many times its own; draws are hardly packed at all
 MOST_UNPACKED, MOST_PACKED = 2**26, 200
@@ -167,7 +170,7 @@ def require_plain(file: IO[bytes]) -> None:
             raise ValueError("it is far larger than its file")
 
 
-def _require_parts(root: Any, size: int) -> tuple[list[Any], int]:
+def _require_parts(root: h5py.h5g.GroupID, size: int) -> tuple[list[h5py.h5d.DatasetID], int]:
     """Refuse groups and data sets of no fit; gives the data sets of texts and the bytes of all."""
     from h5py import h5d, h5g, h5l, h5o, h5t
 
@@ -211,7 +214,7 @@ def _require_parts(root: Any, size: int) -> tuple[list[Any], int]:
 _REPEATED = "it names one text many times"
 
 
-def _bytes_of_attributes(part: Any) -> int:
+def _bytes_of_attributes(part: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
     """Count the bytes of the texts that are said of a part, each of which is in the file once."""
     from h5py import h5a, h5t
 
@@ -236,7 +239,7 @@ def _bytes_of_attributes(part: Any) -> int:
     return total
 
 
-def _bytes_of_texts(part: Any, file: IO[bytes]) -> int:
+def _bytes_of_texts(part: h5py.h5d.DatasetID, file: IO[bytes]) -> int:
     """Count the bytes of texts by what the file says of them, without reading any."""
     count = math.prod(part.shape)
     if not count:

@@ -175,7 +175,13 @@ def fit(
     return found
 
 
-def _fit_of(data: Any, named: Any, fitted: Model, settings: Settings, result: RawResult) -> Fit:
+def _fit_of(
+    data: Annotations | Scanned | Candidates,
+    named: Annotations | Candidates,
+    fitted: Model,
+    settings: Settings,
+    result: RawResult,
+) -> Fit:
     """Build the fit from what an engine gave."""
     result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape

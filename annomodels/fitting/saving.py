@@ -127,40 +127,35 @@ def digest_of(file: Any, size: int) -> bytes:
 
 def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
+    from annomodels.engines.source.disk import truth_path
+
     if os.path.lexists(path) and not (force and (path / ABOUT).is_file()):
         remedy = f"Choose another name, or use {Option('force', True)} to replace a saved fit."
         raise OutputError(Problem("A folder with this name exists.", str(path), remedy))
     given, path = path, Path(os.path.realpath(path))  # a link stays
     work = path.with_name(f".{path.name}-{os.getpid()}")
     with Interrupts(True) as interrupts:
-        _fill_folder(fit, work, path)
+        try:
+            (work / TRUTH).mkdir(parents=True)
+            for number in range(len(fit.data.blocks)):
+                shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
+            write_tree(fit.tree, work / FIT)
+            about = {
+                "kind": "scanned fit",
+                "fingerprint": fit.data.fingerprint,
+                "items": fit.data.n_items,
+                "annotations": fit.data.n_annotations,
+                "source": fit.data.source,
+                "expected_errors": fit.tree.attrs["expected_errors"],
+            }
+            (work / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
+            if path.exists():
+                shutil.rmtree(path)
+            work.replace(path)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
     interrupts.check()
     return given
-
-
-def _fill_folder(fit: Any, work: Path, path: Path) -> None:
-    """Write the parts of a fit of a scan into a folder, and let it take its place."""
-    from annomodels.engines.source.disk import truth_path
-
-    try:
-        (work / TRUTH).mkdir(parents=True)
-        for number in range(len(fit.data.blocks)):
-            shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
-        write_tree(fit.tree, work / FIT)
-        about = {
-            "kind": "scanned fit",
-            "fingerprint": fit.data.fingerprint,
-            "items": fit.data.n_items,
-            "annotations": fit.data.n_annotations,
-            "source": fit.data.source,
-            "expected_errors": fit.tree.attrs["expected_errors"],
-        }
-        (work / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
-        if path.exists():
-            shutil.rmtree(path)
-        work.replace(path)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def told(fit: Any) -> str:

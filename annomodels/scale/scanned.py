@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import zlib
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 
 VERSION = 5
 ABOUT = "scan.json"
-BYTES_AT_ONCE = 2**20
 # what is counted while blocks are written, and all that is written beside them
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
 COUNTS = (
@@ -270,15 +268,13 @@ def is_whole(folder: Path) -> bool:
     return bool(about.get("sums") == checksums(folder))
 
 
-def checksums(folder: Path) -> dict[str, int]:
+def checksums(folder: Path) -> dict[str, str]:
     """Return the checksum of each block, by its file."""
     sums = {}
     for path in sorted(folder.glob("*/*")):
-        total = 0
         with path.open("rb") as file:
-            while part := file.read(BYTES_AT_ONCE):
-                total = zlib.crc32(part, total)
-        sums[path.relative_to(folder).as_posix()] = total
+            digest = hashlib.file_digest(file, "blake2b").hexdigest()
+        sums[path.relative_to(folder).as_posix()] = digest
     return sums
 
 
