@@ -1,10 +1,23 @@
-"""Run the command line with ``python -m annomodels``."""
+"""Run the command line with ``annomodels`` or ``python -m annomodels``."""
 
 from __future__ import annotations
 
+import signal
 import sys
 
-from annomodels.cli.main import main
+from annomodels.cli import leave_at_once
+
+
+def main() -> int:
+    """Run one command and give its exit code; signals are answered from here to the exit."""
+    for number in ("SIGINT", "SIGTERM", "SIGHUP"):
+        found = getattr(signal, number, None)
+        if found is not None and signal.getsignal(found) != signal.SIG_IGN:
+            signal.signal(found, leave_at_once)
+    from annomodels.cli.main import main as run
+
+    return run()
+
 
 if __name__ == "__main__":
     sys.exit(main())

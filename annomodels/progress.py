@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html import escape
 from importlib import import_module
 from typing import Any, Self
@@ -78,11 +78,11 @@ class Reporter:
         now = time.monotonic()
         if stage not in self._known:
             self._known[stage] = self._said = now
-            print(f"{stage} ...", file=sys.stderr, flush=True)
+            _write(f"{stage} ...")
         elif now - self._said >= SECONDS_OF_A_LINE and 0 < share < 1:
             self._said = now
             done, left = _percent(share), duration((now - self._known[stage]) * (1 - share) / share)
-            print(f"{stage} {done}, {left} left", file=sys.stderr, flush=True)
+            _write(f"{stage} {done}, {left} left")
 
     def _draw(self, stage: str, share: float, text: str) -> None:
         """Move a bar of the terminal."""
@@ -119,6 +119,12 @@ class Reporter:
             self._bars = shown.display(made, display_id=True)
         else:
             self._bars.update(made)
+
+
+def _write(line: str) -> None:
+    """Write a line; a stream that takes none does not end the run."""
+    with suppress(OSError, ValueError):
+        print(line, file=sys.stderr, flush=True)
 
 
 def _percent(share: float) -> str:

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,18 @@ def resealed(path: Path) -> None:
         seal = MARK + digest_of(file, size)
         file.seek(0, io.SEEK_END)
         file.write(seal)
+
+
+def craft(path: Path, change: Callable[[h5py.File], Any]) -> None:
+    """Change a file, and give it the seal that it would have."""
+    with h5py.File(path, "r+") as file:
+        change(file)
+    while AFTER:
+        with path.open("r+b") as whole:
+            place, values = AFTER.pop()
+            whole.seek(place)
+            whole.write(values)
+    resealed(path)
 
 
 def test_a_fit_of_an_earlier_version_is_read_under_the_names_of_this_one(files, tmp_path) -> None:
@@ -108,6 +121,36 @@ def bomb(file: h5py.File) -> None:
     file.create_dataset("truth/more", (2**34,), "f8", chunks=(2**20,), compression="gzip")
 
 
+def of_strings(file: h5py.File, **how: Any) -> None:
+    """Let all of many texts be one."""
+    texts = file.create_dataset("truth/more", (5_000,), h5py.string_dtype(), **how)
+    texts[0] = "A" * 60_000
+    file.flush()
+    if how:
+        mask, raw = texts.id.read_direct_chunk((0,))
+        one = zlib.decompress(raw)[:16]
+        texts.id.write_direct_chunk((0,), zlib.compress(one * 5_000), mask)
+        return
+    place, path = texts.id.get_offset(), file.filename
+    with open(path, "rb") as whole:
+        whole.seek(place)
+        one = whole.read(16)
+    AFTER.append((place, one * 5_000))
+
+
+AFTER: list[tuple[int, bytes]] = []  # bytes to put into a crafted file once it is closed
+
+
+def nested(file: h5py.File) -> None:
+    group = file["truth"]
+    for _ in range(500):
+        group = group.create_group("g")
+
+
+def data(**fields: Any) -> Callable[[h5py.File], Any]:
+    return lambda f: attribute(f, "observed_data", "data", as_json(lambda d: d | fields))
+
+
 CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
     "external storage": lambda f: external(f, "truth/p_truth"),
     "virtual": lambda f: virtual(f, "truth/p_truth"),
@@ -116,6 +159,23 @@ CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
     "soft loop": lambda f: replaced(f, "truth", h5py.SoftLink("/truth")),
     "hard loop": lambda f: f.__setitem__("truth/loop", f["truth"]),
     "huge": bomb,
+    "one packed text, many times": lambda f: of_strings(f, chunks=(5_000,), compression="gzip"),
+    "one text, many times": of_strings,
+    "groups in groups": nested,
+    "many groups": lambda f: [f.create_group(f"g{n}") for n in range(2_500)],
+    "a group of no fit": lambda f: f.create_group("more"),
+    "many attributes": lambda f: [f["truth"].attrs.create(f"x{n}", n) for n in range(250)],
+    "error below 0": lambda f: f["truth/p_truth_mcse"].__setitem__((0, 0), -5.0),
+    "error of NaN": lambda f: f["truth/p_truth_mcse"].__setitem__((0, 0), np.nan),
+    "error too large": lambda f: f["truth/p_truth_mcse"].__setitem__((0, 0), 1e9),
+    "no warm-up": lambda f: f.attrs.__delitem__("warmup"),
+    "skips are a list": data(skips=[]),
+    "skips are nothing": data(skips=None),
+    "skips are a set": data(skips={"set": [1]}),
+    "declared is a number": data(declared=3),
+    "scale is a list": data(scale=["nominal"]),
+    "groups are a text": data(groups="abc"),
+    "names are nothing": data(items=None),
     "named type": lambda f: f.__setitem__("truth/kind", np.dtype("f8")),
     "model is a list": lambda f: attribute(f, "/", "model", lambda _: "[1, 2]"),
     "model is unknown": lambda f: attribute(f, "/", "model", lambda _: '{"name": "x"}'),
@@ -156,6 +216,8 @@ CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
 }
 OF_STACK: dict[str, Callable[[h5py.File], Any]] = {
     "no weight": lambda f: f.__delitem__("stack/weight"),
+    "a member without matrices": lambda f: f.__delitem__("member_0/perceived_confusion"),
+    "a member without prevalence": lambda f: f.__delitem__("member_1/perceived_prevalence"),
     "weight of NaN": lambda f: f["stack/weight"].__setitem__(0, np.nan),
     "member above 0": lambda f: f["stack/member"].__setitem__((0, 0, 0), 3.0),
     "members are a list": lambda f: f.attrs.__setitem__("members", "[]"),
@@ -170,14 +232,40 @@ def test_crafted_fits_are_refused_and_read_nothing_else(case, files, tmp_path, c
     path = tmp_path / "fit.nc"
     shutil.copy(files["stack" if case in OF_STACK else "hierarchical"], path)
     (tmp_path / "secret").write_text(SECRET)
-    with h5py.File(path, "r+") as file:
-        change(file)
-    resealed(path)
+    craft(path, change)
     with pytest.raises(am.errors.AnnotationError, match="not a fit") as caught:
         am.load(path)
     assert "Fit again" in caught.value.problems[0].remedy
     assert main(["gold", str(path)]) == 3
     assert "not a fit" in capsys.readouterr().err
+
+
+WEIRD = [5, -1, float("nan"), "[]", "{}", "null", "", "x", "[[1, 2], [3]]", "[{}]", '["a"]']
+
+
+@pytest.mark.parametrize("command", ["gold", "report"])
+def test_whatever_a_crafted_fit_says_no_command_fails_inside(command, files, tmp_path, capsys):
+    """Every attribute with values of other kinds, and every variable left out."""
+    from annomodels.cli.main import main
+
+    with h5py.File(files["stack"]) as file:
+        parts: list[str] = []
+        file.visit(parts.append)
+        cases: list[Callable[[h5py.File], Any]] = [
+            lambda f, name=name, value=value: f.attrs.__setitem__(name, value)
+            for n, name in enumerate(file.attrs)
+            for value in WEIRD[n % 3 :: 3]
+        ]
+    cases += [lambda f, name=name: f.__delitem__(name) for name in parts]
+    path, more = tmp_path / "fit.nc", ["-o", str(tmp_path / "r.html"), "--force"]
+    for n, change in enumerate(cases):
+        if n % 4 and command == "report":  # a page takes longer
+            continue
+        shutil.copy(files["stack"], path)
+        craft(path, change)
+        code = main([command, str(path), *(more if command == "report" else [])])
+        assert code in (0, 2, 3), (n, capsys.readouterr().err)
+        capsys.readouterr()
 
 
 def test_a_fit_of_a_newer_version_says_what_to_do(files, tmp_path, capsys):
@@ -249,13 +337,22 @@ def test_garbled_fits_are_refused(count, files, tmp_path):
         assert damaged == whole
 
 
-def test_a_bomb_is_refused_before_it_is_read(files, tmp_path):
+UNREAD = {
+    "huge": "far larger than its file",
+    "one packed text, many times": "texts are packed",
+    "one text, many times": "names one text many times",
+    "groups in groups": "a group that no fit has",
+    "many groups": "more parts than a fit has",
+    "many attributes": "says more of a part",
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_bombs_are_refused_before_they_are_read(case, files, tmp_path):
     path = tmp_path / "fit.nc"
     shutil.copy(files["hierarchical"], path)
-    with h5py.File(path, "r+") as file:
-        bomb(file)
-    resealed(path)
-    with path.open("rb") as opened, pytest.raises(ValueError, match="far larger than its file"):
+    craft(path, CRAFTED[case])
+    with path.open("rb") as opened, pytest.raises(ValueError, match=UNREAD[case]):
         require_plain(opened)
 
 

@@ -63,7 +63,8 @@ SHARED: dict[str, Option] = {
     ),
     "cache": option(
         "--cache",
-        "With --stream: folder to keep the sorted labels for the next run.",
+        "With --stream: folder to keep the sorted labels for the next run; they are used again if "
+        "names, sizes and times of the files are the same.",
         metavar="FOLDER",
     ),
     "force": option("--force", "Overwrite outputs that exist.", bool, section="writing"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import shlex
 import traceback
@@ -29,7 +30,9 @@ def explain(error: BaseException, session: Session) -> int:
     """Print what went wrong, with a traceback only if asked for, and give the exit code."""
     if session.debug and not isinstance(error, click.UsageError):
         traceback.print_exception(error)
-    code, text = _read(error)
+    from annomodels.cli.places import as_given
+
+    code, text = _read(error, session)
     if session.saved and code == INTERRUPTED:
         text = "Interrupted."
     if session.saved:
@@ -37,7 +40,7 @@ def explain(error: BaseException, session: Session) -> int:
         again = f"annomodels report {folder} -o {shlex.quote(f'{session.saved}/report.html')}"
         text += f"\nThe fit is saved in {folder}, without tables and report. Go on with: {again}"
     if text:
-        say_error(text)
+        say_error(as_given(text))
     return code
 
 
@@ -52,7 +55,16 @@ def reason_of(error: Exception) -> str:
     return f"{text[:1].lower()}{text[1:]}".rstrip(".")
 
 
-def _read(error: BaseException) -> tuple[int, str]:
+def _environment(error: BaseException) -> list[str]:
+    """Return the variables of the environment that change the compiler, if it failed."""
+    found = [name for name in sorted(os.environ) if name.startswith("NUMBA_")]
+    found = [name for name in found if name != "NUMBA_CACHE_DIR"]
+    frames = traceback.extract_tb(error.__traceback__)
+    compiling = any(f"{os.sep}numba{os.sep}" in frame.filename for frame in frames)
+    return found if compiling or "NUMBA_DISABLE_JIT" in found else []
+
+
+def _read(error: BaseException, session: Session) -> tuple[int, str]:
     from annomodels.cli.places import CannotWrite
 
     match error:
@@ -87,9 +99,18 @@ def _read(error: BaseException) -> tuple[int, str]:
                 remedy = "Make room, or choose another place with -o."
             return DATA, str(Problem(what, where, remedy))
         case MemoryError():
+            sampling = session.verb in ("fit", "run")
             remedy = "Use fewer --draws or --chains, or fit parts of the data."
+            remedy = remedy if sampling else "Use a part of the data, or a larger computer."
             return DATA, str(Problem("The memory is not enough for these data.", remedy=remedy))
     first = next(iter(str(error).splitlines()), "")
+    if names := _environment(error):
+        what = f"The compiler fails with {' and '.join(names)} in the environment: {first[:80]}"
+        return USAGE, str(Problem(what, remedy=f"Run it without: unset {' '.join(names)}"))
+    if session.loaded:  # which anybody may have written
+        what = f"The fit lacks what this command needs ({type(error).__name__}: {first[:80]})."
+        remedy = "Fit again. If that fit fails too, run it with --debug and report the traceback."
+        return DATA, str(Problem(what, session.loaded, remedy))
     what = f"Something failed inside annomodels: {type(error).__name__}: {first}"
     remedy = "Run it again with --debug and report the traceback: this is a bug."
     return BUG, str(Problem(what, remedy=remedy))

@@ -35,7 +35,7 @@ from annomodels.cli.sampling import (
     fit_data,
     verdict_lines,
 )
-from annomodels.cli.session import current, note, say, warn
+from annomodels.cli.session import current, note, say, show_text, warn
 from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
@@ -89,7 +89,7 @@ class Outcome:
 def told(job: Job, facts: Mapping[str, object], text: str) -> None:
     """Print what came of a job, as JSON or as text."""
     if job.as_json:
-        click.echo(to_json(facts), nl=False)
+        show_text(to_json(facts))
     else:
         say(text)
 
@@ -272,10 +272,12 @@ def _overall(
 def folders(questions: list[str]) -> list[str]:
     """Return a folder name for each question that every file system takes, and none twice.
 
-    >>> folders(["Is it rude?", "is it rude", "..", "tone/2"])
-    ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2']
+    The names of the files about all questions are taken.
+
+    >>> folders(["Is it rude?", "is it rude", "..", "tone/2", "agreement.csv"])
+    ['Is-it-rude', 'is-it-rude-2', 'question', 'tone-2', 'agreement.csv-2']
     """
-    seen: set[str] = set()
+    seen = {INDEX, TABLE, METHODS}
     out = []
     for question in questions:
         plain = re.sub(r"[^\w.]+", "-", question).strip("-.")[:60] or "question"

@@ -205,7 +205,9 @@ def load_fit(name: str) -> Fit:
         what = "This is a table, and the command takes a fit."
         remedy = f"Fit the labels first: annomodels run {shlex.quote(name)}"
         raise AnnotationError(Problem(what, name, remedy))
-    return load(path)
+    found = load(path)
+    current().loaded = name
+    return found
 
 
 def stem(name: str) -> str:

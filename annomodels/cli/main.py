@@ -11,15 +11,16 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import MethodType
 from typing import Any
 
 import click
 
+from annomodels.cli import leave_at_once
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
 from annomodels.cli.options import SECTIONS
-from annomodels.cli.session import Session, note, spell, warn
+from annomodels.cli.session import Session, close_quietly, note, show_text, spell, warn
 from annomodels.cli.wrapping import wrapped
 from annomodels.data.widths import size
 from annomodels.errors import meant, printable, spelled_by
@@ -200,7 +201,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         from annomodels import __version__
 
-        click.echo(f"annomodels {__version__}")
+        show_text(f"annomodels {__version__}\n")
         ctx.exit()
 
 
@@ -223,7 +224,7 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def cli(ctx: click.Context) -> None:
     """From labels to gold standards, coder quality and ambiguous items, with intervals."""
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        show_text(f"{ctx.get_help()}\n")
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -232,6 +233,7 @@ def main(args: Sequence[str] | None = None) -> int:
     if "_ANNOMODELS_COMPLETE" in os.environ:
         cli.main(words, prog_name="annomodels")
     session = Session(command=printable(shlex.join(["annomodels", *words])), group=cli)
+    _open_streams()
     _accept_any_text()
     with warnings.catch_warnings(), _heeding_interrupts(session), spelled_by(spell):
         _tame_warnings(session)
@@ -241,11 +243,11 @@ def main(args: Sequence[str] | None = None) -> int:
             return code
         except (Exception, KeyboardInterrupt) as error:
             if _is_closed_pipe(error):
-                _close_quietly()
+                close_quietly(sys.stdout)
                 return DONE
-            code = explain(error, session)
+            return explain(error, session)
+        finally:
             _drop_unwritten()
-            return code
 
 
 def _run(words: list[str], session: Session) -> int:
@@ -258,12 +260,13 @@ def _run(words: list[str], session: Session) -> int:
 
 @contextmanager
 def _heeding_interrupts(session: Session) -> Iterator[None]:
-    """Take Ctrl-C and SIGTERM: the first is an exception, a second ends the process at once."""
+    """Take what ends a process: the first is an exception, a second ends the process at once."""
     # Whoever samples takes the first for itself, and keeps what it has.
-    from annomodels.engines.settings import Interrupts
+    from annomodels.engines.settings import SIGNALS, Interrupts
 
     before: dict[int, Any] = {}
     noted = Interrupts.taken = False
+    answered, Interrupts.answered = Interrupts.answered, True
 
     def take(number: int, frame: object) -> None:
         nonlocal noted
@@ -277,15 +280,18 @@ def _heeding_interrupts(session: Session) -> Iterator[None]:
         raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():
-        for number in map(int, (signal.SIGINT, signal.SIGTERM)):
+        for number in map(int, SIGNALS):
             was = signal.getsignal(number)
-            if was in (signal.SIG_DFL, signal.default_int_handler):  # a shell may have it ignored
+            # a shell may have it ignored
+            if was in (signal.SIG_DFL, signal.default_int_handler, leave_at_once):
                 before[number] = signal.signal(number, take)
     try:
         yield
     finally:
-        for number, handler in before.items():  # a second Ctrl-C must not spoil the way out
-            signal.signal(number, signal.SIG_IGN if noted else handler)
+        Interrupts.answered = answered
+        for number, handler in before.items():  # a late Ctrl-C must not spoil the way out
+            done = noted or handler == leave_at_once
+            signal.signal(number, signal.SIG_IGN if done else handler)
 
 
 def _tame_warnings(session: Session) -> None:
@@ -319,20 +325,22 @@ def _is_closed_pipe(error: BaseException | None) -> bool:
     return False
 
 
-def _close_quietly() -> None:
-    """Send what is still buffered nowhere, so that Python says nothing at exit."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(devnull, sys.stdout.fileno())
-    except (OSError, ValueError):
-        return
-    finally:
-        os.close(devnull)
-
-
 def _drop_unwritten() -> None:
-    """After an error on stdout (a full disk, say), keep Python from failing again at exit."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _close_quietly()
+    """After an error on a stream (a full disk, say), keep Python from failing again at exit."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            close_quietly(stream)
+
+
+def _open_streams() -> None:
+    """Read from and write to nothing where a stream was closed before this process began."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is not None:
+            continue
+        with suppress(OSError):  # no file that is opened later may take the number of the stream
+            while os.open(os.devnull, os.O_RDWR) < number:
+                pass
+        mode = "w" if number else "r"
+        setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 to the exit

@@ -123,6 +123,18 @@ class OneOf(click.Choice[str]):
         return f"{value!r} is unknown. {hint}"
 
 
+class Named(click.types.StringParamType):
+    """Name of a file or folder; an empty one is a variable that a script did not set."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        """Refuse an empty name, which would mean the current folder."""
+        if not str(value).strip():
+            self.fail("The name is empty.", param, ctx)
+        return str(value)
+
+
 def option(
     flags: str, help: str, kind: Any = None, default: Any = None, section: str = "", **more: Any
 ) -> Option:
@@ -136,6 +148,8 @@ def option(
         more["type"] = OneOf(list(kind)) if isinstance(kind, (list, tuple)) else kind
     if default is not None:
         more |= {"default": default, "show_default": True}
+    if kind is None and more.get("metavar") in ("FILE", "FOLDER", "FIT"):
+        more.setdefault("type", Named())
     made = click.option(*words, help=help, **more)
 
     def add(command: Command) -> Command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,6 +26,7 @@ class CannotWrite(Problems):
 
 _OTHER = "Choose another place with -o."
 _NO_FOLDER = "The output must be a file, but this is a folder."
+_DISK = "The output must be a file, but this is a disk."
 _NO_FILE = "The output must be a folder, but this is a file."
 
 
@@ -79,7 +81,7 @@ def _problems(path: Path, force: bool, *, of_parquet: bool = False) -> list[Prob
         if path.is_dir() != of_parquet:
             return [Problem(_NO_FILE if of_parquet else _NO_FOLDER, str(path), _OTHER)]
         if not (of_parquet or path.is_file()):  # a device or a pipe
-            return []
+            return [] if not path.is_block_device() else [Problem(_DISK, str(path), _OTHER)]
         if of_parquet and not all(f.suffix == ".parquet" and f.is_file() for f in path.iterdir()):
             what = "This folder contains files that are not outputs of this command."
             return [Problem(what, str(path), _OTHER)]
@@ -122,11 +124,7 @@ def _raise_all(problems: list[Problem]) -> None:
 
 
 def write_file(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it in; devices and pipes are written to directly."""
-    path = Path(path)
-    if path.exists() and not path.is_file():
-        write(path)
-        return
+    """Write a file beside its place and move it in; devices and pipes stay what they are."""
     from annomodels.io.writing import atomic_path
 
     with atomic_path(path, force=True) as beside:
@@ -183,6 +181,12 @@ def filled_folder(
         raise
     finally:
         _open.remove(leave)
+
+
+def as_given(text: str) -> str:
+    """Return a message that names outputs where they were to go, not where they are written."""
+    marked = rf"\.([^{re.escape(os.sep)}]+)\.{RUNNING}(?={re.escape(os.sep)})"
+    return re.sub(marked, r"\1", text)
 
 
 def leave_all() -> None:

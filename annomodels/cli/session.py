@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 import click
 
@@ -30,8 +31,15 @@ class Session:
     group: click.Group | None = None
     live: Callable[[], None] | None = None
     """Takes a drawn bar off the screen, while there is one."""
+    loaded: str = ""
+    """Saved fit that the command reads."""
     saved: str = ""
     """Folder with a fit that was kept when the rest of a run failed."""
+
+    @property
+    def verb(self) -> str:
+        """Name of the command, such as ``fit``."""
+        return next(iter(self.command.split()[1:2]), "")
 
     def pause(self) -> None:
         """See that what is written next begins a line of its own."""
@@ -125,6 +133,11 @@ def _commands() -> Iterator[click.Command]:
             yield command
 
 
+def show_text(text: str) -> None:
+    """Print a text on stdout as it is; on a terminal, without signs that move or color it."""
+    click.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
+
+
 def _echo(text: str, *, err: bool = False) -> None:
     """Write on a line of its own; on a terminal, in lines that it can hold."""
     current().pause()
@@ -132,7 +145,23 @@ def _echo(text: str, *, err: bool = False) -> None:
     text = visible(text)
     if stream.isatty():
         text = paragraphs(text, width_of(stream))
-    click.echo(text, err=err)
+    try:
+        click.echo(text, err=err)
+    except OSError:  # notes that cannot be written do not end a run
+        if not err:
+            raise
+        close_quietly(stream)
+
+
+def close_quietly(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, so that Python says nothing at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(devnull, stream.fileno())
+    except (OSError, ValueError):
+        return
+    finally:
+        os.close(devnull)
 
 
 def visible(text: str) -> str:

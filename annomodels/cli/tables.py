@@ -16,7 +16,7 @@ import numpy as np
 from annomodels.cli.loading import load_fit
 from annomodels.cli.options import Writing
 from annomodels.cli.places import write_file
-from annomodels.cli.session import note, say, warn
+from annomodels.cli.session import note, say, show_text, warn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
@@ -104,7 +104,7 @@ def note_writer(writing: Writing) -> Callable[[str], None]:
 def emit_text(text: str, writing: Writing) -> None:
     """Write text to stdout or to the file that was asked for."""
     if writing.output in (None, "-"):
-        click.echo(text, nl=False)
+        show_text(text)
         return
 
     path = str(writing.output)
@@ -217,8 +217,10 @@ def _rows(table: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
 
 
 def _markdown(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
+    from annomodels.reporting.prose import escaped
+
     def line(cells: Iterable[str]) -> str:
-        safe = (text.replace("\\", "\\\\").replace("|", "\\|") for text in cells)
+        safe = (escaped(text) for text in cells)
         return "| " + " | ".join(" ".join(text.split()) for text in safe) + " |"
 
     rule = "|" + "|".join("---:" if number else "---" for number in numeric) + "|"

@@ -119,15 +119,18 @@ def alpha_high(label: Ints, starts: Ints, n_labels: int) -> float:
     """
     ends = np.asarray(starts, np.int64)
     n = ends[1:] - ends[:-1]
-    cell = np.repeat(np.arange(len(n)), n) * n_labels + np.asarray(label, np.int64)
-    votes = np.bincount(cell, minlength=len(n) * n_labels).reshape(-1, n_labels)[n > 1]
+    item, label = np.repeat(np.arange(len(n)), n), np.asarray(label, np.int64)
+    # only the cells that are not 0: a table of all is too large with many labels
+    cells, votes = np.unique(item * n_labels + label, return_counts=True)
+    squares = np.bincount(cells // n_labels, votes.astype(np.float64) ** 2, len(n))[n > 1]
+    of_label = np.bincount(label[n[item] > 1], minlength=n_labels)
     n = n[n > 1].astype(np.float64)
-    total, of_label = n.sum(), votes.sum(axis=0)
+    total = n.sum()
     pairs = max(float(total * (total - 1)), 1.0)
     expected = (total**2 - (of_label.astype(np.float64) ** 2).sum()) / pairs
     if expected <= 0:
         return 1.0
-    apart = (n**2 - (votes.astype(np.float64) ** 2).sum(axis=1)) / (n - 1)
+    apart = (n**2 - squares) / (n - 1)
     seen = apart.sum() / total
     error = np.sqrt(((apart - seen * n) ** 2).sum()) / total
     return float(1.0 - (seen - 1.96 * error) / expected)

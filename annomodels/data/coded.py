@@ -131,12 +131,10 @@ class Coded:
     def repeats_by_coder(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Pairs of labels that each coder gave to one item, and how many are equal, [coder]."""
         key = self.item.astype(np.int64) * self.n_coders + self.coder
-        order = np.argsort(key, kind="stable")
         cell, n = np.unique(key, return_counts=True)
-        votes = np.zeros((len(cell), self.n_labels), dtype=np.int64)
-        np.add.at(votes, (np.repeat(np.arange(len(cell)), n), self.label[order]), 1)
+        equal, times = np.unique(key * self.n_labels + self.label, return_counts=True)
         same, pairs = np.zeros((2, self.n_coders), dtype=np.int64)
-        np.add.at(same, cell % self.n_coders, (votes * (votes - 1)).sum(axis=1) // 2)
+        np.add.at(same, equal // self.n_labels % self.n_coders, times * (times - 1) // 2)
         np.add.at(pairs, cell % self.n_coders, n * (n - 1) // 2)
         return pairs, same
 

@@ -47,6 +47,7 @@ group                 variables
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
@@ -54,7 +55,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 import numpy as np
 
-from annomodels.data.annotations import Annotations
+from annomodels.data.annotations import SCALES, Annotations
 from annomodels.data.candidates import Candidates
 from annomodels.data.names import label_text
 from annomodels.types import AnyArray
@@ -63,6 +64,12 @@ if TYPE_CHECKING:
     import xarray as xr
 
 SCHEMA_VERSION = "1"
+
+# groups of the tree, beside ``member_<n>``
+GROUPS = (
+    "posterior", "sample_stats", "truth", "truth_draws", "items", "held_out", "stack", "audit",
+    "coders", "observed_data",
+)  # fmt: skip
 
 # what a fit may be of
 Data = Annotations | Candidates
@@ -86,12 +93,12 @@ SMALL = 1e-3  # by which shares may miss their sum: they may be kept in single p
 # what a run says of itself in attributes, and in lists; what stands first is always there
 SAID: dict[str, Any] = {
     **dict.fromkeys(("engine", "command"), str),
-    **dict.fromkeys(("seed", "chains", "draws"), Integral),
+    **dict.fromkeys(("seed", "chains", "draws", "warmup"), Integral),
     **dict.fromkeys(("rhat_max", "ess_min", "seconds"), Real),
     **dict.fromkeys(("gain", "expected_errors", "relabelled_share", "centre", "unit"), Real),
     **dict.fromkeys(("stopped", "data_fingerprint"), str),
 }
-ALWAYS = 8
+ALWAYS = 9
 LISTED: dict[str, Any] = {
     **dict.fromkeys(("census", "modes"), dict),
     **{"swapped_chains": int, "restarted": int, "left_out": str, "ends": (float, int)},
@@ -101,7 +108,7 @@ LISTED: dict[str, Any] = {
 SPANS = {
     "p_truth": "simplex", "p_state": "simplex", "weight": "simplex", "p_number": "simplex",
     "p_true": "unit", "p_next": "unit", "right": "positive", "conditional_entropy": "real",
-    "member": "log", "log_mixture": "log",
+    "member": "log", "log_mixture": "log", "p_truth_mcse": "unit",
 }  # fmt: skip
 
 
@@ -285,6 +292,15 @@ def with_new_names(tree: xr.DataTree) -> xr.DataTree:
     return tree
 
 
+def is_group(name: str) -> bool:
+    """Return True if a tree of results may have a group of this name.
+
+    >>> is_group("truth"), is_group("member_2"), is_group("member_x")
+    (True, True, False)
+    """
+    return name in GROUPS or re.fullmatch(r"member_[0-9]{1,3}", name) is not None
+
+
 def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
     """Refuse what :func:`conform` would not have built of this model and these data."""
     k, whole = data.n_labels, len(data.items) > 0  # of a scan there are no items
@@ -305,6 +321,13 @@ def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
         left = ("known_mixture", "known_truth", *(() if whole else ("member", "log_mixture")))
         needed |= {("stack", name): dims for name, dims in STACK.items() if name not in left}
         needed["coders", "right"] = ("chain", "draw", "coder")
+        # of members a few draws; the matrices of the classes follow from those of the states
+        needed |= {
+            (f"member_{n}", each.name): ("few", *each.dims)
+            for n, member in enumerate(model.members)
+            for each in (member.parameters(k) if f"member_{n}" in groups else ())
+            if each.name != "confusion" and not each.optional
+        }
     wrong = [key for key, dims in needed.items() if groups[key[0]][key[1]].dims != dims]
     wrong += [("posterior", str(name)) for name in groups["posterior"] if name not in declared]
     if wrong or links != (model.truth == "link"):
@@ -325,7 +348,14 @@ def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
                 continue
             posterior = group == "posterior"
             support = declared[str(name)].support if posterior else SPANS.get(str(name))
+            if name == "p_truth_mcse" and _unknown(variable.values):
+                support = None
             _require_values(f"{group}/{name}", variable.values, support)
+
+
+def _unknown(errors: AnyArray) -> bool:
+    """Return True for errors of a run without enough draws: NaN, but 0 where the truth is known."""
+    return errors.dtype.kind == "f" and bool((np.isnan(errors) | (errors == 0)).all())
 
 
 def _require_values(name: str, values: AnyArray, support: str | None) -> None:
@@ -357,13 +387,21 @@ def _require_said(attrs: Mapping[Any, Any]) -> None:
         )
     members = json.loads(attrs.get("members", "{}"))
     wrong += ["members"] * any(type(each) is not dict for each in members.values())
-    if wrong or min(attrs["chains"], attrs["draws"]) < 1 or attrs["seed"] < 0:
+    lowest = min(attrs["chains"] - 1, attrs["draws"] - 1, attrs["seed"], attrs["warmup"])
+    if wrong or lowest < 0:
         raise ValueError(f"{min(wrong, default='its size or seed')} is not what a run says")
 
 
 def _require_codes(data: Data) -> None:
     """Refuse codes that stand for nothing, and names that cannot be."""
     n = len(data.items)
+    names = [data.items, data.coders, data.labels]
+    names += [data.classes] if isinstance(data, Candidates) else [data.groups, data.dont_know]
+    plain = (str, int, float, frozenset)
+    if any(not isinstance(each, tuple) for each in names) or any(
+        not isinstance(name, plain) for each in names for name in each
+    ):
+        raise ValueError("names that are none")
     codes = [(data.coder, data.n_coders)]
     if isinstance(data, Candidates):
         codes += [(data.accepted, 2), (data.cls, data.n_labels)]
@@ -386,8 +424,10 @@ def _require_codes(data: Data) -> None:
         fine &= bool((np.diff(data.item) >= 0).all())
         told = (data.source, *data.notes, *(data.texts or ()))
         fine &= all(isinstance(text, str) for text in told)
-    names = (data.items, data.coders, data.classes if isinstance(data, Candidates) else data.labels)
-    fine &= all(len(set(each)) == len(each) for each in names)
+        fine &= data.scale in SCALES and type(data.declared) is bool
+        fine &= type(data.skips) is int and data.skips >= 0
+    own = (data.items, data.coders, data.classes if isinstance(data, Candidates) else data.labels)
+    fine &= all(len(set(each)) == len(each) for each in own)
     if not fine or any(
         each.size and not 0 <= each.min() <= each.max() < end for each, end in codes
     ):

@@ -83,14 +83,3 @@ class Summary:
                 ", the least certain first",
             )
         return "".join([to_html(self.title, main, self.columns, order), *parts, notes])
-
-
-def _shown(table: pd.DataFrame) -> pd.DataFrame:
-    """Table whose sets are texts, which look the same in every process."""
-    sets = [
-        name
-        for name in table
-        if table[name].dtype == object and table[name].map(lambda x: isinstance(x, frozenset)).any()
-    ]
-    texts = {str(name): table[name].map(label_text) for name in sets}
-    return table.assign(**texts) if texts else table

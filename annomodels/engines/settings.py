@@ -130,29 +130,47 @@ def in_slices(
     return done
 
 
+# what ends a process from outside: Ctrl-C, a scheduler, a terminal that is closed
+SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+
+
 class Interrupts:
-    """Notes Ctrl-C and SIGTERM within a ``with``; a second one acts at once."""
+    """Notes Ctrl-C, SIGTERM and SIGHUP within a ``with``; a second one acts at once."""
 
     # outside the main thread nothing is noted, since signals come to the main thread only
 
     taken: ClassVar[bool] = False  # whether one was noted in this process, by whomever
+    # a noted signal other than Ctrl-C, which was meant for the process and not for a fit in it
+    pending: ClassVar[int] = 0
+    answered: ClassVar[bool] = False  # whether this process answers such a signal itself
 
     def __init__(self, watch: bool) -> None:
-        self.watch = watch and threading.current_thread() is threading.main_thread()
+        self.watch = watch
         self.noted = False
         self.before: dict[int, Any] = {}
 
     def __enter__(self) -> Interrupts:
         if self.watch:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self.before[number] = signal.signal(number, self._note)
+            self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._restore()
 
+    def start(self) -> None:
+        """Begin to note signals, unless it has begun; those that are ignored stay so."""
+        if self.before or threading.current_thread() is not threading.main_thread():
+            return
+        for number in SIGNALS:
+            if signal.getsignal(number) != signal.SIG_IGN:  # by nohup, say
+                self.before[number] = signal.signal(number, self._note)
+
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.noted = Interrupts.taken = True
+        if number != signal.SIGINT:
+            Interrupts.pending = number
         self._restore()
 
     def _restore(self) -> None:
@@ -164,3 +182,15 @@ class Interrupts:
         """Raise KeyboardInterrupt if one was noted."""
         if self.noted:
             raise KeyboardInterrupt
+
+    @classmethod
+    def forget(cls) -> None:
+        """Begin without a signal."""
+        cls.pending = 0
+
+    @classmethod
+    def pass_on(cls) -> None:
+        """Raise a signal that was noted again, for whom it was meant."""
+        number, cls.pending = cls.pending, 0
+        if number and not cls.answered:
+            signal.raise_signal(number)

@@ -7,10 +7,12 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from annomodels import __version__
-from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound, with_new_names
+from annomodels.data.schema import SCHEMA_VERSION, data_of, is_group, require_sound, with_new_names
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
@@ -18,8 +20,15 @@ from annomodels.models.base import Model
 from annomodels.models.catalog import from_dict, placed
 from annomodels.scale.scanned import Scanned
 
+if TYPE_CHECKING:
+    import h5py
+
 # bytes that a file may hold unpacked, and how many times its own; draws are hardly packed at all
 MOST_UNPACKED, MOST_PACKED = 2**26, 200
+# groups and variables of a fit, what is said of one of them, and dimensions: far more than any has
+MOST_PARTS, MOST_ATTRIBUTES, MOST_DIMENSIONS = 2000, 200, 16
+# how HDF5 refers to a text elsewhere in the file
+_REFERENCE = np.dtype([("size", "<u4"), ("heap", "<u8"), ("number", "<u4")])
 
 Classes = type[Model] | Model | Sequence[type[Model] | Model]
 
@@ -153,25 +162,96 @@ def require_plain(file: IO[bytes]) -> None:
         raise ValueError("its bytes are not those that were written")
     file.seek(0)
     with h5py.File(file, "r") as whole:
-        groups, seen, total = [whole.id], set(), 0
-        while groups:
-            group = groups.pop()
-            for name in group:
-                if group.links.get_info(name).type != h5py.h5l.TYPE_HARD:
-                    raise ValueError("it holds a link to something else")
-                part = h5py.h5o.open(group, name)
-                if (address := h5py.h5o.get_info(part).addr) in seen:
-                    raise ValueError("it holds one thing in two places")
-                seen.add(address)
-                if isinstance(part, h5py.h5g.GroupID):
-                    groups.append(part)
-                    continue
-                if not isinstance(part, h5py.h5d.DatasetID):
-                    raise ValueError("it holds what is no data set")
-                _require_inside(part.get_create_plist())
-                total += math.prod(part.shape) * part.dtype.itemsize
-        if total > max(MOST_UNPACKED, MOST_PACKED * size):
+        texts, unpacked = _require_parts(whole.id, size)
+        file.seek(0)
+        for part in texts:
+            unpacked += _bytes_of_texts(part, file)
+        if unpacked > max(MOST_UNPACKED, MOST_PACKED * size):
             raise ValueError("it is far larger than its file")
+
+
+def _require_parts(root: h5py.h5g.GroupID, size: int) -> tuple[list[h5py.h5d.DatasetID], int]:
+    """Refuse groups and data sets of no fit; gives the data sets of texts and the bytes of all."""
+    from h5py import h5d, h5g, h5l, h5o, h5t
+
+    numbers = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)
+    groups, seen = [(root, True)], set()
+    unpacked, said, parts, texts = 0, 0, 0, []
+    while groups:
+        group, is_root = groups.pop()
+        said += _bytes_of_attributes(group)
+        parts += group.get_num_objs()
+        if parts > MOST_PARTS:
+            raise ValueError("it holds more parts than a fit has")
+        for encoded in group:
+            name = encoded.decode("utf-8", "replace")
+            if group.links.get_info(encoded).type != h5l.TYPE_HARD:
+                raise ValueError("it holds a link to something else")
+            part = h5o.open(group, encoded)
+            if (address := h5o.get_info(part).addr) in seen:
+                raise ValueError("it holds one thing in two places")
+            seen.add(address)
+            if isinstance(part, h5g.GroupID):
+                if not (is_root and is_group(name)):
+                    raise ValueError("it holds a group that no fit has")
+                groups.append((part, False))
+                continue
+            if not isinstance(part, h5d.DatasetID):
+                raise ValueError("it holds what is no data set")
+            said += _bytes_of_attributes(part)
+            _require_inside(part.get_create_plist())
+            kind = part.get_type()
+            if kind.get_class() == h5t.STRING and kind.is_variable_str():
+                texts.append(part)
+            elif kind.get_class() not in (*numbers, h5t.STRING):
+                raise ValueError("it holds what are neither numbers nor texts")
+            unpacked += math.prod(part.shape) * part.dtype.itemsize
+            if said > size:
+                raise ValueError(_REPEATED)
+    return texts, unpacked
+
+
+_REPEATED = "it names one text many times"
+
+
+def _bytes_of_attributes(part: h5py.h5g.GroupID | h5py.h5d.DatasetID) -> int:
+    """Count the bytes of the texts that are said of a part, each of which is in the file once."""
+    from h5py import h5a, h5t
+
+    if h5a.get_num_attrs(part) > MOST_ATTRIBUTES:
+        raise ValueError("it says more of a part than a fit does")
+    total = 0
+    for n in range(h5a.get_num_attrs(part)):
+        attribute = h5a.open(part, index=n)
+        kind = attribute.get_type()
+        text = kind.get_class() == h5t.STRING and kind.is_variable_str()
+        if not text and kind.get_class() != h5t.VLEN:
+            continue
+        if math.prod(attribute.shape) > (1 if text else MOST_DIMENSIONS):
+            raise ValueError(_REPEATED)
+        values = np.empty(attribute.shape, dtype=attribute.dtype)
+        attribute.read(values)
+        sizes = [len(value) for value in values.ravel()]
+        if text:
+            total += sum(sizes)
+        elif max(sizes, default=0) > 1:  # a dimension has one scale
+            raise ValueError("it gives a dimension several scales")
+    return total
+
+
+def _bytes_of_texts(part: h5py.h5d.DatasetID, file: IO[bytes]) -> int:
+    """Count the bytes of texts by what the file says of them, without reading any."""
+    count = math.prod(part.shape)
+    if not count:
+        return 0
+    size, start = part.get_storage_size(), part.get_offset()
+    if start is None or size != count * _REFERENCE.itemsize:  # as a fit never keeps them
+        raise ValueError("its texts are packed")
+    file.seek(start)
+    total = int(np.frombuffer(file.read(size), _REFERENCE)["size"].sum(dtype=np.int64))
+    if total > file.seek(0, os.SEEK_END):
+        raise ValueError(_REPEATED)
+    return total
 
 
 def _require_inside(made: Any) -> None:

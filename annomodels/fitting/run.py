@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.annotations import Annotations, as_annotations
 from annomodels.data.candidates import Candidates
-from annomodels.data.schema import conform
-from annomodels.engines.settings import MEMORY, Settings
+from annomodels.data.schema import RawResult, conform
+from annomodels.engines.settings import MEMORY, Interrupts, Settings
 from annomodels.errors import NotApplicable, Option, Verb
 from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
@@ -29,6 +29,8 @@ MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
 SHORTER = 8
 # classes up to which chains look for swapped ones: an assignment takes the cube of their number
 MOST_RELABELLED = 100
+# stage of a stack from which on it has P(truth), and is not thrown away
+LAST_STAGE = "coders"
 ENGINES = ("gibbs", "nuts", "em")
 
 
@@ -154,8 +156,33 @@ def fit(
     fitted = with_no_answers(fitted, named) if whole else fitted.result_model
     seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
-    with reporting(progress) as tell:
-        result = run(fitted, seen, replace(settings, progress=tell))
+    Interrupts.forget()
+    late = Interrupts(False)
+
+    def told(stage: str, share: float, message: str = "") -> None:
+        if stage == LAST_STAGE:
+            late.start()
+        tell(stage, share, message)
+
+    with late:
+        with reporting(progress) as tell:
+            result = run(fitted, seen, replace(settings, progress=told))
+        late.start()  # from here on there are draws, which are not thrown away
+        found = _fit_of(data, named, fitted, settings, result)
+    if late.noted:
+        found.tree.attrs["stopped"] = "interrupted"
+    Interrupts.pass_on()
+    return found
+
+
+def _fit_of(
+    data: Annotations | Scanned | Candidates,
+    named: Annotations | Candidates,
+    fitted: Model,
+    settings: Settings,
+    result: RawResult,
+) -> Fit:
+    """Build the fit from what an engine gave."""
     result.posterior, fitted = fitted.result_draws(result.posterior), fitted.result_model
     n_chains, n_draws = result.lp.shape
     result.attrs = {

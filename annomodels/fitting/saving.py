@@ -32,8 +32,9 @@ BLOCK = 2**20
 
 def save_file(fit: Any, path: Path, force: bool) -> Path:
     """Save data, model and draws as one netCDF file."""
-    with atomic_path(path, force) as temporary:
+    with Interrupts(True) as interrupts, atomic_path(path, force) as temporary:
         write_tree(fit.tree, temporary)
+    interrupts.check()
     return path
 
 
@@ -42,12 +43,12 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
 
     Each group is put into the file by itself. ``DataTree.to_netcdf`` does the same, and loads Dask
     and its scheduler where they are installed only to find that nothing is to be scheduled. Ctrl-C
-    waits until the file is whole; a second one does not.
+    has to wait until the file is whole: see :class:`annomodels.engines.settings.Interrupts`.
     """
     from xarray.backends import H5NetCDFStore
 
     encoding = compression_of(tree)
-    with path.open("w+b", buffering=0) as disk, Interrupts(True) as interrupts:
+    with path.open("w+b", buffering=0) as disk:
         file = _Unfailing(disk)
         root = H5NetCDFStore.open(file, mode="w", lock=Lock())
         try:
@@ -64,7 +65,6 @@ def write_tree(tree: xr.DataTree, path: Path) -> None:
         while seal:
             seal = seal[disk.write(seal) :]
         os.fsync(disk.fileno())
-    interrupts.check()
 
 
 class _Unfailing(io.RawIOBase):
@@ -129,30 +129,33 @@ def save_folder(fit: Any, path: Path, force: bool) -> Path:
     """Save draws and P(truth) of a scan in a folder, without its labels."""
     from annomodels.engines.source.disk import truth_path
 
-    if path.exists() and not (force and (path / ABOUT).is_file()):
+    if os.path.lexists(path) and not (force and (path / ABOUT).is_file()):
         remedy = f"Choose another name, or use {Option('force', True)} to replace a saved fit."
         raise OutputError(Problem("A folder with this name exists.", str(path), remedy))
+    given, path = path, Path(os.path.realpath(path))  # a link stays
     work = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        (work / TRUTH).mkdir(parents=True)
-        for number in range(len(fit.data.blocks)):
-            shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
-        write_tree(fit.tree, work / FIT)
-        about = {
-            "kind": "scanned fit",
-            "fingerprint": fit.data.fingerprint,
-            "items": fit.data.n_items,
-            "annotations": fit.data.n_annotations,
-            "source": fit.data.source,
-            "expected_errors": fit.tree.attrs["expected_errors"],
-        }
-        (work / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
-        if path.exists():
-            shutil.rmtree(path)
-        work.replace(path)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    return path
+    with Interrupts(True) as interrupts:
+        try:
+            (work / TRUTH).mkdir(parents=True)
+            for number in range(len(fit.data.blocks)):
+                shutil.copyfile(truth_path(fit.truth, number), truth_path(work / TRUTH, number))
+            write_tree(fit.tree, work / FIT)
+            about = {
+                "kind": "scanned fit",
+                "fingerprint": fit.data.fingerprint,
+                "items": fit.data.n_items,
+                "annotations": fit.data.n_annotations,
+                "source": fit.data.source,
+                "expected_errors": fit.tree.attrs["expected_errors"],
+            }
+            (work / ABOUT).write_text(json.dumps(about, indent=1), "utf-8")
+            if path.exists():
+                shutil.rmtree(path)
+            work.replace(path)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    interrupts.check()
+    return given
 
 
 def told(fit: Any) -> str:

@@ -13,6 +13,9 @@ import errno
 import os
 import re
 import secrets
+import shutil
+import stat
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,14 +58,19 @@ class OutputError(AnnomodelsError, OSError):
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
-    """Yield a path to write to; the file takes its place only when all went well."""
+    """Yield a path to write to; the file takes its place only when all went well.
+
+    A link to a file stays, and its target is written. A device or a pipe stays too, and what was
+    written goes through it.
+    """
     target = Path(path)
     _refuse(target, force)
     tag, ending = f".{target.stem[:40]}-", "".join(target.suffixes[-2:])
-    temporary = target.parent / f"{tag}{secrets.token_hex(4)}{ending}"
+    folder = Path(tempfile.gettempdir()) if _is_stream(target) else _followed(target).parent
+    temporary = folder / f"{tag}{secrets.token_hex(4)}{ending}"
     try:
         try:
-            _clear(target.parent, tag, ending)
+            _clear(folder, tag, ending)
             with temporary.open("xb") as mine:
                 hold(mine)
                 yield temporary
@@ -79,6 +87,20 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
             temporary.unlink()
 
 
+def _is_stream(target: Path) -> bool:
+    """Return True for a character device or a pipe, or a link to one."""
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+
+
+def _followed(target: Path) -> Path:
+    """Return the file that a link leads to; the path itself if it is no link."""
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
+
+
 def hold(file: IO[Any]) -> bool | None:
     """Lock an open file until its process ends; False if another has, None where none can."""
     try:
@@ -93,16 +115,27 @@ def hold(file: IO[Any]) -> bool | None:
 def put(source: Path, target: Path, force: bool) -> None:
     """Move a file to its place; without `force` only if nothing came there in the meantime."""
     _refuse(target, force)
+    if _is_stream(target):
+        with source.open("rb") as file, target.open("wb") as stream:
+            shutil.copyfileobj(file, stream)
+        source.unlink()
+        return
+    place = _followed(target)
+    if place != target and place.parent != source.parent:  # perhaps on another disk
+        with atomic_path(place, force) as beside:
+            shutil.copyfile(source, beside)
+        source.unlink()
+        return
     if not force:
         try:
-            os.link(source, target)
+            os.link(source, place)
         except FileExistsError:
             _refuse(target, force)
             raise
         except OSError:  # this disk has no links
             force = True
     if force:
-        os.replace(source, target)
+        os.replace(source, place)
     else:
         source.unlink()
 
@@ -131,11 +164,16 @@ def compression_of(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
 
 
 def _refuse(target: Path, force: bool) -> None:
-    """Raise if there is a folder of that name, or a file that must stay."""
+    """Raise if something of that name must stay: a folder, a file without `force`, a disk."""
     if target.is_dir():
         what, remedy = _SENTENCES[errno.EISDIR]
         raise OutputError(Problem(what, str(target), remedy))
-    if os.path.lexists(target) and not force:
+    if not os.path.lexists(target) or _is_stream(target):
+        return
+    if not target.is_file():
+        what = "This is no file, or a link to nothing, and it is not replaced."
+        raise OutputError(Problem(what, str(target), "Choose another name."))
+    if not force:
         remedy = f"Choose another name, or use {Option('force', True)} to replace it."
         raise OutputError(Problem("A file of this name exists.", str(target), remedy))
 

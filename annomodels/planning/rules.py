@@ -47,7 +47,9 @@ def facts_of(data: Annotations) -> Facts:
     n = np.diff(once.starts)
     busy = np.bincount(data.coder, minlength=data.n_coders)
     pairs = float((n * (n - 1)).sum())
-    same = float((once.votes * (once.votes - 1)).sum())
+    cell = once.item.astype(np.int64) * once.n_labels + once.label
+    votes = np.unique(cell, return_counts=True)[1]
+    same = float((votes * (votes - 1)).sum())
     return Facts(
         items=data.n_items,
         coders=data.n_coders,

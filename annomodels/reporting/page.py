@@ -281,7 +281,7 @@ def may_write(path: Path, force: bool) -> None:
     if path.is_dir():
         what = "This is a folder, and the page is a file."
         raise AnnotationError(Problem(what, str(path), f"Give {path / 'report.html'}."))
-    if path.exists() and not force:
+    if path.is_file() and not force:
         remedy = f"Give another name, or use {Option('force', True)} to replace it."
         raise AnnotationError(Problem("The file already exists.", str(path), remedy))
     if not path.parent.is_dir():

@@ -156,20 +156,32 @@ def cited_in(texts: list[str]) -> list[str]:
     return list(dict.fromkeys(key for keys in found for key in keys))
 
 
+_MARKDOWN = "\\`*_{}[]<>|#"
+
+
 def as_markdown(text: str) -> str:
     """Write citations as author and year, and escape names."""
 
     def plain(match: re.Match[str]) -> str:
         if match[1] == _CITE:
             return f"({'; '.join(sources()[key].short for key in match[2].split(','))})"
-        return "".join(f"\\{c}" if c in "\\`*_{}[]<>|#" else c for c in match[2])
+        return escaped(match[2])
 
     return _MARKED.sub(plain, text)
 
 
+def escaped(text: str) -> str:
+    r"""Escape what Markdown, or HTML in it, would read as a mark.
+
+    >>> print(escaped("a|<b>"))
+    a\|\<b\>
+    """
+    return "".join(f"\\{sign}" if sign in _MARKDOWN else sign for sign in text)
+
+
 def unescaped(text: str) -> str:
     """Markdown as plain text."""
-    for sign in "`*_{}[]<>|#\\":
+    for sign in _MARKDOWN[1:] + _MARKDOWN[0]:
         text = text.replace(f"\\{sign}", sign)
     return clean(text.strip())
 

@@ -31,7 +31,7 @@ from annomodels.types import Ints
 if TYPE_CHECKING:
     from annomodels.models.encoded import Encoded
 
-VERSION = 4
+VERSION = 5
 ABOUT = "scan.json"
 # what is counted while blocks are written, and all that is written beside them
 ARRAYS = ("per_coder", "per_label", "repeated_pairs", "repeats_agree", "unanswered")
@@ -254,12 +254,28 @@ class Scanned(Html):
 
 def save_scan(scanned: Scanned) -> None:
     """Write what is known of the blocks beside them."""
-    about: dict[str, Any] = {"version": VERSION}
+    about: dict[str, Any] = {"version": VERSION, "sums": checksums(scanned.folder)}
     for name in SAVED:
         value = getattr(scanned, name)
         about[name] = value.tolist() if isinstance(value, np.ndarray) else value
     about["blocks"] = [dataclasses.astuple(block) for block in scanned.blocks]
     (scanned.folder / ABOUT).write_text(json.dumps(about), "utf-8")
+
+
+def is_whole(folder: Path) -> bool:
+    """Return True if the blocks of a folder are those that were written."""
+    about = json.loads((folder / ABOUT).read_text("utf-8"))
+    return bool(about.get("sums") == checksums(folder))
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """Return the checksum of each block, by its file."""
+    sums = {}
+    for path in sorted(folder.glob("*/*")):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "blake2b").hexdigest()
+        sums[path.relative_to(folder).as_posix()] = digest
+    return sums
 
 
 def load_scan(folder: Path, keeper: Keeper | None = None) -> Scanned:

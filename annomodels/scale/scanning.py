@@ -36,7 +36,7 @@ from annomodels.progress import Progress, reporting, silent
 from annomodels.scale.coding import final_codes, label_problems, scan_notes
 from annomodels.scale.files import Paths, columns_of, files_of, fingerprint_of
 from annomodels.scale.intake import Intake
-from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, load_scan, save_scan
+from annomodels.scale.scanned import ABOUT, COUNTS, VERSION, Scanned, is_whole, load_scan, save_scan
 from annomodels.scale.sorting import Census, sort_buckets
 from annomodels.scale.spill import BUCKET_ROWS, Bucket, Spill, edges_of
 
@@ -145,7 +145,7 @@ def scan(
         keeper = Keeper()
         target = keeper.folder / "scan"
     else:
-        target = Path(cache)
+        target = Path(os.path.realpath(cache)) if os.path.islink(cache) else Path(cache)
         kept = _kept(target, request.fingerprint)
         if kept is not None:
             (progress or silent)("reading", 1.0, "found in the cache")
@@ -155,7 +155,13 @@ def scan(
     try:
         with reporting(progress) as tell:
             request = replace(request, tell=tell)
-            save_scan(_sorted(request, work, *_read(request, work / "spill")))
+            before = request.fingerprint
+            intake = _read(request, work / "spill")
+            if replace(request).fingerprint != before:
+                what = "The labels changed while they were read."
+                remedy = "Wait until the files are complete, then run this again."
+                raise AnnotationError(Problem(what, request.source, remedy))
+            save_scan(_sorted(request, work, *intake))
         _move(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -305,7 +311,8 @@ def _kept(target: Path, fingerprint: str) -> Scanned | None:
             remedy = "Give an empty or a new folder for the cache."
             raise OutputError(Problem(what, str(target), remedy)) from None
         return None
-    return earlier if earlier.fingerprint == fingerprint else None
+    # what a disk has damaged since is sorted again
+    return earlier if earlier.fingerprint == fingerprint and is_whole(target) else None
 
 
 def _move(work: Path, target: Path) -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
+import socket
+import stat
 import subprocess
 import sys
+import threading
+import tracemalloc
 
 import pytest
 
@@ -172,3 +178,282 @@ def test_bells_and_colours_in_names_are_spelled(call, tmp_path):
     for command in ("check", "agree", "advise"):
         done = call(command, file)
         assert not set("\a\x1b") & set(done.out + done.err)
+
+
+# -- outputs that are no regular files -------------------------------------------------------
+
+REPORT = ("report", "FIT", "-o", "OUT", "--force")
+WRITERS = {
+    "report": REPORT,
+    "fit": ("fit", "dataset:anesthesia", "-o", "OUT", "--force", *FEW, "--allow-unconverged"),
+    "gold": ("gold", "FIT", "-o", "OUT", "--force"),
+    "parquet": ("gold", "FIT", "--to", "parquet", "-o", "OUT"),
+    "methods": ("methods", "FIT", "-o", "OUT", "--force"),
+    "convert": ("convert", "dataset:anesthesia", "--to", "long", "-o", "OUT", "--force"),
+    "datasets": ("datasets", "trains", "-o", "OUT", "--force"),
+    "simulate": ("simulate", "-o", "OUT", "--force"),
+    "audit": ("audit", "FIT", "--size", 5, "-o", "OUT", "--force"),
+}
+
+
+def words_of(name: str, fit: object, out: object) -> list[object]:
+    return [{"FIT": fit, "OUT": out}.get(str(word), word) for word in WRITERS[name]]
+
+
+def whole_fit(saved, tmp_path):
+    folder = tmp_path / "fit"
+    folder.mkdir()
+    shutil.copy(saved, folder / "fit.nc")
+    return folder / "fit.nc"
+
+
+@NOT_POSIX
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_stays_and_gets_the_output(name, linked, saved, call, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    out = tmp_path / "link" if linked else pipe
+    if linked:
+        out.symlink_to(pipe)
+    parts: list[bytes] = []
+    reader = threading.Thread(target=lambda: parts.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    done = call(*words_of(name, whole_fit(saved, tmp_path), out))
+    assert done.code == 0, done.err
+    reader.join(timeout=60)
+    assert parts[0]
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+    assert out.is_symlink() == linked
+
+
+@pytest.mark.skipif(not hasattr(os, "mknod") or os.geteuid() != 0, reason="only root makes devices")
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_device_stays(name, saved, call, tmp_path):
+    null = tmp_path / "null"
+    os.mknod(null, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    done = call(*words_of(name, whole_fit(saved, tmp_path), null))
+    assert done.code == 0, done.err
+    assert stat.S_ISCHR(null.lstat().st_mode)
+
+
+@NOT_POSIX
+@pytest.mark.parametrize("name", [name for name in WRITERS if name != "parquet"])
+def test_a_link_stays_and_its_file_is_written(name, saved, call, tmp_path):
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    (other / "file").write_text("before")
+    link = tmp_path / "link"
+    link.symlink_to(other / "file")
+    done = call(*words_of(name, whole_fit(saved, tmp_path), link))
+    assert done.code == 0, done.err
+    assert link.is_symlink()
+    assert (other / "file").read_bytes() != b"before"
+    assert [path.name for path in other.iterdir()] == ["file"]
+
+
+@NOT_POSIX
+def test_a_folder_with_a_pipe_in_place_of_an_output_keeps_it(tmp_path):
+    from annomodels.io.writing import OutputError, put
+
+    source, pipe = tmp_path / "a", tmp_path / "pipe"
+    source.write_text("ours")
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=pipe.read_bytes, daemon=True)
+    reader.start()
+    put(source, pipe, force=True)
+    reader.join(timeout=60)
+    assert stat.S_ISFIFO(pipe.lstat().st_mode)
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "s"))
+        source.write_text("ours")
+        with pytest.raises(OutputError, match="not replaced"):
+            put(source, tmp_path / "s", force=True)
+    assert stat.S_ISSOCK((tmp_path / "s").lstat().st_mode)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "dataset:trains", "-o"),
+        ("fit", "dataset:trains", "-o"),
+        ("simulate", "-o"),
+        ("run", "x.csv", "--stream", "-o", "out", "--cache"),
+    ],
+)
+def test_an_empty_name_is_no_output(words, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call(*words, "")
+    assert done.code == 2
+    assert "The name is empty" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- streams, terminals, the environment, signals -----------------------------------------------
+
+FIT_TWO = """
+import signal, sys
+import annomodels as am
+data = am.datasets.load("crowd")
+options = dict(chains=2, warmup=20, extend=False, seed=1)
+def progress(stage, share, message):
+    if stage == "sampling" and share:
+        print("sampling", file=sys.stderr, flush=True)
+am.fit(data, "hierarchical", draws=200_000, progress=progress, **options)
+print("went on")
+"""
+
+
+@NOT_POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_script_that_fits_ends_with_the_signal(number):
+    process = subprocess.Popen(
+        [sys.executable, "-c", FIT_TWO], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    wait_for(process, "sampling")
+    process.send_signal(number)
+    out, _ = process.communicate(timeout=900)
+    assert process.returncode == -number
+    assert out == ""
+
+
+@NOT_POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("stage", ["coders", "making the tables"])
+def test_what_was_sampled_is_kept_from_the_coders_on(number, stage, tmp_path):
+    out = tmp_path / "out"
+    few = ("--model", "stack", *FEW[2:])
+    process = start("run", "dataset:anesthesia", "-o", out, *few, "--no-report")
+    wait_for(process, stage)
+    process.send_signal(number)
+    process.communicate(timeout=900)
+    assert process.returncode == 130
+    assert (out / "fit.nc").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_signal_while_a_fit_is_saved_leaves_the_whole_file(tmp_path, monkeypatch):
+    from annomodels.fitting import saving
+
+    fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
+    write = saving.write_tree
+
+    def interrupted(tree, path):
+        write(tree, path)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(saving, "write_tree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fit.save(tmp_path / "fit.nc")
+    assert am.load(tmp_path / "fit.nc").seed == 1
+
+
+CLOSED = [
+    ("check dataset:trains >&-", 0),
+    ("check dataset:trains 2>&-", 0),
+    ("check - <&-", 3),
+    ("fit dataset:trains -o fit.nc --engine em >&- 2>&- <&-", 0),
+    ("--version >&-", 0),
+]
+
+
+@NOT_POSIX
+@pytest.mark.parametrize(("words", "code"), CLOSED)
+def test_closed_streams(words, code, tmp_path):
+    line = f"{sys.executable} -m annomodels {words}"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "fit.nc").exists() == words.startswith("fit")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_notes_that_cannot_be_written_do_not_end_a_run(tmp_path):
+    line = f"{sys.executable} -m annomodels fit dataset:trains -o fit.nc --engine em 2>/dev/full"
+    done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert (tmp_path / "fit.nc").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT=1", "NUMBA_NUM_THREADS=0"])
+def test_a_variable_that_stops_the_compiler_is_named(variable, tmp_path):
+    name, value = variable.split("=")
+    words = ("fit", "dataset:anesthesia", "-o", tmp_path / "fit.nc", *FEW)
+    process = start(*words, env={name: value})
+    _, err = process.communicate(timeout=900)
+    assert process.returncode == 2
+    assert f"unset {name}" in err
+
+
+HOSTILE = "\x1b]0;pwn\x07\x9b31m<script>alert(1)</script>![x](http://evil)"
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "csv", "json", "md", "tex"])
+def test_no_escape_sequence_reaches_a_terminal(form, tmp_path, monkeypatch):
+    file, fit = tmp_path / "h.csv", tmp_path / "fit.nc"
+    rows = [f"t{i},{HOSTILE}{j},{i % 2}" for i in range(9) for j in "abc"]
+    file.write_text("\n".join(["item,coder,label", *rows]), "utf-8", newline="")
+    am.fit(file, engine="em", seed=1).save(fit)
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    line = [sys.executable, "-m", "annomodels", "coders", str(fit), "--format", form, "-q"]
+    env = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.Popen(line, stdout=follower, stderr=subprocess.DEVNULL, env=env)
+    os.close(follower)
+    shown = b""
+    while part := _read(leader):
+        shown += part
+    assert done.wait(timeout=900) == 0
+    text = shown.decode()
+    assert "pwn" in text
+    assert not set("\x1b\x07\x9b") & set(text)
+
+
+def _read(leader: int) -> bytes:
+    try:
+        return os.read(leader, 65536)
+    except OSError:  # how Linux says that the other end is closed
+        return b""
+
+
+def test_markup_in_names_is_escaped_in_markdown():
+    import pandas as pd
+
+    from annomodels.cli.tables import to_text
+
+    text = to_text(pd.DataFrame({"coder": [HOSTILE], "<b>": ["a|b"]}), "md")
+    assert not re.search(r"(?<!\\)[<>\[\]|](?=\S)", text.splitlines()[2][1:-1].replace(" | ", ""))
+    assert "\\<script\\>" in text
+    assert "!\\[x\\](http" in text
+
+
+def test_check_needs_no_table_of_labels_by_items(call, tmp_path):
+    file = tmp_path / "many.csv"
+    rows = [f"i{n},c{j},l{n}" for n in range(20_000) for j in (0, 1)]
+    file.write_text("\n".join(["item,coder,label", *rows]))
+    tracemalloc.start()
+    assert call("check", file).code == 0
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6  # a table would take 3.2 GB
+
+
+@pytest.mark.parametrize(("words", "remedy"), [("check", "Use a part"), ("fit", "fewer --draws")])
+def test_the_remedy_for_memory_is_one_of_the_command(words, remedy, call, tmp_path, monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(f"annomodels.cli.commands.{words}.load_data", fail)
+    done = call(words, "dataset:trains", *["-o", tmp_path / "f.nc"] * (words == "fit"))
+    assert done.code == 3
+    assert remedy in done.err
+
+
+def test_messages_name_the_outputs_as_they_were_given():
+    from annomodels.cli.places import as_given
+
+    assert as_given("where: a/.out.annomodels-run/fit.nc") == "where: a/out/fit.nc"
+    assert as_given("where: .out.annomodels-run") == "where: .out.annomodels-run"

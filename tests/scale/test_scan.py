@@ -300,3 +300,39 @@ def test_a_ragged_row_that_is_not_utf_8_is_an_error_and_nothing_else(
     with pytest.raises(AnnotationError, match="The text cannot be read as a table"):
         am.scan(path)
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("damage", ["overwritten", "cut", "gone"])
+def test_a_damaged_cache_is_sorted_again(tmp_path, damage):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(400).to_csv(index=False))
+    options = {"repeats": "keep", "cache": tmp_path / "cache"}
+    first = am.scan(path, **options).to_annotations()
+    for block in (tmp_path / "cache").glob("*/*"):
+        if damage == "gone":
+            block.unlink()
+        elif damage == "cut":
+            block.write_bytes(block.read_bytes()[:2])
+        else:
+            whole = block.read_bytes()
+            middle = len(whole) // 2
+            block.write_bytes(whole[:middle] + b"\xff" * 20 + whole[middle + 20 :])
+    again = am.scan(path, **options).to_annotations()
+    assert again.fingerprint == first.fingerprint
+
+
+def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(400).to_csv(index=False))
+    read = scanning._read
+
+    def growing(request, folder):
+        found = read(request, folder)
+        with path.open("a") as file:
+            file.write("t1,new,no,yes\n")
+        return found
+
+    monkeypatch.setattr(scanning, "_read", growing)
+    with pytest.raises(am.errors.AnnotationError, match="changed while they were read"):
+        am.scan(path, repeats="keep", cache=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()

@@ -11,6 +11,7 @@ from annomodels.cli.declared import as_command
 from annomodels.cli.loading import estimated, load_fit
 from annomodels.cli.options import Truth, option
 from annomodels.cli.places import PAGE, check_file
+from annomodels.cli.session import show_text
 from annomodels.cli.tables import to_json
 from annomodels.cli.terminal import Stages
 
@@ -83,6 +84,6 @@ def command(
     if as_json:
         check = Facts(after, known=truths).check
         facts = {"report": output, "verdict": check.verdict, "sentences": check.sentences}
-        click.echo(to_json(facts), nl=False)
+        show_text(to_json(facts))
     else:
-        click.echo(output)
+        show_text(f"{output}\n")

@@ -400,7 +400,12 @@
     return lines.map((line) => line.map(quoted).join(",") + "\n").join("");
   };
   window.annomodelsDecisions = csv;
-  const take = button("Download decisions.csv", () => save("decisions.csv", new Blob([csv()], { type: "text/csv;charset=utf-8" })));
+  const formulas = make("span", "cut", "A spreadsheet would compute some cells: import the columns as text.");
+  const formula = (text) => /^[=+\-@\t\r]./.test(text) && Number.isNaN(Number(text));
+  const take = button("Download decisions.csv", () => {
+    save("decisions.csv", new Blob([csv()], { type: "text/csv;charset=utf-8" }));
+    if ([...decisions].flatMap(([name, said]) => [name, said.label ?? "", said.note ?? ""]).some(formula)) take.after(formulas);
+  });
   const back = button("Undo (U)", undo);
   const where = make("span", "cut");
   const last = make("p", "cut last");
