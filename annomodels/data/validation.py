@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import itertools
 import math
 import unicodedata
@@ -222,6 +223,9 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
     ]
 
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
 def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
     """List labels that are no numbers on a numeric scale."""
     words = (
@@ -230,7 +234,11 @@ def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
     if not words:
         return []
     what = f"The scale is {scale} but some labels are not numbers: {some(words)}."
-    return [Problem(what, source, "Use the nominal or the ordinal scale, or fix the labels.")]
+    remedy = "Use the nominal or the ordinal scale, or fix the labels."
+    if all(isinstance(n, str) and _DECIMAL_COMMA.fullmatch(n.strip()) for n in words):
+        what = f"{what} They have a decimal comma."
+        remedy = "Write them with a decimal point, such as 0.5, and read the file again."
+    return [Problem(what, source, remedy)]
 
 
 def check_labels(
