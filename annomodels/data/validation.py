@@ -185,7 +185,12 @@ def check_hashable(
         wrong = [n for n, cell in enumerate(cells) if not is_hashable(cell)]
         at = list(dict.fromkeys(n + 1 if rows is None else rows[n] for n in wrong))
         what = f"{counted(len(wrong), word)} of type {type(cells[wrong[0]]).__name__!r}."
-        remedy = f"Give one name for each {word}; a set of labels as a frozenset."
+        remedy = f"Give one name for each {word}."
+        if word == "label" and all(isinstance(cells[n], (list, set)) for n in wrong):
+            remedy = (
+                f"Give one name for each {word}, or a set of them: in files, lists are read as "
+                f"sets with {Option('sets', True)}; in Python, use a frozenset."
+            )
         kind = NotLabels if word == "label" else Problem
         return [kind(what, at_rows(source, at), remedy)]
     return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, islice
@@ -102,6 +102,12 @@ def read_long(found: Records) -> None:
         found.otherwise = f"Or name it with {Option('label')}."
 
 
+def _as_set(cell: object) -> object:
+    """Set of the labels in a list of a JSON file; other cells stay."""
+    is_list = isinstance(cell, list) and all(isinstance(label, Hashable) for label in cell)
+    return frozenset(cell) if is_list and isinstance(cell, list) else cell
+
+
 def melted(
     table: Table,
     names: Mapping[str, str],
@@ -126,6 +132,8 @@ def melted(
     cells = {role: repeated(table.columns[name]) for role, name in names.items()}
     cells["coder"] = row_by_row(labels.values()) if named else [*labels.values()] * len(table)
     cells["label"] = row_by_row(labels)
+    if options.sets:
+        cells["label"] = [_as_set(cell) for cell in cells["label"]]
     columns = assemble(cells, repeated(table.rows), table.source, names, options.is_skip)
     columns.cells = lambda: table.columns
     return columns
