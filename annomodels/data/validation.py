@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import itertools
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set

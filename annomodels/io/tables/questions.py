@@ -75,7 +75,7 @@ def unsuitable(
         return Unsuitable(f"free text, {number}")
     if why := _of_coders(name, coders, labels, fewest):
         return Unsuitable(why)
-    if _of_items(items, coders, labels):
+    if about_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
 
@@ -162,7 +162,9 @@ def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fe
     return ""
 
 
-def _of_items(items: Sequence[object], coders: Sequence[object], labels: Sequence[object]) -> bool:
+def about_items(
+    items: Sequence[object], coders: Sequence[object], labels: Sequence[object]
+) -> bool:
     """Return True if coders of an item have the same value so often that nobody was asked."""
     said: dict[Any, Any] = {}
     first: dict[Any, Any] = {}
