@@ -92,8 +92,8 @@ def read_doccano(found: Records) -> None:
             found.mark(item, coder, "label", place, word)
     if options.item is None and shared[1] > 0 == shared[0]:
         found.problem(
-            "No id is in the files of two coders, but their texts are the same: each project "
-            "numbers its texts anew.",
+            "No id is in the files of two coders, but their texts are the same. Each "
+            "project has its own numbers for them.",
             f"Take the texts as names of the items: {Option('item', options.text or 'text')}.",
         )
     if found.skips:
