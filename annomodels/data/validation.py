@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -184,7 +185,12 @@ def check_hashable(
         wrong = [n for n, cell in enumerate(cells) if not is_hashable(cell)]
         at = list(dict.fromkeys(n + 1 if rows is None else rows[n] for n in wrong))
         what = f"{counted(len(wrong), word)} of type {type(cells[wrong[0]]).__name__!r}."
-        remedy = f"Give one name for each {word}; a set of labels as a frozenset."
+        remedy = f"Give one name for each {word}."
+        if word == "label" and all(isinstance(cells[n], (list, set)) for n in wrong):
+            remedy = (
+                f"Give one name for each {word}, or a set of them: in files, lists are read as "
+                f"sets with {Option('sets', True)}; in Python, use a frozenset."
+            )
         kind = NotLabels if word == "label" else Problem
         return [kind(what, at_rows(source, at), remedy)]
     return []
@@ -222,6 +228,9 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
     ]
 
 
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
 def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
     """List labels that are no numbers on a numeric scale."""
     words = (
@@ -230,7 +239,11 @@ def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
     if not words:
         return []
     what = f"The scale is {scale} but some labels are not numbers: {some(words)}."
-    return [Problem(what, source, "Use the nominal or the ordinal scale, or fix the labels.")]
+    remedy = "Use the nominal or the ordinal scale, or fix the labels."
+    if all(isinstance(n, str) and _DECIMAL_COMMA.fullmatch(n.strip()) for n in words):
+        what = f"{what} They have a decimal comma."
+        remedy = "Write them with a decimal point, such as 0.5, and read the file again."
+    return [Problem(what, source, remedy)]
 
 
 def check_labels(

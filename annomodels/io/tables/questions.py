@@ -60,6 +60,8 @@ def unsuitable(
     if why := _kind(labels):
         return Unsuitable(why)
     distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
+    if len(distinct) == len(labels) >= SHARED and _counts_up(distinct):
+        return Unsuitable("it is another whole number in each row, so it numbers the rows")
     if names_no_labels(name) and len(distinct) > 1:
         return Unsuitable("its name says that it describes the item, the coder or the session")
     if len(distinct) == 1:
@@ -73,9 +75,17 @@ def unsuitable(
         return Unsuitable(f"free text, {number}")
     if why := _of_coders(name, coders, labels, fewest):
         return Unsuitable(why)
-    if _of_items(items, coders, labels):
+    if about_items(items, coders, labels):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
+
+
+def _counts_up(numbers: Collection[object]) -> bool:
+    """Return True if whole numbers follow each other without a gap."""
+    if not all(str(number).isdecimal() for number in numbers):
+        return False
+    found = [int(str(number)) for number in numbers]
+    return max(found) - min(found) + 1 == len(found)
 
 
 def names_no_labels(name: str) -> bool:
@@ -152,7 +162,9 @@ def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fe
     return ""
 
 
-def _of_items(items: Sequence[object], coders: Sequence[object], labels: Sequence[object]) -> bool:
+def about_items(
+    items: Sequence[object], coders: Sequence[object], labels: Sequence[object]
+) -> bool:
     """Return True if coders of an item have the same value so often that nobody was asked."""
     said: dict[Any, Any] = {}
     first: dict[Any, Any] = {}

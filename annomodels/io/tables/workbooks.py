@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import io
 import os
+import re
 import tempfile
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -89,7 +91,11 @@ def _sheets(data: bytes, source: str) -> dict[str, Rows]:
         raise needs("openpyxl", "An Excel workbook") from None
     try:
         book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        return {page.title: _rows(page) for page in book.worksheets}
+        with zipfile.ZipFile(io.BytesIO(data)) as parts:
+            return {
+                page.title: _filled(_rows(page), parts.read(page._worksheet_path))
+                for page in book.worksheets
+            }
     except Exception as error:  # openpyxl raises whatever its parser met
         what = f"The Excel workbook is damaged: {first_line(error)}."
         raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
@@ -135,6 +141,22 @@ def _rows(page: Any) -> Rows:
     rows = [[_shown(cell) for cell in row] for row in page.iter_rows(values_only=True)]
     width = max((len(row) for row in rows), default=0)
     return [row + [""] * (width - len(row)) for row in rows]
+
+
+_MERGED = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z]+)(\d+):[A-Z]+(\d+)"')
+
+
+def _filled(rows: Rows, page: bytes) -> Rows:
+    """Rows in which a merged cell over several rows is repeated in each of them."""
+    for letters, top, bottom in _MERGED.findall(page):
+        place = 0
+        for letter in letters:
+            place = 26 * place + letter - 64  # A is 1
+        first = int(top) - 1
+        for row in rows[first + 1 : int(bottom)]:
+            if place <= len(row):
+                row[place - 1] = rows[first][place - 1]
+    return rows
 
 
 def _shown(cell: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from annomodels.errors import AnnotationError
+from annomodels.errors import AnnotationError, Option
 from annomodels.io.objects import at, is_list_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -69,12 +69,16 @@ def _rows(found: Records) -> Iterator[tuple[str, int, dict[str, Any]]]:
 def read_doccano(found: Records) -> None:
     """Labels, or marks of sequence labeling, of each coder; an empty list is a skip."""
     options = found.options
+    first: tuple[dict[Any, str], dict[str, str]] = ({}, {})  # coder of each id, and of each text
+    shared = [0, 0]
     for coder, row, record in _rows(found):
         item = at(record, options.item or "id")
         if item is None and options.item is not None:
             found.require(list(record), options.item, "item")
             break
         text, labels = record.get(found.text_field(record)), record.get("label")
+        for n, name in enumerate((item, text) if isinstance(text, str) else ()):
+            shared[n] += first[n].setdefault(name, coder) != coder
         found.text(item, text)
         found.document(item, coder, text)
         marks = record.get("entities", labels)
@@ -86,6 +90,12 @@ def read_doccano(found: Records) -> None:
                 mark = [mark.get("start_offset"), mark.get("end_offset"), mark.get("label")]
             *place, word = mark if isinstance(mark, list) and len(mark) == 3 else [""]
             found.mark(item, coder, "label", place, word)
+    if options.item is None and shared[1] > 0 == shared[0]:
+        found.problem(
+            "No id is in the files of two coders, but their texts are the same. Each "
+            "project has its own numbers for them.",
+            f"Take the texts as names of the items: {Option('item', options.text or 'text')}.",
+        )
     if found.skips:
         found.note(
             "An empty list of labels may mean 'none' or 'not done yet'; exports of confirmed "

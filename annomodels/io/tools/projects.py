@@ -163,6 +163,7 @@ class _Column:
     question: str
     kind: str  # "T_SP", "T_CH" or "T_RL"
     is_relation: bool = False
+    beside: int = 1  # places to the column of the relation of a chain
 
 
 def read_webanno(found: Records) -> None:
@@ -185,8 +186,12 @@ def _columns(lines: Sequence[str]) -> list[_Column]:
         layer, *features = line[6:].split("|")
         name = layer.rsplit(".", 1)[-1]
         if kind == "T_CH":
-            columns.append(_Column(f"{name}.{(features or ['type'])[0]}", kind))
-            columns.append(_Column(name, kind, is_relation=True))
+            # The relation may come before the type, as WebAnno writes it, or after it.
+            is_first = features[:1] == ["referenceRelation"]
+            question = f"{name}.{(features[is_first:] or ['type'])[0]}"
+            both = [_Column(question, kind, beside=-1 if is_first else 1)]
+            both.insert(0 if is_first else 1, _Column(name, kind, is_relation=True))
+            columns += both
             continue
         names = [f"{name}.{feature}" if feature else name for feature in features or [""]]
         columns += [_Column(question, kind) for question in names]
@@ -212,7 +217,7 @@ def _read(text: str, document: str, coder: str, records: Records) -> None:
         for n, (column, cell) in enumerate(zip(columns, cells, strict=False)):
             if column.kind == "T_RL" or column.is_relation or cell in ("_", ""):
                 continue
-            beside = [*cells, ""][n + 1] if column.kind == "T_CH" else None
+            beside = [*cells, ""][n + column.beside] if column.kind == "T_CH" else None
             for key, label, chain in _marks(cell, beside, row.group(0)):
                 known = found.get((column.question, key), (start, stop, label, chain))
                 place = min(known[0], start), max(known[1], stop)
