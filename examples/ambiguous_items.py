@@ -23,7 +23,7 @@ fit = am.fit(data, seed=1)
 
 # Every item is in one of a few groups.
 items = fit.items()
-print(items.text(8))
+print(items.as_text(8))
 
 planted = am.datasets.crowd_truth().ambiguous
 table = items.table.assign(two_readings=items.table["item"].isin(planted))

@@ -26,7 +26,7 @@ print(f"\n{fit.check()}\n")
 
 # The gold standard: one row per item.
 gold = fit.gold()
-print(gold.text(5))
+print(gold.as_text(5))
 
 # How many labels are wrong? Items with two readings have no true label.
 truth = am.datasets.crowd_truth().truth

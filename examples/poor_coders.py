@@ -27,7 +27,7 @@ print(f"{fit.check()}\n")
 # We ask for 70 % right labels.
 target = 0.70
 coders = fit.coders(target=target)
-print(coders.text(24))
+print(coders.as_text(24))
 
 # Do not decide by the estimate alone: a coder with few labels can be below the target by chance.
 table = coders.table

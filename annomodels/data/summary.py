@@ -57,7 +57,7 @@ class Summary:
         """Yield names and tables, the main one first."""
         yield "table", self.table
 
-    def text(self, most: int = 12) -> str:
+    def as_text(self, most: int = 12) -> str:
         """Return the first rows as the terminal shows them, and the notes.
 
         Parameters
@@ -68,7 +68,7 @@ class Summary:
         return "\n".join([self.title, to_plain(self.table, self.columns, most), *self.notes])
 
     def __repr__(self) -> str:
-        return self.text()
+        return self.as_text()
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -18,7 +18,6 @@ from annomodels.reporting.audited import folder_of
 from annomodels.reporting.facts import Facts, before_audit
 from annomodels.summaries.draws import thinned
 from annomodels.summaries.gold.evidence import contributions, runs
-from annomodels.summaries.items.items import quadrant_name
 
 if TYPE_CHECKING:
     from annomodels.types import Bools, Floats, Ints
@@ -54,7 +53,7 @@ def payload(facts: Facts, command: str) -> str:
         "doubt": round(float((1 - p.max(axis=1))[facts.state != 3].sum()), 4),
         "left": data.n_items - len(rows),
         "states": list(facts.states.values()),
-        "bar": ["settled", "need labels", quadrant_name("contested", data.n_labels), "decided"],
+        "bar": ["settled", "need labels", "contested", "decided"],
         "decided": json.loads(facts.tree.attrs.get("decisions", "[]")),
         "command": follow_up(command, _has_plan(facts)),
     }

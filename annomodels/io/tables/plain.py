@@ -36,7 +36,6 @@ from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.known import truth_as_label
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
-    about_items,
     are_times,
     names_no_labels,
     no_coders,
@@ -111,8 +110,6 @@ def read_long(found: Records) -> None:
         found.parts = {label: partial(read, table, label)}
     elif asked is not None:
         by_value(found, table, asked, lambda own: read(own, label))
-    elif options.label is None and (said := _as_known(table, names, free)):
-        found.problems.append(said)
     elif problems and (is_known or not free):
         found.problems += problems
     else:
@@ -120,33 +117,6 @@ def read_long(found: Records) -> None:
         found.default = partial(read, table, label) if is_known or not free else None
         found.unfit = partial(unsuitable, fewest=1)  # nobody named these columns
         found.otherwise = f"Or name it with {Option('label')}."
-
-
-def _as_known(table: Table, names: Mapping[str, str], free: Collection[str]) -> Problem | None:
-    """Say that a column called label is of the items, if another one is of the coders."""
-    label = names["label"]
-    items, coders = table.columns[names["item"]], table.columns[names["coder"]]
-    if not about_items(items, coders, table.columns[label]):
-        return None
-    others = [
-        name
-        for name in free
-        if name not in names.values()
-        and unsuitable(name, items, coders, table.columns[name], fewest=1) is None
-    ]
-    if not others:
-        return None
-    what = (
-        f"Column {label!r} is the same for all coders of each item, but {some(others)} "
-        f"{'differs' if len(others) == 1 else 'differ'}: {label!r} seems to be the known truth."
-    )
-    both = Option("label", others[0]), Option("gold", label)
-    return Problem(
-        what,
-        f"{table.source}, column {label!r}",
-        f"Read it as that: {both[0]}, {both[1]}. If it holds the labels of coders, "
-        f"{Option('label', label)}.",
-    )
 
 
 def _as_set(cell: object) -> object:
