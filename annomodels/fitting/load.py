@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from annomodels import __version__
-from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound, with_new_names
+from annomodels.data.schema import SCHEMA_VERSION, data_of, require_sound
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
@@ -113,7 +113,6 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
                     for variable in group.variables.values():
                         variable.load()
         _require_known(str(tree.attrs["schema"]), named)
-        tree = with_new_names(tree)
         known = placed(json.loads(tree.attrs["model"]), _classes(given))
     except (AnnotationError, NotApplicable, MemoryError, PermissionError):
         raise
