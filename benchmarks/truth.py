@@ -321,8 +321,8 @@ def independent_crowds(seed: int) -> list[Seen]:
     found = []
     for n, size in enumerate(sizes):
         crowd = am.simulate(**size, seed=seed + n)
-        truth = np.array([crowd.data.labels.index(label) for label in crowd.truth])
-        found.append(seen(Set(f"independent {n}", crowd.data, truth), seed, independent=True))
+        whole = Set(f"independent {n}", crowd.annotations, np.asarray(crowd.truth))
+        found.append(seen(whole, seed, independent=True))
     return found
 
 

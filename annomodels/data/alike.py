@@ -13,7 +13,7 @@ from annomodels.types import AnyArray
 MOSTLY = 0.5
 # p-value above which coders are alike: their labels change places within items as chance has it;
 # and labels of a coder from which they are looked at
-ALIKE, LOOKED_AT = 0.001, 5
+ALIKE, LOOKED_AT = 0.003, 5
 
 
 def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
@@ -137,15 +137,11 @@ def exchangeable(data: Codes) -> bool:
 
 def told_apart(data: Codes) -> tuple[NDArray[np.int64], bool]:
     """Merge coders whom nothing tells apart [coder]; gives too whether these are all of them."""
-    if exchangeable(data):
-        return np.zeros(len(data.per_coder), dtype=np.int64), True
-    place = taken_together(data)
-    n_coders, k = len(place), data.n_labels
+    n_coders, k = len(data.per_coder), data.n_labels
     cell = np.asarray(data.coder, np.int64) * k + data.label
     given = np.bincount(cell, minlength=n_coders * k).reshape(-1, k)
     # who gives one label or none, as rules of programs do, shows nothing of when it is right
-    plain = (given > 0).sum(axis=1) == 1
-    if given[plain].sum() > MOSTLY * given.sum():
-        place = np.where(plain, place[plain][0], place)
-        place = np.unique(place, return_inverse=True)[1]
-    return place, False
+    plain = ((given > 0).sum(axis=1) == 1) & (given.sum(axis=1) > 1)
+    if given[plain].sum() > MOSTLY * given.sum() or exchangeable(data):
+        return np.zeros(n_coders, dtype=np.int64), True
+    return taken_together(data), False

@@ -145,20 +145,22 @@ def _stacked(
 
 def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings) -> Dependence:
     """Climb to the mode, measure how errors of an item go together, and climb with weights."""
+    from annomodels.kernels.mixtures.stacked import PAIR
+
     # the blocks keep log P(truth) of the last climb
     rows = climbed(spread, 0.0, about.exchangeable, settings, "starting")
     right = np.ascontiguousarray(np.diagonal(rows, axis1=1, axis2=2))
-    (sums,) = spread.sum(correlated, right)
-    products, deviations, variance = (float(x) for x in sums)
+    (sums,) = spread.sum(correlated, right, counted=True)
+    products, deviations, variance = (float(x) / PAIR for x in sums)
     value, error = stack.correlation, NO_ERROR
     if deviations > 0:
         value = products / deviations
         error = float(np.clip(np.sqrt(variance) / deviations, LEAST_ERROR, NO_ERROR))
     correlation = stack.believed_correlation(value, error)
-    weight = min(correlation, stack.most_weighed)
     if about.exchangeable:
         # errors that go together cannot be told from classes if coders cannot be told apart
         correlation = max(correlation, stack.correlation)
+    weight = min(correlation, stack.most_weighed)
     climbed(spread, weight, about.exchangeable, settings, "fitting")
     return replace(about, correlation=correlation, measured=value, error=error)
 
@@ -167,13 +169,16 @@ def climbed(
     spread: Spread, correlation: float, exchangeable: bool, settings: Settings, stage: str
 ) -> Floats:
     """Climb from the votes to the mode; gives the rows of the coders [coder, truth, label]."""
+    from annomodels.kernels.mixtures.stacked import UNIT
+
     source = spread.source
     k, before = source.n_labels, np.zeros(0)
     log_rows, log_prevalence = np.zeros((0, k)), np.zeros(k)
     rows = np.zeros((source.n_rows, k, k))
     for step in range(PASSES):
         settings.tell(stage, step / PASSES)
-        counts, sizes = spread.sum(weighed, log_rows, log_prevalence, correlation)
+        parts = spread.sum(weighed, log_rows, log_prevalence, correlation, counted=True)
+        counts, sizes = (each / UNIT for each in parts)
         # counts are [coder and label, truth]
         by_truth = counts.reshape(-1, k, k).transpose(0, 2, 1)
         rows, prevalence = mode_of(by_truth, sizes, exchangeable)

@@ -165,27 +165,28 @@ def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
 
 def weighed(
     block: Block, log_rows: Floats, log_prevalence: Floats, correlation: float
-) -> tuple[Floats, Floats]:
-    """Keep log P(truth) of the items; gives counts [cell, truth] and sizes [truth]."""
+) -> tuple[Ints, Ints]:
+    """Keep log P(truth) of the items; gives counts [cell, truth] and sizes [truth], in parts."""
     from annomodels.kernels.mixtures.stacked import weighed_pass
 
     arrays, _ = block.open()
     k = block.n_labels
     if "log p" not in block.memory:
         block.memory["log p"] = room((block.n_items, k), block.scratch)
-    counts, sizes = np.zeros((block.n_rows * k, k)), np.zeros(k)
+    counts = np.zeros((block.n_rows * k, k), dtype=np.int64)
+    sizes = np.zeros(k, dtype=np.int64)
     weighed_pass(
         *arrays, log_rows, log_prevalence, correlation, block.memory["log p"], counts, sizes
     )
     return counts, sizes
 
 
-def correlated(block: Block, right: Floats) -> tuple[Floats]:
+def correlated(block: Block, right: Floats) -> tuple[Ints]:
     """Sum products of the errors of pairs of labels, see :func:`correlated_errors`."""
     from annomodels.kernels.mixtures.stacked import correlated_errors
 
     arrays, _ = block.open()
-    sums = np.zeros(3)
+    sums = np.zeros(3, dtype=np.int64)
     correlated_errors(*arrays, right, _of(block, "log p"), sums)
     return (sums,)
 

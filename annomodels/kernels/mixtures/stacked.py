@@ -9,6 +9,9 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.random import TRUTH, uniform_at
 
+# parts of a label, and of a pair of labels, in which expected counts are added
+UNIT, PAIR = 2.0**30, 2.0**20
+
 
 @kernel
 def stacked_truths(
@@ -75,7 +78,8 @@ def weighed_pass(
     """Compute log P(truth) of every item, its labels weighed, and count what is expected."""
     # Each of n labels has the weight 1 / (1 + correlation (n - 1)). log_rows is [cell, truth]; of
     # none, P(truth) are the shares of the votes. Items of known truth count as such, while log_p
-    # [item, truth] is what their labels say. Adds to counts [cell, truth] and sizes [truth].
+    # [item, truth] is what their labels say. Adds to counts [cell, truth] and sizes [truth], which
+    # are whole numbers of parts of a label, so that their sum depends on no order.
     n_classes = sizes.shape[0]
     p = np.empty(n_classes)
     for i in range(gold.shape[0]):
@@ -108,10 +112,11 @@ def weighed_pass(
             for k in range(n_classes):
                 p[k] = 1.0 if k == gold[i] else 0.0
         for k in range(n_classes):
-            sizes[k] += p[k]
+            sizes[k] += round(p[k] * UNIT)
+            p[k] *= weight * UNIT
         for n in range(begin, end):
             for k in range(n_classes):
-                counts[cell[n], k] += weight * p[k]
+                counts[cell[n], k] += round(p[k])
 
 
 @kernel
@@ -121,7 +126,7 @@ def correlated_errors(
     """Sum products of the errors of pairs of labels of an item, given its truth."""
     # right [row, truth] is the probability that a coder gives the true label. Adds to sums the
     # products of what errors exceed their expectation, those of their standard deviations, and
-    # the variance of the first if errors are independent.
+    # the variance of the first if errors are independent, as whole numbers of parts.
     n_classes = right.shape[1]
     for i in range(gold.shape[0]):
         for k in range(n_classes):
@@ -141,6 +146,6 @@ def correlated_errors(
                 deviations += math.sqrt(v)
                 variance += v
                 fourth += v * v
-            sums[0] += p * (of_error * of_error - squares)
-            sums[1] += p * (deviations * deviations - variance)
-            sums[2] += p * 2.0 * (variance * variance - fourth)
+            sums[0] += round(p * (of_error * of_error - squares) * PAIR)
+            sums[1] += round(p * (deviations * deviations - variance) * PAIR)
+            sums[2] += round(p * 2.0 * (variance * variance - fourth) * PAIR)
