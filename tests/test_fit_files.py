@@ -50,22 +50,9 @@ def resealed(path: Path) -> None:
         file.write(seal)
 
 
-def test_a_fit_of_an_earlier_version_is_read_under_the_names_of_this_one(files, tmp_path) -> None:
-    now = am.load(files["stack"])
-    tree = now.tree.copy()
-    tree["stack"].dataset = tree["stack"].to_dataset().rename(held_out_weight="foretold")
-    described = tree.attrs["model"].replace("log_prior_weight", "favour")
-    tree.attrs["model"] = described.replace("lapse_rate", "strays")
-    assert tree.attrs["model"] != now.tree.attrs["model"]
-    write_tree(tree, tmp_path / "old.nc")
-    old = am.load(tmp_path / "old.nc")
-    assert old.model == now.model
-    pd.testing.assert_frame_equal(old.gold().table, now.gold().table)
-
-
 def test_a_fit_of_another_version_that_is_not_read_names_the_version(files, tmp_path) -> None:
     tree = am.load(files["stack"]).tree.copy()
-    tree["stack"].dataset = tree["stack"].to_dataset().rename(weight="heft")
+    tree["stack"].dataset = tree["stack"].to_dataset().rename(log_mode="heft")
     tree.attrs["annomodels"] = "0.0.7"
     write_tree(tree, tmp_path / "old.nc")
     with pytest.raises(
