@@ -148,13 +148,12 @@ def sentences(text: str | None = None) -> dict[str, str]:
     n = numbers(text)
     return {
         "readme": (
-            f"The constants were calibrated on {n['sets']} public data sets of {n['families']} "
-            "families. All numbers but the share of right labels\nare measured with the family of "
-            "each data set left out. The 95 % interval covered the actual number of wrong gold "
-            f"labels on {n['covered']}\nof {n['sets']} data sets. The log loss was "
-            f"{n['log_loss']} than that of vote shares (mean over families). Gold labels were "
-            f"right\non {n['right_stack']} of the items, a majority vote on {n['right_votes']} "
-            "(means over data sets)."
+            f"With the family of each of {n['sets']} public data sets ({n['families']} families) "
+            "left out of the calibration, the 95 % interval\ncovered the actual number of wrong "
+            f"gold labels on {n['covered']}. The log loss was {n['log_loss']} than that of vote "
+            "shares (mean over families).\nIn sample, gold labels were right on "
+            f"{n['right_stack']} of the items, a majority vote on {n['right_votes']} (means over "
+            "data sets)."
         )
     }
 
@@ -174,7 +173,7 @@ def figure(text: str | None = None) -> str:
         '<line x1="162" y1="15" x2="192" y2="15" stroke="#7a9cc6" stroke-width="7"/>'
         '<line x1="177" y1="10" x2="177" y2="20" stroke="#1f4e8c" stroke-width="2"/>'
         '<text x="200" y="19">expected, 95 % interval</text>'
-        '<circle cx="340" cy="15" r="5" fill="#c2410c"/><text x="352" y="19">actual</text>',
+        '<circle cx="380" cy="15" r="5" fill="#c2410c"/><text x="392" y="19">actual</text>',
     ]
     for n, row in enumerate(sets):
         y = top + step * n + 14

@@ -103,7 +103,10 @@ def test_promises_of_the_evidence_are_those_with_the_family_left_out(
     assert (found["right_votes"], found["right_stack"]) == ("80.0 %", "70.0 %")
     assert found["coders_covered"] == "90 %"
     assert modules.evidence.rows(measured)[0].expected == 30
-    assert "on 2\nof 3 data sets" in modules.evidence.sentences(measured)["readme"]
+    told = modules.evidence.sentences(measured)["readme"]
+    assert "3 public data sets (2 families) left out" in told
+    assert "wrong gold labels on 2." in told
+    assert told.index("left out") < told.index("In sample") < told.index("70.0 %")
     assert modules.evidence.figure(measured).count("<circle") == 4  # one is the legend
 
 
