@@ -519,6 +519,8 @@ def main() -> None:
         if options.json:
             options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
     minutes = (time.perf_counter() - begun) / 60
+    if options.leave_one_out and Path(options.out).name == "truth.md":
+        options.out = Path(options.out).with_name("truth_left_out.md")
     parts = [
         HEAD.format(picks=options.picks),
         *table(sets),
