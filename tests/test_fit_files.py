@@ -201,8 +201,8 @@ CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
     ),
 }
 OF_STACK: dict[str, Callable[[h5py.File], Any]] = {
-    "no weight": lambda f: f.__delitem__("stack/weight"),
-    "weight of NaN": lambda f: f["stack/weight"].__setitem__(0, np.nan),
+    "no mode": lambda f: f.__delitem__("stack/log_mode"),
+    "mixture above 0": lambda f: f["stack/log_mixture"].__setitem__((0, 0), 3.0),
     "mode above 0": lambda f: f["stack/log_mode"].__setitem__((0, 0), 3.0),
 }
 

@@ -100,9 +100,10 @@ def exchangeable(data: Codes) -> bool:
     with the other labels of the items, are compared with what this gives.
 
     >>> from annomodels import Annotations
-    >>> rows = [(i, j, "ab"[(i * i + j * i // 2) % 3 > 0]) for i in range(40) for j in range(3)]
-    >>> exchangeable(Annotations.from_records(rows))
-    True
+    >>> alike = [(i, j, "ab"[(7 * i + 3 * j) % 5 > 2]) for i in range(40) for j in range(3)]
+    >>> spammer = [(i, j, "ab"[i % 2] if j else "a") for i in range(40) for j in range(3)]
+    >>> [exchangeable(Annotations.from_records(rows)) for rows in (alike, spammer)]
+    [True, False]
     """
     from scipy.stats import chi2
 

@@ -22,6 +22,7 @@ from annomodels.engines.stacking import climbed, measured, of_known
 from annomodels.executors.team import Serial
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import Dependence, as_far_off, layered, mode_of
+from annomodels.summaries.gold.gold import mixture_note
 from annomodels.summaries.next.expected_utility import stack_beliefs
 from annomodels.summaries.predicted.p_next import stacking_weights
 from annomodels.summaries.stacked import stacked
@@ -358,7 +359,8 @@ def test_a_fit_can_be_saved_and_says_what_its_numbers_promise(plain, tmp_path):
     for fit in (plain, again):
         notes = " ".join(fit.gold().notes)
         assert "95 % interval" in notes
-        assert "public data sets with known truth" in notes
+        assert "public data sets with known truth" in mixture_note(fit.tree)
+        assert "mix" not in notes
         assert any("stack" in note for note in fit.why(0).notes)
         assert "overconfident" not in " ".join([*fit.gold().notes, *fit.next(budget=5).notes])
 
