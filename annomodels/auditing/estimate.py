@@ -49,9 +49,7 @@ OTHER = (
     "so intervals are wider than with an audit of this fit."
 )
 BY_DESIGN = (
-    "The items were drawn at random. In repeated audits of public data sets with known truth, the "
-    "95 % intervals of accuracy and prevalence covered the true number in at least 95 % of the "
-    "audits of each set. Intervals of the audit alone do not depend on the model."
+    "The items were drawn at random: intervals of the audit alone do not depend on the model."
 )
 
 

@@ -44,6 +44,19 @@ def test_a_page_has_its_sections(page):
     assert f"(models/{page.name})" in (DOCS / "models.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda path: path.stem)
+def test_an_example_shows_numbers(page):
+    """An example is no test: it prints numbers, not True, a shape or names of dimensions."""
+    blocks = re.findall(r"^```pycon\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    shown = [e.want for e in doctest.DocTestParser().get_examples("\n".join(blocks)) if e.want]
+    empty = re.compile(r"True|False|\([\d, ]*\)|\('chain'.*\)|\[('\w+'(, )?)*\]")
+    if page.stem in MODELS:
+        assert any(re.search(r"\d\.\d", want) for want in shown)
+    assert not [want for want in shown if re.fullmatch(empty, want.strip()) and len(shown) == 1]
+    assert "True\n" not in shown
+    assert "False\n" not in shown
+
+
 def _marks(page):
     """Pages whose models are sampled by NUTS only are compiled and take long; one is run daily."""
     if "gibbs" in MODELS[page.stem].engines:
