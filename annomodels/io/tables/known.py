@@ -36,9 +36,9 @@ def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> 
             )
             remedy = f"Read it so: {Option('label', name)} and {Option('truth', label)}."
             otherwise = f" If {label!r} has the labels of the coders: {Option('label', label)}."
-            return [
-                Problem(what, f"{table.source}, columns {label!r} and {name!r}", remedy + otherwise)
-            ]
+            where = f"{table.source}, columns {label!r} and {name!r}"
+            said = (("label", name), ("truth", label))
+            return [Problem(what, where, remedy + otherwise, options=said)]
     return []
 
 
