@@ -381,4 +381,10 @@ def finished(
         ]
     if problems:
         raise AnnotationError(problems)
+    if data.unanimous:
+        question = (
+            f"No two coders differ on any item ({data.unanimous:,} labels). Did they decide "
+            "independently, or are these agreed labels, known truth or copies?"
+        )
+        data = data.replace(notes=(*data.notes, question))
     return data
