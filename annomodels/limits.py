@@ -51,6 +51,9 @@ P_OFF, P_OFF_WORST = 0.02, 0.05
 # share of the items that two coders labeled, and coders, below which nothing tells who is wrong
 SHARED_ITEMS = 0.5
 CODERS_COMPARED = 3
+# labels without any disagreement from which it is asked whether coders gave them independently: if
+# one in 33 was wrong, as for careful experts, 100 labels would all be right in 5 % of cases
+UNANIMOUS = 100
 # items with known labels that test probabilities
 KNOWN_TESTED = 20
 

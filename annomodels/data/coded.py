@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted, per_item
 from annomodels.errors import AnnotationError, Problem
+from annomodels.limits import UNANIMOUS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,6 +116,16 @@ class Coded:
         from annomodels.data.chance import by_chance
 
         return by_chance(self.coder, self.label, self.starts, self.n_coders, self.n_labels)
+
+    @cached_property
+    def unanimous(self) -> int:
+        """Labels of shared items if no item has two different ones; 0 if there are few."""
+        same = self.item[1:] == self.item[:-1]
+        if (same & (self.label[1:] != self.label[:-1])).any() or not len(self.label):
+            return 0
+        shared = np.unique(self.item[1:][same & (self.coder[1:] != self.coder[:-1])])
+        number = int(np.diff(self.starts)[shared].sum())
+        return number if number >= UNANIMOUS and (self.label != self.label[0]).any() else 0
 
     @property
     def is_shared(self) -> bool:

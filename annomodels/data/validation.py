@@ -7,7 +7,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -228,7 +228,24 @@ def check_order(labels: Names, scale: str) -> list[Problem]:
     ]
 
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_WHOLE_OR_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
+_THOUSANDS = re.compile(r".*,\d{3}\s*")
+
+
+def decimal_commas(labels: Collection[object]) -> dict[object, str]:
+    """Numbers with a decimal comma, and how they are written with a point.
+
+    Empty if a label is no such number, or if all commas may separate thousands.
+
+    >>> decimal_commas({"0,5", "1"}), decimal_commas({"1,200", "1"}), decimal_commas({"0,5", "no"})
+    ({'0,5': '0.5'}, {}, {})
+    """
+    if not all(isinstance(one, str) and _WHOLE_OR_COMMA.fullmatch(one) for one in labels):
+        return {}
+    commas = [one for one in labels if isinstance(one, str) and "," in one]
+    if all(map(_THOUSANDS.fullmatch, commas)):
+        return {}
+    return {one: one.replace(",", ".") for one in commas}
 
 
 def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
@@ -240,9 +257,9 @@ def check_numbers(labels: Names, scale: str, source: str) -> list[Problem]:
         return []
     what = f"The scale is {scale} but some labels are not numbers: {some(words)}."
     remedy = "Use the nominal or the ordinal scale, or fix the labels."
-    if all(isinstance(n, str) and _DECIMAL_COMMA.fullmatch(n.strip()) for n in words):
-        what = f"{what} They have a decimal comma."
-        remedy = "Write them with a decimal point, such as 0.5, and read the file again."
+    if all(isinstance(n, str) and _WHOLE_OR_COMMA.fullmatch(n) for n in words):
+        what = f"{what} Their commas may separate decimals or thousands."
+        remedy = "Write decimals with a point, such as 0.5, and thousands without a comma."
     return [Problem(what, source, remedy)]
 
 

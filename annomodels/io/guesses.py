@@ -28,10 +28,17 @@ from annomodels.io.tables.columns import matched
 from annomodels.io.tables.guard import SAID
 from annomodels.io.tables.guard import proposal as key_of_rows
 from annomodels.io.tables.keys import Key, key_cells, parts_of, said_key
+from annomodels.io.tables.known import concluded
 from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import places_of
-from annomodels.io.tables.plain import GOLD_WORDS, is_asked, is_derived, no_header
-from annomodels.io.tables.questions import OF_PEOPLE, are_times, unsuitable
+from annomodels.io.tables.plain import GOLD_WORDS, no_header
+from annomodels.io.tables.questions import (
+    OF_PEOPLE,
+    are_times,
+    is_asked,
+    is_derived,
+    unsuitable,
+)
 from annomodels.io.tables.table import Table
 
 _KEYED = 6  # columns of ids of which two may be the item together
@@ -432,7 +439,10 @@ def _groups(columns: Sequence[Column]) -> list[list[str]]:
         elif within and Column(stem := _LETTERS.get(within[1], within[1]), ()).has(CODER):
             by_stem.setdefault((stem, within[2]), {})[name] = one
     for one in columns:  # the first of category, category2, category3 has no number
-        if (group := by_stem.get((one.name.strip(), ""))) and "1" not in group:
+        group = by_stem.get((one.name.strip(), ""), {})
+        cells = [other.cells for other in group.values()]
+        made = len(cells) > 1 and concluded(one.cells, cells, is_blank) is not None
+        if group and "1" not in group and not made:
             by_stem[one.name.strip(), ""] = {"1": one, **group}
     groups = {
         key: group

@@ -9,7 +9,7 @@ from typing import Any
 
 from annomodels.data.validation import all_numbers, is_blank
 from annomodels.io.tables.columns import ALIASES
-from annomodels.io.tables.plain import BOXES
+from annomodels.io.tables.questions import BOXES
 
 
 def _words(text: str) -> set[str]:

@@ -34,7 +34,7 @@ from annomodels.io.likely import (
 from annomodels.io.objects import keys_of, paths_in
 from annomodels.io.source import Source
 from annomodels.io.tables.guard import NotAsItSeems
-from annomodels.io.tables.plain import is_derived
+from annomodels.io.tables.questions import is_derived
 from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
 from annomodels.io.tools.refused import Refused
 

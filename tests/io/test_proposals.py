@@ -176,17 +176,6 @@ SHAPES: dict[str, tuple[Callable[[random.Random], Any], dict[str, Any], tuple[in
         {"item": "key", "coder_columns": ("c1_e", "c2_e"), "truth": "e_final"},
         (30, 2, 60),
     ),
-    "coders named beside": (
-        lambda d: (
-            ["id", "text", "label1", "label2", "annotator1", "annotator2"],
-            [
-                [n, f"a text {n}", vote(d, n), vote(d, n), f"p{n % 3}", f"p{(n + 1) % 3}"]
-                for n in range(30)
-            ],
-        ),
-        {"item": "id", "coder_columns": ("label1", "label2")},
-        (30, 3, 60),
-    ),
     "told by age and sex": (
         lambda d: by_coder(
             d,
@@ -514,7 +503,11 @@ def test_names_of_coders_beside_their_labels_are_the_coders(write: Any) -> None:
         [n, *itertools.chain(*((f"w{k}", vote(dice, n)) for k in dice.sample(range(9), 2)))]
         for n in range(30)
     ]
-    path = write(["sentence_id", "annotator1", "label1", "annotator2", "label2"], rows)
+    header = ["sentence_id", "annotator1", "label1", "annotator2", "label2"]
+    named = [[row[0], f"text {row[0]}", *row[1:]] for row in rows]
+    beside = am.read(write([header[0], "text", *header[1:]], named))
+    assert (beside.n_items, beside.n_coders, len(beside)) == (30, 9, 60)
+    path = write(header, rows)
     data = am.read(path)
     assert (data.n_items, data.n_coders, len(data)) == (30, 9, 60)
     assert set(data.coders) == {f"w{k}" for k in range(9)}

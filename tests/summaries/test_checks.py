@@ -258,3 +258,17 @@ def test_one_fault_has_one_sentence_and_its_symptoms_stay_in_the_table():
     assert (
         judged([fine, Finding(TESTED, 0, 1, "", lamp=TESTED)], "All well.").verdict == "confirmed"
     )
+
+
+@pytest.mark.parametrize(("size", "asked"), [(60, True), (40, False)])
+def test_labels_that_never_differ_need_review(make, size, asked):
+    import annomodels as am
+
+    rows = [(i, j, i % 2) for i in range(size) for j in range(2)]
+    data = am.Annotations.from_records(rows)
+    found = check(make.gibbs(data, chains=2, draws=200, warmup=100), data)
+    said = [sentence for sentence in found.sentences if "No two coders differ" in sentence]
+    assert len(said) == asked
+    if asked:
+        assert not finding(found, "unanimous labels")["ok"]
+        assert found.verdict in ("needs review", "do not use")

@@ -24,8 +24,8 @@ from annomodels.io.coref.parts import (
     by_kind,
     check_linked,
 )
+from annomodels.io.tables.grids import by_document
 from annomodels.io.tables.options import named
-from annomodels.io.tables.plain import by_document
 
 Paths = str | os.PathLike[str]
 

@@ -18,6 +18,7 @@ from annomodels.data.validation import (
     check_labels,
     check_names,
     counted,
+    decimal_commas,
     is_blank,
     rare_texts,
     some,
@@ -293,6 +294,25 @@ def _without_texts(columns: Columns, source: str) -> None:
         )
 
 
+def _with_points(
+    columns: Columns, labels: Sequence[Hashable] | None, dont_know: Sequence[Hashable]
+) -> Sequence[Hashable] | None:
+    """Write labels that are numbers with a decimal comma with a point, and say so."""
+    truths = columns.gold or {}
+    given = {*columns.labels, *truths.values(), *(labels or ())} - set(dont_know)
+    points = decimal_commas(given)
+    if not points:
+        return labels
+    number = sum(label in points for label in columns.labels)
+    comma, point = next(iter(sorted(points.items(), key=str)))
+    columns.labels = [points.get(label, label) for label in columns.labels]
+    columns.gold = {item: points.get(truth, truth) for item, truth in truths.items()} or None
+    columns.notes.append(
+        f"Read as numbers with a decimal comma: {counted(number, 'label')} ({comma} as {point})."
+    )
+    return None if labels is None else [points.get(label, label) for label in labels]
+
+
 def finished(
     columns: Columns,
     source: str,
@@ -311,6 +331,8 @@ def finished(
         problems.append(Problem(what, source, remedy))
     if problems:
         raise AnnotationError(problems)
+    if scale in ("interval", "ratio"):
+        labels = _with_points(columns, labels, dont_know)
     declared = labels is not None
     if not declared:
         _without_texts(columns, source)
@@ -359,4 +381,10 @@ def finished(
         ]
     if problems:
         raise AnnotationError(problems)
+    if data.unanimous:
+        question = (
+            f"No two coders differ on any item ({data.unanimous:,} labels). Did they decide "
+            "independently, or are these agreed labels, known truth or copies?"
+        )
+        data = data.replace(notes=(*data.notes, question))
     return data

@@ -1,9 +1,11 @@
-"""Known truth among the columns of a long table."""
+"""Known truth among the columns of a table, and what is made of the labels of others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
+from annomodels.data.validation import all_numbers
 from annomodels.errors import Option, Problem
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.options import Options
@@ -36,12 +38,55 @@ def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> 
             )
             remedy = f"Read it so: {Option('label', name)} and {Option('truth', label)}."
             otherwise = f" If {label!r} has the labels of the coders: {Option('label', label)}."
-            return [
-                Problem(what, f"{table.source}, columns {label!r} and {name!r}", remedy + otherwise)
-            ]
+            where = f"{table.source}, columns {label!r} and {name!r}"
+            said = (("label", name), ("truth", label))
+            return [Problem(what, where, remedy + otherwise, options=said)]
     return []
 
 
 def _differ(cells: Sequence[object], several: Sequence[Sequence[int]]) -> int:
     """Count items whose cells differ."""
     return sum(len({str(cells[n]) for n in places}) > 1 for places in several)
+
+
+def concluded(
+    cells: Sequence[object],
+    columns: Sequence[Sequence[object]],
+    is_skip: Callable[[object], bool],
+) -> tuple[int, int, int] | None:
+    """Count rows of a column that equals others wherever they agree; None if it does not.
+
+    The counts are rows in which the others agree, in which they do not, and in which it equals
+    the one of them that it equals most often.
+    """
+    agreed, apart, equal = 0, 0, Counter[int]()
+    for cell, *others in zip(cells, *columns, strict=True):
+        given = [n for n, other in enumerate(others) if not is_skip(other)]
+        if is_skip(cell) or len(given) < 2:
+            continue
+        equal.update(n for n in given if others[n] == cell)
+        if any(others[n] != others[given[0]] for n in given):
+            apart += 1
+        elif others[given[0]] != cell:
+            return None
+        else:
+            agreed += 1
+    return (agreed, apart, max(equal.values(), default=0)) if agreed else None
+
+
+_ROUNDED, _FEWEST_ROWS = 0.0051, 5  # how far a mean of two decimals may be off; rows compared
+
+
+def is_mean(cells: Sequence[object], columns: Sequence[Sequence[object]]) -> bool:
+    """Return True if a column of numbers holds the mean of others in every row."""
+    broken = any("." in str(cell) for cell in cells[:_FEWEST_ITEMS])
+    if len(cells) < _FEWEST_ROWS or not broken:
+        return False
+    for cell, *others in zip(cells, *columns, strict=True):
+        given = [other for other in others if other != ""]
+        if not given or not all_numbers([cell, *given]):
+            return False
+        mean = sum(float(str(other)) for other in given) / len(given)
+        if abs(float(str(cell)) - mean) > _ROUNDED:
+            return False
+    return len({*map(str, cells)}) > 1

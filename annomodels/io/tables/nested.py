@@ -20,7 +20,7 @@ from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import ALIASES, matched
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tables.plain import BOXES, is_asked
+from annomodels.io.tables.questions import BOXES, is_asked
 
 _SAMPLE = 50
 _MOST = 50  # most different labels of coders who stand side by side in a cell

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from itertools import combinations, islice
 from typing import Any
 
 from annomodels.data.validation import (
@@ -32,11 +31,15 @@ from annomodels.io.tables.columns import (
     text_of_items,
     without_label,
 )
+from annomodels.io.tables.grids import CUTS, Grid, are_times_of_one, grid_of, of_one_variable
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tables.known import truth_as_label
+from annomodels.io.tables.known import concluded, is_mean, truth_as_label
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
+    BOXES,
     are_times,
+    is_asked,
+    is_derived,
     names_no_labels,
     no_coders,
     question_column,
@@ -283,34 +286,12 @@ def _fits(name: str, cells: Collection[str]) -> bool:
 # -- wide tables -----------------------------------------------------------------------------------
 
 
-# columns that are made of the labels of coders, by a word of their name
-_DERIVED = re.compile(
-    r"(.*[\W_])?(consensus|final|maj(ority)?|selected|chosen|reconciled|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
-    r"truth|konsens|consenso|definitivo|endg(ü|ue)ltig)([\W_].*)?|mode|"
-    r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
-    re.IGNORECASE,
-)
 _ROWS = "(row)"  # column of the numbers of rows that are items
 _ENOUGH = 10  # times that a coder would have differed from others who agree
 _COPY = 0.95  # share of equal cells from which a column is a copy of one other
-BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "x"}
+_COMPARED = 12  # columns each of which is compared with all others; of more, the last one is
 _FEW = 9  # columns that are too many to be listed in a message
 _NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
-# what columns with a box for each question are called after, and no coder is
-_ASKED = re.compile(
-    r".*\?|(is|has|label|class|rating|score)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
-    r"hate(ful|_speech)?|identity_(hate|attack)|offen[sc]ive(ness)?|profan(e|ity)|abus(e|ive)|"
-    r"sexual(ly)?(_explicit)?|violen(t|ce)|spam|sarcas(m|tic)|iron(y|ic)|humou?r(ous)?|"
-    r"anger|angry|disgust(ed)?|fear|joy|sad(ness)?|surprise|trust|anticipation|love|optimism|"
-    r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
-    r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
-    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous)|natural(ness)?|"
-    r"(left|right|before|after|pre|post|width|height|length|weight|depth)(_\w+)?|"
-    r"informative|adequa(cy|te)|faithful|accura(cy|te)|complete(ness)?|"
-    r"conci(se|sion)(ness)?|engag(ing|ingness|ement)|understandab(le|ility)|overall|"
-    r"simplicity|novelty|\w+(ness|bility|ivity|nality|keit|heit|ität|idad|ité))(_?(score|rating))?(_?\(.*\))?",
-    re.IGNORECASE,
-)
 TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
 
 
@@ -377,6 +358,10 @@ def read_wide(found: Records) -> None:
             }
         )
     )
+    if grid is not None and grid.aside and (options.coder_columns is not None or options.forced):
+        grid = None  # all columns are said to be coders
+    if grid is not None:
+        coders = [name for name in coders if name not in grid.aside]
     for role in ("coder", "label", "question"):
         if getattr(options, role) is not None and not (role == "question" and grid):
             found.problem(
@@ -396,19 +381,34 @@ def read_wide(found: Records) -> None:
     names = {} if grid is None else _named_beside(table, grid)
     grid = None if beside and not names else grid
     if grid is not None:
+        conclusions = _conclusions(table, grid, options)
         found.otherwise = (
             f"If all columns are coders, name them with {Option('coder_columns', [...])}."
         )
         found.parts = {
             name: partial(
                 _melted, table, item, {column: names.get(who, who) for who, column in row.items()},
-                options, named=bool(names),
+                options, named=bool(names), note=conclusions.get(name, ""),
             )
             for name, row in grid.columns.items()
             if not names or names != row
         }  # fmt: skip
     if grid is None or not (names or options.question or (grid.apart and not options.forced)):
         found.default = partial(_as_coders, table, item, coders, options, grid)
+
+
+def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
+    """Say of each question whether the column of its name holds what its coders agree on."""
+    notes = {}
+    for name in set(grid.aside).intersection(grid.columns):
+        coded = [table.columns[column] for column in grid.columns[name].values()]
+        if found := concluded(table.columns[name], coded, options.is_skip):
+            notes[name] = (
+                f"Column {name!r} is not read as a coder: it holds what the coders agree on in all "
+                f"{counted(found[0], 'row')} where they do. {Option('truth', name)} uses it as "
+                "known truth."
+            )
+    return notes
 
 
 def _item_column(table: Table, options: Options) -> str | None:
@@ -460,6 +460,10 @@ def _as_coders(
             f"Every column is read as a coder. Are they {grid}? Then choose one with "
             f"{Option('question', first)}."
         )
+    elif are_times_of_one(coders):
+        columns.alone.append(
+            f"Columns {some(coders)} are called after times, and each is read as a coder."
+        )
     return columns
 
 
@@ -475,7 +479,7 @@ def _other_shape(table: Table, coders: Sequence[str], options: Options) -> list[
 
 def _naming(header: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Columns that may name the coders of others, such as annotator1 of label1."""
-    for cut in _CUTS:
+    for cut in CUTS:
         ends = {found[2] for name in columns if (found := cut.fullmatch(name))}
         pairs = [(name, found) for name in header if (found := cut.fullmatch(name))]
         if names := [n for n, m in pairs if m[2] in ends and matched([m[1]])["coder"]]:
@@ -496,17 +500,25 @@ def _named_beside(table: Table, grid: Grid) -> dict[str, str]:
 
 
 def _melted(
-    table: Table, item: str, coders: dict[str, str], options: Options, *, named: bool = False
+    table: Table,
+    item: str,
+    coders: dict[str, str],
+    options: Options,
+    *,
+    named: bool = False,
+    note: str = "",
 ) -> Columns:
     """One row for each cell; `coders` names the coder of each column, or the column of names."""
     columns = melted(table, {"item": item, **options.extra}, coders, options, named=named)
     used = {item, *coders, *(coders.values() if named else ()), *options.taken}
-    columns.alone = unused_columns(table.header, used, gold=True)
+    columns.alone = [*unused_columns(table.header, used, gold=True), *([note] if note else [])]
     return columns
 
 
 def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
     """Columns that are called after what was asked, most of them or boxes: they are questions."""
+    if of_one_variable(coders):
+        return []
     asked = list(filter(is_asked, coders))
     sure = 2 * len(asked) > len(coders)
     phrases = [name for name in coders if len(re.findall(r"\w+", name)) > _NAME]
@@ -534,8 +546,8 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     odd: dict[str, str] = {}
     gold = [name for name in coders if name.casefold() in GOLD_WORDS or is_derived(name)]
     odd |= {name: f"Is column {name!r} a coder or the known truth?" for name in gold}
-    if coders[-1] not in gold and (why := _conclusion(table, coders, options)):
-        gold, odd = [*gold, coders[-1]], {**odd, coders[-1]: why}
+    if not gold and (made := _conclusion(table, coders, options)):
+        gold, odd = [made[0]], dict([made])
     for name in (name for name in coders if name not in gold):
         shares = any(times[label] > 1 for label in labels[name])
         if name.startswith(NAMELESS):
@@ -574,42 +586,27 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     return [NoLabels(what, f"{table.source}, {column} {some(odd)}", remedy, options=said)]
 
 
-def is_asked(name: str) -> bool:
-    """Return True if a column has the name of a question or criterion."""
-    return _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip())) is not None
-
-
-def is_derived(name: str) -> bool:
-    """Return True if a column has the name of what is made of the labels of coders."""
-    return _DERIVED.fullmatch(name.strip()) is not None
-
-
-def _conclusion(table: Table, coders: Sequence[str], options: Options) -> str:
-    """Ask about a last column that has what the others agree on, though they often do not."""
-    *columns, last = (table.columns[name] for name in coders)
-    if len(columns) < 2 or options.forced:
-        return ""
-    agreed, apart, equal = 0, 0, Counter[int]()
-    for cell, *cells in zip(last, *columns, strict=True):
-        given = [n for n, other in enumerate(cells) if not _skip(other, options)]
-        if _skip(cell, options) or len(given) < 2:
+def _conclusion(table: Table, coders: Sequence[str], options: Options) -> tuple[str, str] | None:
+    """Find a column that is made of the others, and ask about it; the last one is most likely."""
+    if len(coders) < 3 or options.forced:
+        return None
+    for name in reversed(coders if len(coders) <= _COMPARED else coders[-1:]):
+        columns = [table.columns[other] for other in coders if other != name]
+        if is_mean(table.columns[name], columns):
+            return name, f"Column {name!r} holds the mean of the others: it is no coder."
+        found = concluded(table.columns[name], columns, lambda cell: _skip(cell, options))
+        if found is None or found[2] > _COPY * (found[0] + found[1]):
             continue
-        equal.update(n for n in given if cells[n] == cell)
-        if len({cells[n] for n in given}) > 1:
-            apart += 1
-        elif cells[given[0]] != cell:
-            return ""
-        else:
-            agreed += 1
-    size = agreed + apart
-    if not size or agreed * apart < _ENOUGH * len(columns) * size:
-        return ""
-    if max(equal.values(), default=0) > _COPY * size:
-        return ""
-    return (
-        f"Column {coders[-1]!r} holds what the others agree on in all {agreed:,} rows where they "
-        f"do, though they do not in {apart:,}: is it a coder, or their conclusion?"
-    )
+        agreed, apart, _ = found
+        if not apart:
+            return None  # nobody differs anywhere, so no column tells more than another
+        is_stem = all(other.startswith(name) for other in coders)  # claim, claim_a and claim_b
+        if is_stem or agreed * apart >= _ENOUGH * len(columns) * (agreed + apart):
+            return name, (
+                f"Column {name!r} holds what the others agree on in all {agreed:,} rows where they "
+                f"do, though they do not in {apart:,}: is it a coder, or their conclusion?"
+            )
+    return None
 
 
 def _is_text(labels: set[object], size: int) -> bool:
@@ -620,88 +617,3 @@ def _is_text(labels: set[object], size: int) -> bool:
 
 def _skip(cell: object, options: Options) -> bool:
     return isinstance(cell, (list, dict)) or options.is_skip(cell)
-
-
-# -- several variables in one table, as coding sheets of content analyses have them ----------------
-
-
-# Where a name such as frame_anna or tone2 is cut in two.
-_CUTS = (
-    re.compile(r"(.+)[_. -]([^_. -]+)"),
-    re.compile(r"([^_. -]+)[_. -](.+)"),
-    re.compile(r"(.*\D)(\d+)"),
-)
-_LOOKED_AT = 50  # columns that are compared, each with each
-_ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Columns whose names are pairs of a variable and a coder."""
-
-    columns: Mapping[str, Mapping[str, str]]
-    apart: bool
-
-    def __str__(self) -> str:
-        coders = list(next(iter(self.columns.values())))
-        return (
-            f"{len(self.columns)} variables ({some(list(self.columns))}) of "
-            f"{len(coders)} coders ({some(coders)})"
-        )
-
-
-def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
-    """Variables and coders, if all names of columns are made of two parts, in all combinations."""
-    for cut in _CUTS:
-        found = {name: cut.fullmatch(name) for name in columns}
-        pairs = {name: match.groups() for name, match in found.items() if match}
-        first, second = (list(dict.fromkeys(pair[n] for pair in pairs.values())) for n in (0, 1))
-        full = len(pairs) == len(columns) == len(first) * len(second) == len(set(pairs.values()))
-        if not full or min(len(first), len(second)) < 2:
-            continue
-        named = {pair: name for name, pair in pairs.items()}
-        forward = {a: {b: named[a, b] for b in second} for a in first}
-        backward = {b: {a: named[a, b] for a in first} for b in second}
-        chosen = max((forward, backward), key=lambda rows: _within(rows, columns))
-        if len(coders := [who for who in next(iter(chosen.values())) if not is_derived(who)]) > 1:
-            chosen = {name: {who: row[who] for who in coders} for name, row in chosen.items()}
-        unions = [set().union(*(columns[c] for c in row.values())) for row in chosen.values()]
-        few = unions[:_LOOKED_AT]
-        apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
-        apart = apart or all(map(is_asked, chosen))
-        return Grid(chosen, apart)
-    return None
-
-
-def by_document(texts: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Document and coder of files such as news1_ana, told by the texts that they share."""
-    for cut in _CUTS[:2]:
-        found = {name: cut.fullmatch(name) for name in texts}
-        pairs = {name: match.groups() for name, match in found.items() if match}
-        for document, coder in ((0, 1), (1, 0)) if len(pairs) == len(texts) else ():
-            files: dict[str, dict[str, str]] = {}
-            for name, pair in pairs.items():
-                files.setdefault(pair[document], {})[pair[coder]] = texts[name]
-            coders = {frozenset(row) for row in files.values()}
-            stems = {re.sub(r"\d+$", "", name) for name in set().union(*coders)}
-            if len(files) == len(stems) == 1 and not any(texts.values()):
-                continue  # one name with numbers, and no text: these may be documents
-            same = all(len(set(row.values())) == 1 for row in files.values())
-            if same and len(coders) == 1 and len(next(iter(coders))) > 1:
-                return {name: (pair[document], pair[coder]) for name, pair in pairs.items()}
-    return {}
-
-
-def _overlap(one: set[object], other: set[object]) -> float:
-    union = one | other
-    return len(one & other) / len(union) if union else 1.0
-
-
-def _within(rows: Mapping[str, Mapping[str, str]], labels: Mapping[str, set[object]]) -> float:
-    """How alike the labels are of columns in the same row."""
-    pairs = [
-        _overlap(labels[a], labels[b])
-        for row in islice(rows.values(), _LOOKED_AT)
-        for a, b in combinations(islice(row.values(), _LOOKED_AT), 2)
-    ]
-    return sum(pairs) / len(pairs)

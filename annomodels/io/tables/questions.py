@@ -28,6 +28,29 @@ OF_PEOPLE = re.compile(
     r"(political|politcal)?[_ ]?(party|views?|affiliation)|(student|employment|marital)[_ ]status)",
     re.IGNORECASE,
 )
+# columns that are made of the labels of coders, by a word of their name
+_DERIVED = re.compile(
+    r"(.*[\W_])?(consensus|final|maj(ority)?|selected|chosen|reconciled|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
+    r"truth|konsens|consenso|definitivo|endg(ü|ue)ltig)([\W_].*)?|mode|"
+    r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
+    re.IGNORECASE,
+)
+# what columns with a box for each question are called after, and no coder is
+_ASKED = re.compile(
+    r".*\?|(is|has|label|class|rating|score)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
+    r"hate(ful|_speech)?|identity_(hate|attack)|offen[sc]ive(ness)?|profan(e|ity)|abus(e|ive)|"
+    r"sexual(ly)?(_explicit)?|violen(t|ce)|spam|sarcas(m|tic)|iron(y|ic)|humou?r(ous)?|"
+    r"anger|angry|disgust(ed)?|fear|joy|sad(ness)?|surprise|trust|anticipation|love|optimism|"
+    r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
+    r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
+    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous)|natural(ness)?|"
+    r"(left|right|before|after|pre|post|width|height|length|weight|depth)(_\w+)?|"
+    r"informative|adequa(cy|te)|faithful|accura(cy|te)|complete(ness)?|"
+    r"conci(se|sion)(ness)?|engag(ing|ingness|ement)|understandab(le|ility)|overall|"
+    r"simplicity|novelty|\w+(ness|bility|ivity|nality|keit|heit|ität|idad|ité))(_?(score|rating))?(_?\(.*\))?",
+    re.IGNORECASE,
+)
+BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "x"}
 _WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
 _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
@@ -91,6 +114,16 @@ def _counts_up(numbers: Collection[object]) -> bool:
 def names_no_labels(name: str) -> bool:
     """Return True if a column is called after something about an item, a coder or a session."""
     return _NO_LABELS.fullmatch(name.strip()) is not None
+
+
+def is_asked(name: str) -> bool:
+    """Return True if a column has the name of a question or criterion."""
+    return _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip())) is not None
+
+
+def is_derived(name: str) -> bool:
+    """Return True if a column has the name of what is made of the labels of coders."""
+    return _DERIVED.fullmatch(name.strip()) is not None
 
 
 def _plain(labels: Iterable[object]) -> list[object]:

@@ -12,6 +12,7 @@ from typing import Any
 from annomodels.data.validation import all_numbers, at_rows, check_hashable, counted, some
 from annomodels.errors import Option, Problem
 from annomodels.io.tables.delimited import DELIMITERS
+from annomodels.io.tables.grids import JOINED, two_headers
 from annomodels.io.tables.keys import Key, key_cells
 
 NAMELESS = "(column "  # and its number: what a column without a name is called
@@ -104,6 +105,9 @@ def from_records(
         header = ["", *header]
         cells, odd = [list(column) for column in zip(*odd.values(), strict=True)], {}
     table.header_row = 0 if names is not None else numbers[body.at]
+    if body.n_headers > 1:
+        example = next(name for name in header if JOINED in name)
+        table.notes.append(f"Two rows name the columns: they are called such as {example!r}.")
     if odd:
         if table.header_row and (place := _header_below(header, cells, odd)):
             row = table.rows[place]
@@ -140,6 +144,7 @@ class _Body:
     def __init__(self, names: Sequence[str] | None) -> None:
         self.header: list[str] | None = None
         self.at = 0  # number of the header among the rows
+        self.n_headers = 1  # rows that it has
         self.is_single = False
         self.columns: list[list[str]] = []
         self.odd: dict[int, list[str]] = {}  # by place in the columns
@@ -164,8 +169,10 @@ class _Body:
             rows, numbers = [rows[n] for n in kept], [first + n for n in kept]
         if self.header is None and rows:
             self.at = numbers[0]
-            self._begin(rows[0])
-            rows, numbers = rows[1:], numbers[1:]
+            both = two_headers(rows[0], rows[1]) if len(rows) > 1 else None
+            self.n_headers = 1 if both is None else 2
+            self._begin(both or rows[0])
+            rows, numbers = rows[self.n_headers :], numbers[self.n_headers :]
         width = len(self.columns)
         if set(map(len, rows)) - {width}:
             odd = {n: row for n, row in enumerate(rows) if len(row) != width}

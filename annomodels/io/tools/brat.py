@@ -11,7 +11,7 @@ from annomodels.data.layers import components
 from annomodels.errors import AnnotationError, Problem
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.plain import by_document
+from annomodels.io.tables.grids import by_document
 
 _MARK = re.compile(r"(T\S+)\t(\S+) (\d{1,9} \d{1,9}(?:;\d{1,9} \d{1,9})*)(?:\t(.*))?$")
 _ATTRIBUTE = re.compile(r"[AM]\d+\t(\S+) (T\S+)(?: (.+))?$")

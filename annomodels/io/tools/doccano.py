@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from annomodels.errors import AnnotationError, Option
+from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.objects import at, is_list_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -91,11 +91,14 @@ def read_doccano(found: Records) -> None:
             *place, word = mark if isinstance(mark, list) and len(mark) == 3 else [""]
             found.mark(item, coder, "label", place, word)
     if options.item is None and shared[1] > 0 == shared[0]:
-        found.problem(
-            "No id is in the files of two coders, but their texts are the same. Each "
-            "project has its own numbers for them.",
-            f"Take the texts as names of the items: {Option('item', options.text or 'text')}.",
+        name = options.text or found.text_field(["text"])
+        what = (
+            "No id is in the files of two coders, but their texts are the same. Each project has "
+            "its own numbers for them."
         )
+        remedy = f"Take the texts as names of the items: {Option('item', name)}."
+        said = (("item", name),)
+        found.problems.append(Problem(what, found.source.name, remedy, options=said))
     if found.skips:
         found.note(
             "An empty list of labels may mean 'none' or 'not done yet'; exports of confirmed "

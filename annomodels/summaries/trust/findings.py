@@ -15,7 +15,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.validation import some
 from annomodels.errors import Option, Verb
-from annomodels.limits import CODER_MATRIX
+from annomodels.limits import CODER_MATRIX, UNANIMOUS
 from annomodels.summaries.draws import model_of
 from annomodels.types import Ints
 
@@ -79,9 +79,22 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
             data.starts, data.coder, data.label, data.gold, data.n_coders, data.n_labels
         )
         found.append(gold_finding(seen, data.coders, data.n_labels))
+    if data.unanimous:
+        found.append(_unanimous(data))
     if model_of(tree).alone:
         found.append(volume_finding(data.per_coder))
     return found
+
+
+def _unanimous(data: Annotations) -> Finding:
+    """Ask whether labels that never differ are those of coders who decided independently."""
+    text = (
+        f"No two coders differ on any item ({data.unanimous:,} labels). Did they decide "
+        "independently? Agreed labels, known truth and copies look like this: read the labels "
+        "that each coder gave first."
+    )
+    effect = "Labels that never differ cannot show how accurate they are."
+    return Finding("unanimous labels", data.unanimous, UNANIMOUS, text, REVIEW, effect=effect)
 
 
 @dataclass(frozen=True, eq=False)
