@@ -12,10 +12,8 @@ CERTAIN = 0.95
 CODER_JUDGED = 5
 CODER_THIN = 10
 CODER_MATRIX = 20
-# skill (kappa with the truth) below which labels hardly depend on the item, and from which a coder
-# is fine
+# skill (kappa with the truth) below which labels hardly depend on the item
 SKILL_USELESS = 0.2
-SKILL_USEFUL = 0.5
 
 # labels of an item, and how many of them differ from its majority, from which two readings were
 # told from errors on simulated crowds; `run` lists such items, `check` announces them

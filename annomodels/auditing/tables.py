@@ -20,7 +20,7 @@ from annomodels.data.validation import some
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.summaries.draws import estimated
 from annomodels.summaries.gold.coverage import LIMITS
-from annomodels.summaries.trust.known_truth import to_be_expected
+from annomodels.summaries.trust.known_truth import expected_range, to_be_expected
 from annomodels.types import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -264,8 +264,7 @@ class Tables:
         n, wrong = len(self.seen.item), int(self.estimator.found(WRONG, self.seen).sum())
         item = self.seen.item
         drawn = to_be_expected(self.fit.tree, self.data, item, self.estimator.best[item])
-        low, high = np.quantile(drawn, [0.025, 0.975])
-        said = f"{low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+        said = expected_range(drawn)[2]
         labels = self.data.labels
         tested = (WRONG, *range(1 if len(labels) == 2 else len(labels)))
         level = 1.0 - (1.0 - LEVEL) / len(tested)

@@ -313,7 +313,7 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     for path in truth.paths:
         if path in designs:
             continue
-        own = recognized(path, name)
+        own = recognized(path, name, designs)
         use = own if own and len(truth.paths) > 1 else truth.use or own or default
         if use == "audit" and truth.use is None and default != "audit":
             note(
@@ -344,15 +344,18 @@ def joined(
     return found
 
 
-def recognized(path: str, name: str) -> str | None:
-    """Return the use of decisions of the page (fit) and of audited items, None for other files."""
+def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
+    """Return the use of decisions of the page (fit) and of audited items, None for other files.
+
+    `named` are designs of audits that the command line names, for files that lie elsewhere.
+    """
     if not Path(path).is_file():
         return None
     from annomodels.io.mappings import is_decisions
 
     if is_decisions(path):
         return "fit"
-    designs = [drawn_items(place) for place in designs_for([path], name)]
+    designs = [drawn_items(place) for place in [*map(Path, named), *designs_for([path], name)]]
     found = _items([path]) if any(designs) else set()
     return "audit" if found and any(found <= drawn for drawn in designs) else None
 

@@ -147,7 +147,7 @@ def option(
     elif kind is not None:
         more["type"] = OneOf(list(kind)) if isinstance(kind, (list, tuple)) else kind
     if default is not None:
-        more |= {"default": default, "show_default": True}
+        more |= {"default": default, "show_default": default != ""}
     if kind is None and more.get("metavar") in ("FILE", "FOLDER", "FIT"):
         more.setdefault("type", Named())
     made = click.option(*words, help=help, **more)

@@ -83,7 +83,9 @@ def log_truth(
     of_truth = log_p[np.arange(len(truth)), truth] - top
     of_truth -= np.log(np.exp(log_p - top[:, None]).sum(axis=1))
     flat = np.log(unknown[0] / log_q.shape[2])
-    return float(np.logaddexp(np.log1p(-unknown[0]) + of_truth, flat).sum())
+    with np.errstate(divide="ignore"):  # of no item anything is known
+        known = np.log1p(-unknown[0])
+    return float(np.logaddexp(known + of_truth, flat).sum())
 
 
 def elliptical(

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from annomodels.errors import AnnotationError, Problem
+from annomodels.limits import CODER_JUDGED
 from annomodels.reporting.health import Health, health
-from annomodels.summaries.coders.coders import suspected
 from annomodels.summaries.draws import two_readings
 from annomodels.summaries.gold.coverage import CURVE, Wrong, wrong_interval
 from annomodels.summaries.trust.known_truth import contradicted
@@ -162,8 +162,8 @@ class Facts:
         """Coders with an advice that begins so, the worst first."""
         table = self.coders.table
         chosen = table["advice"].str.startswith(advice)
-        if advice == "give test items":  # of those with few labels the table tells
-            chosen &= suspected(table)
+        if advice == "give test items":  # those with hardly any labels are in the table only
+            chosen &= table["n"] >= CODER_JUDGED
         return table[chosen].sort_values("skill", kind="stable")
 
     @property

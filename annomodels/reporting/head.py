@@ -72,7 +72,7 @@ def sentence(facts: Facts) -> str:
     text = about(of.gold, of.n, of.gold_low, of.gold_high)
     if facts.contradicted:
         text = f"{clean(facts.check.sentences[0])} {text}"
-    if not facts.on_disk and facts.too_sure:
+    elif not facts.on_disk and facts.too_sure:
         text += " Expect more: errors gather on hard items, which the model ignores."
     return f"{text} {_checked(facts)}"
 

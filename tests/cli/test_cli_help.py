@@ -56,6 +56,7 @@ def test_every_command_explains_itself_with_an_example(name: str, call) -> None:
     assert f"  annomodels {name}" in done.out
     for flag in ("--debug", "--quiet", "--verbose"):
         assert flag in done.out
+    assert 'default: ""' not in done.out
     command = load_command(name)
     assert command.name == name
     options = [option for option in command.params if option.param_type_name == "option"]

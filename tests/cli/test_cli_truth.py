@@ -46,6 +46,12 @@ def test_each_file_is_recognized(files, capsys) -> None:
         fit=(files["decided"],), test=(files["plain"],), audit=(files["judged"],), how=design
     )
     assert use("others", use="audit").how == {"use": "audit"}
+    # the page's command writes to another folder, and names the design
+    design = str(Path(files["out"], "audit.json"))
+    named = Truth((files["judged"], design, files["decided"]))
+    found = sorted_truth(named, f"{files['out']}-decided")
+    assert (found.fit, found.audit) == ((files["decided"],), (files["judged"],))
+    assert found.how == {"audit": Path(design)}
 
 
 def test_old_options_are_gone_and_a_use_needs_a_file(call, votes: Path, tmp_path: Path) -> None:

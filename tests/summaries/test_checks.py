@@ -240,7 +240,7 @@ def test_known_truth_lights_the_third_lamp(good, make):
 
 def test_one_fault_has_one_sentence_and_its_symptoms_stay_in_the_table():
     from annomodels.summaries.trust.checks import judged
-    from annomodels.summaries.trust.findings import REVIEW, TESTED, Finding
+    from annomodels.summaries.trust.findings import CODERS, REVIEW, TESTED, Finding
 
     symptom = Finding("spread of the votes", 0.0, 0.01, "Votes are odd.", REVIEW, symptom=True)
     copies = Finding("copies", 2, 0, "Copies: a, b.", REVIEW)
@@ -248,6 +248,10 @@ def test_one_fault_has_one_sentence_and_its_symptoms_stay_in_the_table():
     assert alone.sentences == ("Votes are odd.",)
     assert both.sentences == ("Copies: a, b.",)
     assert list(both.table["ok"]) == [False, False]
+    # a coder is no reason for a verdict on the result, so that the reason is still said, and first
+    swaps = Finding("classes swapped by coders", 1, 0, "a swaps.", REVIEW, CODERS)
+    assert judged([swaps, symptom], "").sentences == ("Votes are odd.", "a swaps.")
+    assert judged([swaps], "").verdict == "no problem found"
     fine = Finding("R-hat", 1.0, 1.01, "")
     assert judged([fine], "All well.").verdict == "no problem found"
     assert (

@@ -74,7 +74,7 @@ def section(facts: Facts) -> list[Part]:
         parts += [
             pair(*drawn(_predictive(found) if len(found.table) else None), *drawn(ranked)),
             *summary("predictive", PREDICTIVE, found),
-            *notes(found.notes, 400),
+            *notes([text for text in found.notes if text not in facts.check.details], 400),
         ]
     if facts.has("prior_sensitivity"):
         parts.append(Part("heading", "Other priors"))

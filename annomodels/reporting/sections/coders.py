@@ -146,7 +146,7 @@ def _confused(weight: Floats, confusion: Floats, names: list[str]) -> str:
     if not found:
         return "nothing often"
     one = "says {1} for {2} of the {0} items" if most == 1 else "{0} called {1}: {2}"
-    return "; ".join(one.format(names[k], names[j], percent(confusion[k, j])) for k, j in found)
+    return "; ".join(one.format(names[k], names[j], percent(confusion[k, j], 0)) for k, j in found)
 
 
 def pictures(facts: Facts) -> Part:

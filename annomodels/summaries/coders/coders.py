@@ -14,7 +14,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
-from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USEFUL, SKILL_USELESS
+from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USELESS
 from annomodels.summaries.coders.answers import answer_columns, answer_sentences
 from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
@@ -193,12 +193,12 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
 def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools) -> list[str]:
     """Choose one word for each coder, by the first rule that holds; a bad one must be certain."""
     p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws))
-    low, high = interval(draws.skill) if len(draws.skill) > 1 else draws.skill[[0, 0]]
+    low = interval(draws.skill)[0] if len(draws.skill) > 1 else draws.skill[0]
     judged = n >= CODER_JUDGED
     rules = [
         judged & (swaps | (p_adversary >= CERTAIN)),
         judged & (p_spammer >= CERTAIN),
-        ((low < SKILL_USELESS) & (high > SKILL_USEFUL)) | ~judged | (p_spammer + p_adversary > 0.5),
+        (low < SKILL_USELESS) | ~judged | (p_spammer + p_adversary > 0.5),
         np.array([text != "" for text in bias], dtype=bool),
     ]
     words = ["adversary", "spammer", "not enough evidence", "biased"]
@@ -238,7 +238,7 @@ def _advice(table: pd.DataFrame, swaps: dict[int, str]) -> list[str]:
     rules = [
         swapped,
         certain(table),
-        suspected(table) | (thin & little),
+        suspected(table) | (thin & little & (n < CODER_JUDGED)),
         (table["kind"] == "biased").to_numpy() & (bits < mean),
         little,
     ]

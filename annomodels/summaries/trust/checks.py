@@ -41,13 +41,11 @@ NOT_TESTED = "The gold labels have not been tested against true labels."
 LAMPS = ("passed", "needs review", "failed")
 UNTESTED = "not tested"
 
-# codes of findings that explain symptoms: of those nothing is said then but in the table
+# codes of findings that explain symptoms: of those nothing is said then but in the table. Findings
+# about coders do not change the verdict, so that they hide no reason for it.
 CAUSES = frozenset(
-    {
-        "copies", "repeats", "items_twice", "split_guideline",
-        "classes_swapped_by_coders", "known_labels_against_the_coders",
-    }
-)  # fmt: skip
+    {"copies", "repeats", "items_twice", "split_guideline", "known_labels_against_the_coders"}
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -87,10 +87,15 @@ def to_be_expected(tree: xr.DataTree, data: Annotations, items: Ints, best: Ints
     return np.asarray((rng.random(p_wrong.shape) < p_wrong).sum(axis=1), dtype=float)
 
 
+def expected_range(drawn: Floats) -> tuple[int, int, str]:
+    """Return the ends of the 95 % interval of an expected number, and both as text."""
+    low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
+    return low, high, f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
 def _finding(wrong: int, n: int, drawn: Floats, how: str) -> Finding:
     """Compare a number of wrong labels with what was to be expected of the same items."""
-    low, high = (int(x) for x in np.quantile(drawn, [0.025, 0.975]))
-    said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    low, high, said = expected_range(drawn)
     text = (
         f"Without their known labels, {wrong:,} of {n:,} items would have a wrong gold label "
         f"(expected: {said})."
