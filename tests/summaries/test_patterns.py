@@ -182,5 +182,5 @@ def test_decided_items_that_were_contested_say_nothing_against_known_labels() ->
     rarest = np.where(data.votes > 0, data.votes, 99).argmin(axis=1)
     decided = {data.items[i]: data.labels[rarest[i]] for i in contested}
     assert len(decided) > 10
-    found = {each.name: each for each in patterns(data.with_gold(decided))}
+    found = {each.name: each for each in patterns(data.with_truth(decided))}
     assert found["known labels against the coders"].value == 0

@@ -125,7 +125,7 @@ def crowd_with_splits(wrong):
     turned = [i for i in range(6, 50) if (y[i] == truth[i]).sum() >= 9][:wrong]
     known |= {f"i{i:03d}": "ab"[1 - truth[i]] for i in turned}
     rows = [(f"i{i:03d}", f"c{j}", "ab"[y[i, j]]) for i in range(200) for j in range(10)]
-    return am.Annotations.from_records(rows, gold=known)
+    return am.Annotations.from_records(rows, truth=known)
 
 
 @pytest.mark.parametrize(("wrong", "warned"), [(0, False), (6, True)])
