@@ -76,7 +76,7 @@ def apart(tree, data: Annotations) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> None:
-    """One chain of each variable moves: R-hat says so, and forbids the use if results moved, too."""
+    """One chain of each variable moves: R-hat says so, and forbids the use if results moved."""
     data = data_of(2 if name == "beta-binomial-by-item" else 3)
     model, rng = model_for(name, data), np.random.default_rng(5)
     posterior = made_up(model, data, rng)
