@@ -61,7 +61,8 @@ def log_truth(
     of_truth = log_p[np.arange(len(truth)), truth] - top
     of_truth -= np.log(np.exp(log_p - top[:, None]).sum(axis=1))
     flat = np.log(unknown[0] / log_q.shape[1])
-    return float(np.logaddexp(np.log1p(-unknown[0]) + of_truth, flat).sum())
+    told = min(float(unknown[0]), 1.0 - np.finfo(float).eps)  # a share of 1 by rounding only
+    return float(np.logaddexp(np.log1p(-told) + of_truth, flat).sum())
 
 
 def elliptical(
