@@ -72,9 +72,16 @@ class Table(NamedTuple):
     @property
     def flagged(self) -> int:
         """Number of coders that need somebody, if any."""
-        quiet = ("good", "not enough evidence")
-        tags = [row[1] for row in self.rows if row[1:]] if self.key == "coders" else []
-        return sum(tag.kind == "tag" and tag.text not in quiet for tag in tags)
+        return sum(self.style(row) == "flagged" for row in self.rows)
+
+    def style(self, row: tuple[Cell, ...]) -> str:
+        """Return "flagged" for a coder that needs somebody, "thin" for one with few labels."""
+        if self.key != "coders":
+            return ""
+        said = dict(zip((column.name for column in self.columns), row, strict=True))
+        if not said["advice"].text.startswith("ask"):
+            return "flagged"
+        return "thin" if said["kind"].text == "not enough evidence" else ""
 
     def some(self, n: int) -> str:
         """Return how many of the rows are shown and where all are; empty if all are shown."""

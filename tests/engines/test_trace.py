@@ -62,7 +62,10 @@ def test_rhat_is_that_of_every_iteration(data, few, whole):
     np.testing.assert_allclose(noted["rhat"], rhat(watched), atol=1e-4)
     np.testing.assert_allclose(noted["ess"], ess(watched), rtol=1e-3)
     assert few.tree.attrs["rhat_max"] == pytest.approx(max(noted["rhat"]), abs=1e-4)
-    assert f"{few.tree.attrs['rhat_max']:.3f}" in str(few.check())
+    # results agree, so that the R-hat of the parameter is a detail of the check
+    (said,) = (each.said for each in few.check().findings if each.code == "r_hat")
+    assert f" is {few.tree.attrs['rhat_max']:.3f}" in said
+    assert said in few.check().details
 
 
 @pytest.mark.few("hierarchical")

@@ -7,10 +7,13 @@ import annomodels as am
 from annomodels.data.annotations import Annotations
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult, conform
+from annomodels.limits import P_OFF_WORST
 from annomodels.models import MODELS
 from annomodels.models.parameters import Parameter, watched_draws, watched_names
+from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.convergence import convergence
+from annomodels.summaries.trust.findings import FORBIDS
 
 CHAINS, DRAWS = 4, 300
 VARIANTS = {
@@ -61,16 +64,25 @@ def tree_of(model, data: Annotations, posterior: dict[str, np.ndarray]):
     return conform(result, data, model)
 
 
+def apart(tree, data: Annotations) -> float:
+    """Difference of P(truth) between the first chain and the mean of all, mean over items."""
+    draws = thinned(tree, data, 1000)
+    p = np.stack([each for _, each in truth_probabilities(draws, data)])
+    p = p.reshape(CHAINS, -1, *p.shape[1:]).mean(axis=1)
+    return float(np.abs(p[0] - p.mean(axis=0)).sum(axis=1).mean() / 2)
+
+
 @pytest.mark.few("hierarchical", "item-kinds", "ambiguous", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> None:
-    """One chain of each variable moves; R-hat, and with it the verdict, must say so."""
+    """One chain of each variable moves: R-hat says so, and forbids the use if results moved."""
     data = data_of(2 if name == "beta-binomial-by-item" else 3)
     model, rng = model_for(name, data), np.random.default_rng(5)
     posterior = made_up(model, data, rng)
     _, rhat, _ = convergence(tree_of(model, data, posterior), data)
     assert rhat.max() < 1.05
+    forbids = []
     for each in model.parameters(data.n_labels):
         moved = posterior[each.name].copy()
         if each.watched == "accuracy":
@@ -90,8 +102,14 @@ def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> N
             at = names[int(rhat.argmax())]
             assert each.words in at or each.name == "prevalence", (each, at)
             found = check(bad, data, seen=())
-            assert found.verdict == "do not use", each
-            assert at in found.sentences[0]
+            (seen,) = (finding for finding in found.findings if finding.code == "r_hat")
+            assert f"R-hat of the {at} is {rhat.max():.3f}" in seen.said
+            assert seen.said in (*found.sentences, *found.details)
+            forbidden = apart(bad, data) >= P_OFF_WORST
+            assert (seen.severity == FORBIDS) == forbidden, each
+            assert (found.sentences[0] == seen.said) == forbidden
+            forbids.append(forbidden)
+    assert any(forbids)
 
 
 @pytest.mark.parametrize("name", NAMES)

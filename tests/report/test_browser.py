@@ -98,8 +98,8 @@ def test_paper_has_the_flagged_coders_and_the_screen_all_again(browser, pages, c
     tab.open(pages["crowd"])
     before = tab.evaluate(COLUMN.format(0))
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
-    kinds = crowd.coders().table.set_index("coder")["kind"]
-    flagged = kinds[~kinds.isin(["good", "not enough evidence"])]
+    advice = crowd.coders().table.set_index("coder")["advice"]
+    flagged = advice[~advice.str.startswith("ask")]
     assert set(tab.evaluate(COLUMN.format(0))) == set(flagged.index)
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.evaluate(COLUMN.format(0)) == before

@@ -98,7 +98,7 @@ def test_the_methods_section_has_numbers_references_and_nothing_that_was_not_loo
 
 def test_what_needs_the_labels_in_memory_is_refused(both, tmp_path):
     streamed, wanted = both
-    for more in ({"others": [wanted]}, {"known": {"x": "neg"}}):
+    for more in ({"others": [wanted]}, {"truth": {"x": "neg"}}):
         with pytest.raises(NotApplicable, match="the labels in memory"):
             am.report(streamed, tmp_path / "page.html", **more)
     assert not list(tmp_path.iterdir())

@@ -18,16 +18,23 @@ def found(data):
 
 
 @pytest.mark.slow
-def test_crowd_has_the_same_list_for_three_seeds_and_its_promise_is_kept():
+def test_crowd_has_the_same_list_for_three_seeds_of_items_that_are_hard_or_have_two_readings():
+    """A lure draws coders of a hard remark to one wrong label, as a second reading does."""
     crowd, planted = am.datasets.load("crowd"), am.datasets.crowd_truth().ambiguous
     lists = []
     for seed in range(3):
         table = am.fit(crowd, seed=seed, chains=2, draws=60, warmup=60).items().table
         lists.append(set(table["item"][table["quadrant"] == "contested"]))
     assert all(each == lists[0] for each in lists)
-    right = len(lists[0] & planted)
+    # the made-up texts of both, and of no others, have two clauses
+    hard = {item for item, text in zip(crowd.items, crowd.texts, strict=True) if "," in text}
+    assert planted < hard
+    assert len(hard) < 0.25 * crowd.n_items
+    right = len(lists[0] & hard)
     assert right >= 10
     assert right / len(lists[0]) >= 0.6
+    p = table.set_index("item")["p_contested"]
+    assert p[list(planted)].median() > 3 * p[[*set(p.index) - hard]].median()
 
 
 def test_sides_are_taken_by_chance_or_by_group(rng):

@@ -173,7 +173,7 @@ def test_two_coders_cannot_tell_who_is_right(rng):
     assert "matrices of 3 classes" in finding.sentence
     assert "the known labels of 30 items" in finding.sentence
     gold = {i: int(truth[i]) for i in range(40)}
-    assert two_coders_finding(annotations(labels, gold=gold)).severity == 0
+    assert two_coders_finding(annotations(labels, truth=gold)).severity == 0
     labels, _ = said(rng, 120, [0.8] * 3, 3)
     assert two_coders_finding(annotations(labels)).severity == 0
 
@@ -235,9 +235,9 @@ def test_clean_labels_have_none_of_these(rng):
 
 def test_known_truth_of_one_class_is_named(rng):
     labels, truth = said(rng, 60, [0.8] * 4)
-    one = annotations(labels, gold={int(i): 1 for i in np.flatnonzero(truth == 1)[:8]})
+    one = annotations(labels, truth={int(i): 1 for i in np.flatnonzero(truth == 1)[:8]})
     finding = one_class_finding(one.gold.astype(int), one)
     assert finding.severity == 1
     assert finding.sentence.startswith("Gold of one class: all 8 known items are 1.")
-    both = annotations(labels, gold={i: int(truth[i]) for i in range(12)})
+    both = annotations(labels, truth={i: int(truth[i]) for i in range(12)})
     assert one_class_finding(both.gold, both).severity == 0

@@ -70,11 +70,12 @@ def section(facts: Facts) -> list[Part]:
     if facts.unsupported("predictive"):
         parts += drawn(ranked)
     else:
-        found = facts.fit.predictive()
+        found, told = facts.fit.predictive(), (*facts.check.sentences, *facts.check.details)
+        new = [note for note in found.notes if not any(note in text for text in told)]
         parts += [
             pair(*drawn(_predictive(found) if len(found.table) else None), *drawn(ranked)),
             *summary("predictive", PREDICTIVE, found),
-            *notes([text for text in found.notes if text not in facts.check.details], 400),
+            *notes(new, 400),
         ]
     if facts.has("prior_sensitivity"):
         parts.append(Part("heading", "Other priors"))

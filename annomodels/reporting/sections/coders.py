@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from annomodels import plots
-from annomodels.data.columns import decimal, percent, short
+from annomodels.data.columns import clean, decimal, percent, short
 from annomodels.data.validation import counted
 from annomodels.limits import CODER_JUDGED
 from annomodels.plots.coders import notable, pairwise
 from annomodels.plots.style import distinct_names
 from annomodels.reporting.facts import Facts
+from annomodels.reporting.head import warning
 from annomodels.reporting.parts import (
     FIRST_CARDS,
     MOST_CARDS,
@@ -51,7 +52,8 @@ def section(facts: Facts) -> list[Part]:
     quality = summary("coders", title, facts.coders, shown, "coders.csv", only)
     lead = "Each card ends with a sentence that you can send."
     lead += f" {MATRIX}" if facts.data.n_labels <= _WIDEST else ""
-    told = notes(facts.check.of_coders)
+    first = warning(facts.check)  # on the first screen
+    told = notes([said for said in facts.check.of_coders if not first.endswith(clean(said))])
     return [*told, Part("text", lead, "lead"), *carded(cards(facts)), *quality]
 
 
