@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import asdict, replace
@@ -58,9 +58,9 @@ NO_ERROR, LEAST_ERROR = 1.0, 1e-3
 MOST_LOOKED_AT = 2_000_000
 # items with known labels that the layer is learned from, evenly spread where there are more
 MOST_KNOWN = 100_000
-# draws of the coders before those that are kept: they begin near the mode; and draws to make at the
-# most where somebody has ended the run and waits
-WARMUP, ENOUGH = 50, 1000
+# draws of the coders before those that are kept: they begin near the mode; and draws of a chain
+# after which one ends where somebody has ended the run and waits
+WARMUP, ENOUGH = 50, 100
 # draws of all truths that are counted in one pass: so many, fewer where counts take more bytes
 AT_ONCE, BYTES_AT_ONCE = 25, 16 * 2**20
 
@@ -112,8 +112,12 @@ def _stacked(
 ) -> RawResult:
     clock = Clock(settings.time_limit)
     with Interrupts(True) as interrupts:
+
+        def ended() -> str:
+            return "interrupted" if interrupts.noted else "time limit" * clock.over
+
         dependence = measured(stack, spread, about, settings)
-        stopped = "time limit" if clock.over else "interrupted" * interrupts.noted
+        stopped = ended()
         told = spread.each(mixed, stack, dependence)
         log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
         some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
@@ -123,11 +127,10 @@ def _stacked(
         found = spread.each(believed, layer, source.finish, whole)
         of_items = source.gathered([each for each, *_ in found])
         settings.tell("coders", 0.0)
-        if stopped:
-            settings = replace(settings, draws=min(settings.draws, ENOUGH))
         # P(truth) is there, and is not thrown away
-        result = _Coders(stack, spread, source, layer, settings).given(of_items)
-    stopped = stopped or "interrupted" * interrupts.noted
+        coders = _Coders(stack, spread, source, layer, settings, ended)
+        result = coders.given(of_items)
+        stopped = stopped or coders.stopped or "interrupted" * interrupts.noted
     result.attrs |= {
         "engine": "gibbs",
         "seconds": clock.seconds,
@@ -197,10 +200,13 @@ class _Coders:
     """Draws of prevalence, coders and population, each given one draw of all truths."""
 
     def __init__(
-        self, stack: Stack, spread: Spread, source: Source, layer: Layer, settings: Settings
-    ) -> None:
+        self, stack: Stack, spread: Spread, source: Source, layer: Layer, settings: Settings,
+        ended: Callable[[], str],
+    ) -> None:  # fmt: skip
         self.stack, self.spread, self.source = stack, spread, source
         self.layer, self.settings = layer, settings
+        # why the run is to end, if it is; why draws were left out
+        self.ended, self.stopped = ended, ""
         n_rows, k = source.n_rows, source.n_labels
         size = source.n_annotations, n_rows, k
         most = math.ceil(stack.share_of_draws(*size) * settings.draws)
@@ -229,8 +235,9 @@ class _Coders:
         attrs: dict[str, object] = {"thin": 1, "warmup": settings.warmup}
         kept = [each for each, *_ in done]
         result = collect_parameters(self.stack, kept, source.volume, gaps, attrs)
-        result.stats["wrong"] = np.stack([wrong for _, wrong, _ in done]).astype(float)
-        right = np.stack([right for *_, right in done])
+        n = min(each.n for each in kept)
+        result.stats["wrong"] = np.stack([wrong[:n] for _, wrong, _ in done]).astype(float)
+        right = np.stack([right[:n] for *_, right in done])
         right = as_far_off(right, sure, n_open, self.stack.far_off, settings.seed)
         return replace(result, groups={"coders": {"right": (("chain", "draw", "coder"), right)}})
 
@@ -257,6 +264,9 @@ class _Coders:
                 likelihood += float(sizes @ state.log_prevalence)
                 lp = likelihood + float(log_prior(*prior, *logs))
                 kept.add(chain.model.pymc_start(state), likelihood, lp, False)
+                if ENOUGH <= kept.n < self.draws and (why := self.ended()):
+                    self.stopped = why
+                    break
         return kept, wrong, right
 
     def _truths(self, number: int, key: int) -> Iterator[tuple[Ints, Ints, int]]:

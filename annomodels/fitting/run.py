@@ -29,8 +29,6 @@ MOST_CELLS, LABELS_A_ROW = 1_000_000, 4
 SHORTER = 8
 # classes up to which chains look for swapped ones: an assignment takes the cube of their number
 MOST_RELABELLED = 100
-# stage of a stack from which on it has P(truth), and is not thrown away
-LAST_STAGE = "coders"
 ENGINES = ("gibbs", "nuts", "em")
 
 
@@ -157,17 +155,9 @@ def fit(
     seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
     run = runner(name, "stack" if fitted.stacks else fitted.truth)
     Interrupts.forget()
-    late = Interrupts(False)
-
-    def told(stage: str, share: float, message: str = "") -> None:
-        if stage == LAST_STAGE:
-            late.start()
-        tell(stage, share, message)
-
-    with late:
-        with reporting(progress) as tell:
-            result = run(fitted, seen, replace(settings, progress=told))
-        late.start()  # from here on there are draws, which are not thrown away
+    with reporting(progress) as tell:
+        result = run(fitted, seen, replace(settings, progress=tell))
+    with Interrupts(True) as late:  # there are draws, which are not thrown away
         found = _fit_of(data, named, fitted, settings, result)
     if late.noted:
         found.tree.attrs["stopped"] = "interrupted"

@@ -497,7 +497,7 @@ def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> C
         question=own[0].question,
         cells=functools.partial(_stacked, [one.cells for one in own if one.cells]),
     )
-    if found.options.repeats != "keep" and not found.options.every:
+    if found.options.repeats != "all" and not found.options.every:
         columns.problems = _twice(columns)
     return columns
 
@@ -547,7 +547,7 @@ def _twice(columns: Columns) -> list[Problem]:
             f"{_rows(one, [row for _, row, _ in repeats])} and "
             f"{_rows(other, [row for _, _, row in repeats])}",
             "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
-            f"twice, or use {Option('repeats', 'keep')} if items were shown again.",
+            f"twice, or use {Option('repeats', 'all')} if items were shown again.",
         )
         for (coder, one, other), repeats in found.items()
     ]

@@ -13,10 +13,13 @@ import sys
 import threading
 import tracemalloc
 
+import numpy as np
 import pytest
 
 import annomodels as am
-from tests.cli.ptys import start, wait_for
+from annomodels.engines.settings import SIGNALS
+from annomodels.engines.stacking import ENOUGH
+from tests.cli.ptys import heed_signals, start, wait_for
 
 FEW = ("--model", "hierarchical", "--draws", 60, "--warmup", 30, "--chains", 2, "--threads", 1)
 NOT_POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and locks of POSIX")
@@ -309,8 +312,9 @@ print("went on")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_script_that_fits_ends_with_the_signal(number):
     process = subprocess.Popen(
-        [sys.executable, "-c", FIT_TWO], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-c", FIT_TWO], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=heed_signals,
+    )  # fmt: skip
     wait_for(process, "sampling")
     process.send_signal(number)
     out, _ = process.communicate(timeout=900)
@@ -321,8 +325,15 @@ def test_a_script_that_fits_ends_with_the_signal(number):
 @NOT_POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("stage", ["coders", "making the tables"])
-def test_what_was_sampled_is_kept_from_the_coders_on(number, stage, tmp_path):
+@pytest.mark.parametrize(
+    ("stage", "stopped"),
+    [
+        ("finding starting points", "interrupted"),
+        ("estimating the coders", "interrupted"),
+        ("making the tables", ""),
+    ],
+)
+def test_p_truth_of_a_stack_and_what_was_drawn_are_kept(number, stage, stopped, tmp_path):
     out = tmp_path / "out"
     few = ("--model", "stack", *FEW[2:])
     process = start("run", "dataset:anesthesia", "-o", out, *few, "--no-report")
@@ -330,8 +341,35 @@ def test_what_was_sampled_is_kept_from_the_coders_on(number, stage, tmp_path):
     process.send_signal(number)
     process.communicate(timeout=900)
     assert process.returncode == 130
-    assert (out / "fit.nc").exists()
+    fit = am.load(out / "fit.nc")
+    assert fit.tree.attrs["stopped"] == stopped
+    assert np.isfinite(fit.tree["truth"]["p_truth"].values).all()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@NOT_POSIX
+@pytest.mark.slow
+def test_no_handler_of_signals_is_left_after_a_stack_was_fitted():
+    before = [signal.getsignal(number) for number in SIGNALS]
+    am.fit(am.datasets.load("anesthesia"), "stack", chains=1, draws=20, seed=1)
+    assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+@NOT_POSIX
+@pytest.mark.slow
+def test_draws_of_coders_end_when_somebody_waits():
+    data, draws = am.datasets.load("anesthesia"), 100_000
+
+    def interrupt(stage: str, share: float, message: str) -> None:
+        if stage == "coders":
+            signal.raise_signal(signal.SIGINT)
+
+    fit = am.fit(data, "stack", chains=2, draws=draws, seed=1, progress=interrupt)
+    assert fit.tree.attrs["stopped"] == "interrupted"
+    n = fit.tree["posterior"].sizes["draw"]
+    assert ENOUGH <= n < draws
+    assert fit.tree["coders"].sizes["draw"] == fit.tree["sample_stats"].sizes["draw"] == n
+    assert len(fit.coders().table) == data.n_coders
 
 
 def test_a_signal_while_a_fit_is_saved_leaves_the_whole_file(tmp_path, monkeypatch):
