@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import zlib
 from pathlib import Path
@@ -19,6 +20,10 @@ os.environ["MPLBACKEND"] = "Agg"
 # What is imported is compiled once, not by every process that a test starts.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# Tests raise Ctrl-C, which a job in the background of a shell ignores.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Nothing that is imported and collected becomes garbage.
 gc.disable()

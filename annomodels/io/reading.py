@@ -19,7 +19,7 @@ from annomodels.io.many import Path_, Paths, gathered
 from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
-from annomodels.io.tables.guard import REPEATS, NotAsItSeems, Repeats, suspicions
+from annomodels.io.tables.guard import NotAsItSeems, Repeats, require_way, suspicions
 from annomodels.io.tables.options import check_words, checked
 from annomodels.io.tables.questions import listed
 from annomodels.io.tables.remarks import Missing, unused
@@ -217,9 +217,7 @@ def understood(
 ) -> tuple[Records, Callable[[Columns], Annotations], Codebook]:
     """Read what there is; return it with what makes annotations of columns, and the codebook."""
     repeats = said["repeats"]
-    if repeats not in REPEATS:
-        remedy = f"Use one of {', '.join(REPEATS)}."
-        raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
+    require_way(repeats)
     source = _opened(path, said)
     book = Codebook(said["scale"], said["codebook"])
     said = {**said, **_stripped(source, said)}

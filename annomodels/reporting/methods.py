@@ -219,11 +219,14 @@ def _rows(facts: Facts) -> list[tuple[str, ...]]:
 
 
 def _latex_table(facts: Facts) -> list[str]:
-    rows = [" & ".join(map(latex, row)) + r" \\" for row in (_COLUMNS, *_rows(facts))]
+    cells = _rows(facts)
+    if not cells:
+        return []
+    rows = [" & ".join(map(latex, row)) + r" \\" for row in (_COLUMNS, *cells)]
     sizes = f"{counted(facts.data.n_coders, 'coder')} on {counted(facts.data.n_items, 'item')}"
     lines = [
         r"\begin{table}", rf"\caption{{Agreement of {sizes}}}", r"\begin{tabular}{lrrrrrr}",
         r"\toprule", rows[0], r"\midrule", *rows[1:], r"\bottomrule", r"\end{tabular}", "",
         rf"\smallskip\textit{{Note.}} {latex(_note(facts))}", r"\end{table}",
     ]  # fmt: skip
-    return ["\n".join(lines)] if len(rows) > 1 else []
+    return ["\n".join(lines)]

@@ -26,6 +26,7 @@ from annomodels.io.tables.guard import (
     looks_meant,
     proposal,
     repeated_problem,
+    require_way,
 )
 from annomodels.io.tables.keys import Names, parts_of, said_key
 from annomodels.io.tables.plain import ids_column, unused_columns
@@ -117,6 +118,7 @@ def scan(
         remedy = f"Use one of {', '.join(SCALES)}."
         raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
     known = {label_text(k): v for k, v in truth.items()} if isinstance(truth, Mapping) else None
+    require_way(repeats)
     if repeats == "first":
         what = "Labels that are streamed lose the order of the rows, so no repeat is the first."
         remedy = f"Leave repeats out of the file, or use {Option('repeats', 'all')}."

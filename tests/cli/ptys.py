@@ -74,6 +74,12 @@ def _drain(leader: int, parts: list[bytes]) -> None:
         parts.append(part)
 
 
+def heed_signals() -> None:
+    """Heed what a job in the background of a shell, or one that outlives it, ignores."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 ANNOMODELS = [sys.executable, "-m", "annomodels"]
 
 
@@ -87,8 +93,7 @@ def start(
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "CI": "1", **(env or {})},
-        # a job in the background of a shell hands down that Ctrl-C is ignored
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed_signals if os.name == "posix" else None,
         **options,  # type: ignore[call-overload]
     )
 

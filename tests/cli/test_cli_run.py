@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
 
     def refuse(*words: object) -> checks.Check:
         found = real(*words)  # type: ignore[arg-type]
-        return checks.Check("do not use", ("The chains differ.",), found.table)
+        return replace(found, verdict="do not use", sentences=("The chains differ.",))
 
     monkeypatch.setattr(checks, "check", refuse)
     few = FEW[:-1]

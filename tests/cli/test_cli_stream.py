@@ -81,7 +81,7 @@ def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
 ) -> None:
     done = call("run", labels, "--stream", "-o", tmp_path / "out", *RUN)
     assert done.code == 0
-    assert "tested on known truth: not yet" in done.out
+    assert "tested on known truth: not tested" in done.out
     about = json.loads((tmp_path / "out" / "about.json").read_text())
     assert about["model"] == "stack"
     page = (tmp_path / "out" / "report.html").read_text()

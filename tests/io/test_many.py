@@ -93,6 +93,7 @@ def test_a_coder_in_two_files_is_refused_unless_items_were_shown_again(folder: P
     with pytest.raises(AnnotationError, match="'ana' labeled 6 items in two files") as caught:
         read(folder, item="ID", label="tone")
     assert "one.csv" in caught.value.problems[0].where
+    assert "repeats='all'" in caught.value.problems[0].remedy
     assert read(folder, item="ID", label="tone", repeats="all").repeats == 6
 
 

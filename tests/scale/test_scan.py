@@ -302,11 +302,18 @@ def test_a_ragged_row_that_is_not_utf_8_is_an_error_and_nothing_else(
     assert capfd.readouterr().err == ""
 
 
+def test_no_way_to_treat_repeats_is_refused(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(table(40).to_csv(index=False))
+    with pytest.raises(am.errors.AnnotationError, match="Use one of error, first, all"):
+        am.scan(path, repeats="keep")
+
+
 @pytest.mark.parametrize("damage", ["overwritten", "cut", "gone"])
 def test_a_damaged_cache_is_sorted_again(tmp_path, damage):
     path = tmp_path / "votes.csv"
     path.write_text(table(400).to_csv(index=False))
-    options = {"repeats": "keep", "cache": tmp_path / "cache"}
+    options = {"repeats": "all", "cache": tmp_path / "cache"}
     first = am.scan(path, **options).to_annotations()
     for block in (tmp_path / "cache").glob("*/*"):
         if damage == "gone":
@@ -334,5 +341,5 @@ def test_labels_that_change_while_they_are_read_are_refused(tmp_path, monkeypatc
 
     monkeypatch.setattr(scanning, "_read", growing)
     with pytest.raises(am.errors.AnnotationError, match="changed while they were read"):
-        am.scan(path, repeats="keep", cache=tmp_path / "cache")
+        am.scan(path, repeats="all", cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()

@@ -26,7 +26,12 @@ from annomodels.cli.session import current
     "run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
     "run labels --stream -o out --cache sorted",
 )
-@option("-o --output", "Folder for the outputs [default: NAME-out].", metavar="FOLDER", default="")
+@option(
+    "-o --output",
+    "Folder for the outputs [default: NAME-out].",
+    metavar="FOLDER",
+    callback=lambda ctx, param, value: value or "",  # one that is said is not empty
+)
 @option(
     "--text body", "Column with the text of each item; the same as --text-column.", metavar="COLUMN"
 )

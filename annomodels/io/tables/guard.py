@@ -41,6 +41,13 @@ SAID = re.compile(
 Codes = NDArray[np.int64]
 
 
+def require_way(repeats: str) -> None:
+    """Refuse what is no way to treat repeats."""
+    if repeats not in REPEATS:
+        remedy = f"Use one of {', '.join(REPEATS)}."
+        raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
+
+
 class NotAsItSeems(AnnotationError):
     """The data can be read, but hardly as they were meant."""
 

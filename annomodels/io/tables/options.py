@@ -6,9 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 from annomodels.errors import AnnotationError, Problem, meant
 from annomodels.io.tables.keys import Names, parts_of
+
+if TYPE_CHECKING:
+    from annomodels.io.tables.guard import Repeats
 
 
 def named[T](name: str, forms: Mapping[str, T]) -> T:
@@ -64,7 +68,7 @@ class Options:
     aside: tuple[str, ...] = ()
     format: str = "auto"
     units: str | None = None
-    repeats: str = "error"
+    repeats: Repeats = "error"
     several: bool = False  # files or sheets that are joined by their items
     names: Names | None = None  # of the item, before it is a column of one file
 
