@@ -250,3 +250,19 @@ def test_where_labels_do_not_tell_all_columns_stay_coders_and_a_note_asks(tmp_pa
     data = read(path)
     assert data.n_coders == 6
     assert any("2 variables ('frame', 'tone') of 3 coders" in note for note in data.notes)
+
+
+def test_columns_that_join_two_questions_or_measure_are_of_no_coders(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    names = "before_joy,before_fear,after_joy,after_fear"
+    rows = [f"p{n},2026-01-0{n % 9 + 1},{n % 2},{n // 2 % 2},{n // 4 % 2},1" for n in range(20)]
+    path.write_text("\n".join([f"id,date,{names}", *rows]))
+    with pytest.raises(AnnotationError, match="they are questions, and no column names the coders"):
+        read(path)
+    names = "left_x,left_y,right_x,right_y"
+    rows = [f"p{n},page {n},{n}.37,{n * 2}.1,{n + 40}.2,{n * 3}.9" for n in range(30)]
+    path.write_text("\n".join([f"id,page,{names}", *rows]))
+    with pytest.raises(AnnotationError) as caught:
+        read(path)
+    assert not caught.value.problems[0].choices
+    assert caught.value.proposal is None

@@ -66,6 +66,8 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
         named = {pair: name for name, pair in pairs.items()}
         forward = {a: {b: named[a, b] for b in second} for a in first}
         backward = {b: {a: named[a, b] for a in first} for b in second}
+        if max(_leans(first), _leans(second)) <= -1:
+            continue  # both are what was asked, such as before_joy and after_fear
         lean = _leans(second) - _leans(first)
         if abs(lean) > _LEANS:
             chosen = forward if lean > 0 else backward
@@ -77,6 +79,8 @@ def grid_of(columns: Mapping[str, set[object]]) -> Grid | None:
         few = unions[:_LOOKED_AT]
         apart = any(_overlap(a, b) < _ALIKE for n, a in enumerate(few) for b in few[:n])
         apart = apart or all(map(is_asked, chosen)) or all(map(_is_time, chosen))
+        if aside and _within(chosen, columns) < _ALIKE:
+            continue  # columns of one variable share their labels
         return Grid(chosen, apart or bool(aside), aside)
     return None
 

@@ -358,8 +358,10 @@ def read_wide(found: Records) -> None:
             }
         )
     )
-    if grid is not None and grid.aside and (options.coder_columns is not None or options.forced):
-        grid = None  # all columns are said to be coders
+    if grid is not None and grid.aside:
+        own = {name: table.columns[name] for row in grid.columns.values() for name in row.values()}
+        said = options.coder_columns is not None or options.forced  # all of them are coders
+        grid = None if said or measured(own, table.source, "wide") else grid
     if grid is not None:
         coders = [name for name in coders if name not in grid.aside]
     for role in ("coder", "label", "question"):
