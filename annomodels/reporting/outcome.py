@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +13,9 @@ from annomodels.reporting import audited
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.prose import name
 from annomodels.reporting.words import interval, listed, number, share_interval
-from annomodels.summaries.draws import interval as ends_of
 
 if TYPE_CHECKING:
-    from annomodels.types import Floats
+    import pandas as pd
 
 
 def labeled(facts: Facts) -> str:
@@ -65,13 +65,10 @@ def results(facts: Facts) -> str:
         return _results_of_links(facts)
     settled, n, of = facts.settled, facts.data.n_items, facts.wrong
     start = f"{counted(settled, 'item').capitalize()} of {n:,} ({percent(settled / n)}"
-    shares = facts.coders.draws
-    right = "share_right" if "share_right" in shares else "accuracy"
-    coders = _coders(shares[right].dropna("coder").values)
+    coders = _coders(facts.coders.table)
     caution = "overconfident if items differ in difficulty"
     if facts.fit.model.stacks:
         caution = "calibrated on public data sets with known truth"
-    others = ""
     others = ""
     if not facts.on_disk:
         overturned = counted(int(facts.fit.gold().table["overturned"].sum()), "item")
@@ -117,16 +114,22 @@ def _results_of_links(facts: Facts) -> str:
     )
 
 
-def _coders(draws: Floats) -> str:
-    """Shares of right labels, lowest to highest; on every draw, as the order is uncertain."""
-    worst, middle, best = (_estimate(each(draws, axis=1)) for each in (np.min, np.median, np.max))
+def _coders(table: pd.DataFrame) -> str:
+    """Shares of right labels from lowest to highest, as the table of coders has them."""
+    right = "share_right" if "share_right" in table else "accuracy"
+    rows = table.dropna(subset=right).sort_values(right, kind="stable")
+    if not len(rows):
+        return ""
+    worst, best = (
+        f"{decimal(row[right])}{_ends(row[f'{right}_low'], row[f'{right}_high'])}"
+        for row in (rows.iloc[0], rows.iloc[-1])
+    )
     return (
-        f"Of the labels of the median coder, a share of {middle} is right; of the worst coder "
-        f"{worst}, of the best {best}."
+        f"Of the labels of the median coder, a share of {decimal(rows[right].median())} is right; "
+        f"of the worst coder {worst}, of the best {best}."
     )
 
 
-def _estimate(draws: Floats) -> str:
-    low, high = (float(end) for end in ends_of(draws))
-    ends = f" (95 % interval {decimal(low)} to {decimal(high)})" if len(draws) > 1 else ""
-    return f"{decimal(float(draws.mean()))}{ends}"
+def _ends(low: float, high: float) -> str:
+    """Write an interval; empty without one."""
+    return f" (95 % interval {decimal(low)} to {decimal(high)})" if math.isfinite(low) else ""

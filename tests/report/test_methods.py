@@ -65,9 +65,11 @@ def test_latex_has_no_bare_sign_and_closes_what_it_opens(fit: am.Fit) -> None:
 
 
 def test_every_estimate_of_the_text_has_an_interval(fit: am.Fit) -> None:
-    coders = fit.coders().draws["share_right"].values
+    worst = fit.coders().table.sort_values("share_right").iloc[0]  # as everywhere else
     text = " ".join(methods(fit).split())
-    assert f"of the worst coder {coders.min(axis=1).mean():.2f} (95 % interval " in text
+    low, high = worst["share_right_low"], worst["share_right_high"]
+    said = f"{worst['share_right']:.2f} (95 % interval {low:.2f} to {high:.2f})"
+    assert f"of the worst coder {said}" in text
     assert re.search(r"expected to be wrong, and [\d.]+ of the majority's \(95 % interval", text)
     assert re.search(r"of the gold labels \(95 % interval [\d.]+ to [\d.]+\) are expected", text)
     assert re.search(r"items like these [\d.]+ % to [\d.]+ %, 95 % interval\)", text)
