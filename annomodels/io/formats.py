@@ -43,7 +43,7 @@ class Format:
         """Spans of a source."""
         if not self.spans:
             what = f"The format {self.name!r} contains no marked stretches of text."
-            remedy = f"It is read without {Option('units')}."
+            remedy = f"Leave out {Option('units')} and alpha_u, which are for marked text."
             raise AnnotationError(Problem(what, source.name, remedy))
         return self._filled(source, options).spans()
 

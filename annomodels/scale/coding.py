@@ -23,6 +23,7 @@ from annomodels.data.validation import (
     variants,
 )
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.tables.columns import without_label
 from annomodels.scale.intake import Intake, declare
 from annomodels.scale.sorting import Census, Recoding, used_truths
 from annomodels.scale.spill import Bucket
@@ -117,6 +118,9 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
     if census.unlabelled:
         items = counted(census.unlabelled, "item")
         notes.append(f"Left out because nobody labeled them: {items}.")
+    if skips := intake.skips - census.dropped_skips:
+        given = sum((Counter(intake.labels.counts) + Counter(intake.dont_know.counts)).values())
+        notes.append(without_label(skips, given - (census.dropped - census.dropped_skips)))
     notes += variants(Counter(intake.labels.counts) + Counter(intake.dont_know.counts), "label")
     notes += variants(intake.coders.counts, "coder")  # counts are taken over as they are
     if census.repeats:
