@@ -78,10 +78,10 @@ class Table(NamedTuple):
         """Return "flagged" for a coder that needs somebody, "thin" for one with few labels."""
         if self.key != "coders":
             return ""
-        said = dict(zip((column.name for column in self.columns), row, strict=True))
-        if not said["advice"].text.startswith("ask"):
+        said = {each.name: cell.text for each, cell in zip(self.columns, row, strict=True)}
+        if not said.get("advice", "ask").startswith("ask"):
             return "flagged"
-        return "thin" if said["kind"].text == "not enough evidence" else ""
+        return "thin" if said.get("kind") == "not enough evidence" else ""
 
     def some(self, n: int) -> str:
         """Return how many of the rows are shown and where all are; empty if all are shown."""
