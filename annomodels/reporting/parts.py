@@ -79,9 +79,14 @@ class Table(NamedTuple):
         if self.key != "coders":
             return ""
         said = {each.name: cell.text for each, cell in zip(self.columns, row, strict=True)}
-        if not said.get("advice", "ask").startswith("ask"):
+        kind = said.get("kind", "good")
+        if "advice" in said:
+            asked = said["advice"].startswith("ask")
+        else:  # coders of numbers
+            asked = kind in ("good", "not enough evidence")
+        if not asked:
             return "flagged"
-        return "thin" if said.get("kind") == "not enough evidence" else ""
+        return "thin" if kind == "not enough evidence" else ""
 
     def some(self, n: int) -> str:
         """Return how many of the rows are shown and where all are; empty if all are shown."""
