@@ -321,7 +321,7 @@ def test_a_script_that_fits_ends_with_the_signal(number):
 @NOT_POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("stage", ["coders", "making the tables"])
+@pytest.mark.parametrize("stage", ["estimating the coders", "making the tables"])
 def test_what_was_sampled_is_kept_from_the_coders_on(number, stage, tmp_path):
     out = tmp_path / "out"
     few = ("--model", "stack", *FEW[2:])

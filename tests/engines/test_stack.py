@@ -25,6 +25,7 @@ from annomodels.models.mixtures.stack import (
     stacking_weights,
     vote_shares,
 )
+from annomodels.summaries.gold.gold import mixture_note
 from annomodels.summaries.next.expected_utility import stack_beliefs
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import known_truth_finding
@@ -267,7 +268,7 @@ def test_a_fit_can_be_saved_and_says_what_its_numbers_promise(plain, tmp_path):
     for fit in (plain, again):
         notes = " ".join(fit.gold().notes)
         assert "95 % interval" in notes
-        assert "public data sets with known truth" in notes
+        assert "public data sets with known truth" in mixture_note(fit.tree)
         assert any("stack" in note for note in fit.why(0).notes)
         assert "overconfident" not in " ".join([*fit.gold().notes, *fit.next(budget=5).notes])
 

@@ -42,6 +42,11 @@ def known(items):
     return {item: TRUTH[item] for item in items if item in TRUTH}
 
 
+def with_truth(fit, size=60):
+    """Count the items that an audit draws and that have a true label."""
+    return len(known(am.audit(fit, size, seed=1).table["item"]))
+
+
 def judged(fit, size=60, **options):
     audit = am.audit(fit, size, seed=1)
     answers = known(audit.table["item"])
@@ -101,20 +106,23 @@ def test_the_first_screen_has_the_audited_numbers(crowd, found, tmp_path):
     left = found.row("still_wrong")
     ends = f"{math.floor(left['low'])} to {math.ceil(left['high'])}"
     assert f"gold labels are wrong ({ends})" in first
-    assert "An expert judged 58 items drawn at random." in first  # two have two readings
+    n = with_truth(crowd)  # items with two readings stay empty
+    assert f"An expert judged {n} items drawn at random." in first
     assert not re.search(r"Check \d+ random", first)
     text = words_of(html)
     assert off(found) in text
     # of the made-up crowd, whose ambiguous items this model takes for plain ones
     assert "! tested on known truth" in text
-    said = "The probabilities are too high: more gold labels are wrong than expected. 7 of 58"
+    said = "The probabilities are too high: more gold labels are wrong than expected. "
+    assert re.search(rf"{said}\d+ of {n} audited", first)
     assert first.index(said) < first.index("About ")
     assert " settled" not in first.split("An expert judged")[1].split("Decide")[0]
 
 
 def test_sentence_and_table_say_one_number(facts, found):
     left = found.row("still_wrong")
-    assert f"About {left['value']:.0f} of 142 gold labels" in head(facts).sentence
+    n = 200 - with_truth(facts.fit)
+    assert f"About {left['value']:.0f} of {n} gold labels" in head(facts).sentence
     row = next(
         r for r in shown_in(facts.estimate)["overall"] if r[0].text == "wrong gold labels, now"
     )
@@ -131,7 +139,7 @@ def test_the_section_has_slices_systems_coders_and_what_more_takes(
 ):
     html = audited_page
     text = words_of(html.split("<section id=audit-section")[1].split("</section>")[0])
-    assert "judged 58 items of the 200" in text
+    assert f"judged {with_truth(crowd)} items of the 200" in text
     assert "drawn at random by annomodels audit" in text
     for title in (
         "Gold labels above a probability",
