@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -62,9 +63,16 @@ def test_a_streamed_run_writes_what_a_scan_can_know(unsure, call, tmp_path, how)
     assert gold["label"].fillna("").tolist() == wanted["label"].tolist()
     assert gold["probability"].to_numpy() == pytest.approx(wanted["probability"], rel=1e-5)
     coders = [pd.read_csv(folder / "coders.csv") for folder in (streamed, whole)]
-    # the share of right labels needs the labels themselves
+    # the share of right labels needs the labels themselves: a scan compares accuracy with a target
     right = ["share_right", "share_right_low", "share_right_high"]
-    pd.testing.assert_frame_equal(coders[0], coders[1].drop(columns=right))
+    own = ["p_below_target", "advice"]
+    pd.testing.assert_frame_equal(
+        coders[0].drop(columns=own), coders[1].drop(columns=[*right, *own])
+    )
+    accuracy = am.load(whole / "fit.nc").coders().draws["accuracy"]
+    below = (accuracy < 0.9).mean("sample").values
+    below = below if accuracy.sizes["sample"] > 1 else np.full(len(below), np.nan)  # of EM
+    assert coders[0]["p_below_target"].to_numpy() == pytest.approx(below, nan_ok=True)
     assert coders[0]["dont_know"].sum() == 32
     about = json.loads((streamed / "about.json").read_text())
     assert (about["items"], about["seed"], about["model"]) == (40, 3, "hierarchical")
