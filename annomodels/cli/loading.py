@@ -250,17 +250,7 @@ def answers_from(
 
     if isinstance(paths, Mapping) or len(paths) == 1:
         return paths if isinstance(paths, Mapping) else paths[0]
-    found: dict[str, str] = {}
-    twice: dict[str, None] = {}
-    for path in paths:
-        for item, truth in truths_from(path, items).items():
-            if found.setdefault(item, truth) != truth:
-                twice[item] = None
-    if twice:
-        what = f"{counted(len(twice), 'item')} with different answers: {some(twice)}."
-        where = " and ".join(Path(path).name for path in paths)
-        raise AnnotationError(Problem(what, where, "Keep one answer for each item."))
-    return found
+    return joined(paths, items, truths_from)
 
 
 def check_answers(paths: Sequence[str], data: Annotations) -> None:
@@ -325,14 +315,12 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
     return Truths(tuple(files["fit"]), tuple(files["test"]), tuple(files["audit"]), how)
 
 
-def joined(
-    paths: Sequence[str],
-    data: Annotations,
-    read: Callable[[str, Annotations], Mapping[Hashable, Hashable]],
-) -> dict[Hashable, Hashable]:
-    """Return the true labels of several files, which must agree."""
-    found: dict[Hashable, Hashable] = {}
-    twice: dict[Hashable, None] = {}
+def joined[T, K: Hashable](
+    paths: Sequence[str], data: T, read: Callable[[str, T], Mapping[K, Hashable]]
+) -> dict[K, Hashable]:
+    """Return the true labels of several files, which must agree; `read` takes a path and `data`."""
+    found: dict[K, Hashable] = {}
+    twice: dict[K, None] = {}
     for path in paths:
         for item, label in read(path, data).items():
             if found.setdefault(item, label) != label:

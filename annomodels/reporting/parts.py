@@ -71,11 +71,11 @@ class Table(NamedTuple):
 
     @property
     def flagged(self) -> int:
-        """Number of coders that need somebody, if any."""
+        """Number of coders to act on, if any."""
         return sum(self.style(row) == "flagged" for row in self.rows)
 
     def style(self, row: tuple[Cell, ...]) -> str:
-        """Return "flagged" for a coder that needs somebody, "thin" for one with few labels."""
+        """Return "flagged" for a coder to act on, "thin" for one with few labels."""
         if self.key != "coders":
             return ""
         said = {each.name: cell.text for each, cell in zip(self.columns, row, strict=True)}

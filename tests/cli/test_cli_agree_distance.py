@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import annomodels as am
+from annomodels.cli.breakdown import CONVENTIONS
+from annomodels.coefficients.agreement import Convention
 from annomodels.errors import NotApplicable
 
 PAIRS = [(1, 2), (2, 2), (3, 1), (1, 1), (2, 3), (3, 3)]
@@ -91,3 +93,7 @@ def test_alpha_u_reads_marked_text(call, tmp_path: Path) -> None:
     units = am.coefficients.Units.from_records(rows, lengths=18)
     assert value(done) == pytest.approx(am.coefficients.alpha_u(units).value)
     assert call("agree", tmp_path / "project", "--coefficient", "alpha_u", "--by", "item").code == 2
+
+
+def test_the_conventions_are_those_of_python():
+    assert get_args(Convention) == CONVENTIONS

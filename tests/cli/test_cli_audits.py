@@ -183,7 +183,7 @@ def test_several_rounds_must_agree(call, own: Path, audited: Path, tmp_path: Pat
     wrong = judge(audited, tmp_path / "wrong.csv", other)
     done = call("estimate", own, "--truth", audited, "--truth", wrong)
     assert done.code == 3
-    assert "30 items with different answers" in done.err
+    assert "30 items with different true labels" in done.err
     assert "judged.csv and wrong.csv" in done.err
 
 

@@ -400,7 +400,7 @@ def read_wide(found: Records) -> None:
 
 
 def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
-    """Say of each question whether the column of its name holds what its coders agree on."""
+    """Return a note for each column that has a question's name and what its coders agree on."""
     notes = {}
     for name in set(grid.aside).intersection(grid.columns):
         coded = [table.columns[column] for column in grid.columns[name].values()]

@@ -129,7 +129,7 @@
     }
     list();
     if (!table.querySelector(".flagged")) return;
-    // On paper stand the rows that need somebody.
+    // Only the rows to act on are printed.
     addEventListener("beforeprint", () => body.replaceChildren(...all.filter((row) => row.className === "flagged")));
     addEventListener("afterprint", list);
   });
