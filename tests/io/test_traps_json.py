@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from annomodels import read
+from annomodels import read, read_spans
+from annomodels.errors import AnnotationError
 from tests.io.asked import refused, rows
 
 Put = Callable[..., Path]
@@ -456,3 +457,17 @@ def test_sagemaker_answers_of_many_elements(put: Put) -> None:
 def test_sagemaker_has_no_names_of_items(export: Any) -> None:
     path, _ = export("sagemaker")
     assert "by their number only" in refused(path, item="doc")
+
+
+def test_doccano_ids_that_are_lists_are_names_like_others(tmp_path: Path) -> None:
+    line = json.dumps({"id": [1], "text": "a b", "label": [[0, 1, "x"]]})
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as packed:
+        for coder in ("ana", "ben"):
+            packed.writestr(f"{coder}.jsonl", line)
+    with pytest.raises(AnnotationError, match="contains no spans"):
+        read_spans(tmp_path / "export.zip")
+
+
+def test_an_item_that_is_an_object_is_refused_in_words(put: Put) -> None:
+    given = [{"item": {"n": 1}, "coder": c, "label": "x", "text": "t"} for c in "ab"]
+    assert "where" in refused(put(given))

@@ -104,8 +104,8 @@ def text_of_items(
     text = text_column(name for name in columns if name not in used)
     if text is None or item not in columns:
         return None
-    first: dict[object, object] = {}
-    pairs = zip(columns[item], columns[text], strict=True)
+    first: dict[str, object] = {}  # by the name as text: a cell of JSON can be a list
+    pairs = zip(map(str, columns[item]), columns[text], strict=True)
     told = all(is_blank(cell) or first.setdefault(key, cell) == cell for key, cell in pairs)
     return text if told and first else None
 

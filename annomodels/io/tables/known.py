@@ -19,8 +19,8 @@ def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> 
     item, label = names["item"], names["label"]
     if isinstance(item, Key):
         return []
-    rows: dict[object, list[int]] = {}
-    for n, name in enumerate(table.columns[item]):
+    rows: dict[str, list[int]] = {}
+    for n, name in enumerate(map(str, table.columns[item])):
         rows.setdefault(name, []).append(n)
     several = [places for places in rows.values() if len(places) > 1]
     if len(several) < _FEWEST_ITEMS or _differ(table.columns[label], several):

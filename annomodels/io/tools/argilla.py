@@ -37,7 +37,8 @@ def read_argilla(found: Records) -> None:
     for row, record in found.objects():
         item = at(record, options.item or "id")
         fields = record.get("fields")
-        found.text(item, at(fields, found.text_field(fields or ())))
+        fields = fields if isinstance(fields, dict) else {}
+        found.text(item, at(fields, found.text_field(fields)))
         responses = record.get("responses")
         if not isinstance(responses, dict):
             found.unreadable("the object of responses", row)

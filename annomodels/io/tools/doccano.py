@@ -69,7 +69,7 @@ def _rows(found: Records) -> Iterator[tuple[str, int, dict[str, Any]]]:
 def read_doccano(found: Records) -> None:
     """Labels, or marks of sequence labeling, of each coder; an empty list is a skip."""
     options = found.options
-    first: tuple[dict[Any, str], dict[str, str]] = ({}, {})  # coder of each id, and of each text
+    first: tuple[dict[str, str], dict[str, str]] = ({}, {})  # coder of each id, and of each text
     shared = [0, 0]
     for coder, row, record in _rows(found):
         item = at(record, options.item or "id")
@@ -78,7 +78,7 @@ def read_doccano(found: Records) -> None:
             break
         text, labels = record.get(found.text_field(record)), record.get("label")
         for n, name in enumerate((item, text) if isinstance(text, str) else ()):
-            shared[n] += first[n].setdefault(name, coder) != coder
+            shared[n] += first[n].setdefault(str(name), coder) != coder
         found.text(item, text)
         found.document(item, coder, text)
         marks = record.get("entities", labels)
