@@ -74,7 +74,7 @@ def main() -> int:
     parser.add_argument("--draws", type=int, default=300, help="draws of a chain")
     options = parser.parse_args()
     run = {"chains": 2, "draws": options.draws, "warmup": options.draws // 2, "extend": False}
-    paths = folders(options.data or common.shared_data(), options.sets)
+    paths = folders([options.data or common.shared_data()], options.sets)
     sets: dict[str, Any] = {}
     for path in paths[:1] if options.reduced else paths:
         each, begun = load(path), time.perf_counter()

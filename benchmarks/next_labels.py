@@ -182,7 +182,7 @@ def main() -> int:
     runs = 2 if options.reduced else options.runs
     run = {"chains": 2, "draws": options.draws, "warmup": options.draws // 2, "extend": False}
     sets: dict[str, Any] = {}
-    paths = folders(options.data or common.shared_data(), options.sets)
+    paths = folders([options.data or common.shared_data()], options.sets)
     for path in paths[:1] if options.reduced else paths:
         each, begun = load(path), time.perf_counter()
         found = [one(each, options.model, options.seed + r, run) for r in range(runs)]

@@ -29,7 +29,6 @@ import numpy as np
 import truth as truths
 
 import annomodels as am
-from annomodels.models.mixtures.stack import vote_shares
 
 Rng = np.random.Generator
 Crowd = tuple[crowds.Rows, crowds.Truth]
@@ -148,7 +147,7 @@ def crowd(name: str, number: int, seed: int) -> truths.Set:
 def measured(each: truths.Set, seed: int) -> dict[str, Any]:
     """Measure votes, single models and the default on a crowd."""
     out: dict[str, Any] = {
-        "votes": truths.measures(vote_shares(each.data.votes), each.truth, each.known)
+        "votes": truths.measures(truths.vote_shares(each.data.votes), each.truth, each.known)
     }
     for model in ("dawid-skene", "hierarchical"):
         fit = am.fit(each.data, model, seed=seed, chains=2, draws=400, warmup=300, threads=1)

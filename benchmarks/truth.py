@@ -1,13 +1,13 @@
-"""Measure what the first page says against known truth, on any folder of sets.
+"""Measure what the first page says against known truth, on any folders of sets.
 
-    python benchmarks/truth.py [--data FOLDER] [--json FILE] [--sets NAME ...] [--picks 20]
-    python benchmarks/truth.py --learn [--data FOLDER]
+    python benchmarks/truth.py [--data FOLDER ...] [--json FILE] [--sets NAME ...] [--picks 20]
+    python benchmarks/truth.py --learn [--data FOLDER ...]
 
 A set is a folder with labels.csv (or labels.csv.gz: item, coder, label) and gold.csv (item, label).
-Rows: votes, hierarchical, the members of the stack, the stack, and the stack with 30 and 60 items
-of known truth (means over random picks, measured on the other items). `--leave-one-out` gives the
-stack of each set the constants that were learnt on the other sets of the folder; `--learn` prints
-the constants learnt on all of them, which `annomodels.models.Stack` has as its defaults.
+Rows: votes, hierarchical, the stack, the stack whose constants were learned on the sets of other
+families ("left out"), and the stack with 30 and 60 items of known truth (means over random picks,
+measured on the other items). `--learn` prints the constants learned on all sets, which
+`annomodels.models.Stack` has as its defaults. Families count alike, and within them sets do.
 """
 
 from __future__ import annotations
@@ -25,27 +25,51 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
-from annomodels.models.mixtures.stack import Dependence, Stack, layered, vote_shares
+from annomodels.engines.layer import draw_layer
+from annomodels.engines.source.stacked import averaged
+from annomodels.models.mixtures.stack import Dependence, Stack, layered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-OLD = (
+# sets by what they have in common; others are one more family
+FAMILIES = {
+    "language": ("snow_rte", "snow_temp", "snow_wsd"),
+    "sentiment": ("possent", "weather_cf", "weather_amt", "barzan", "valence5"),
+    "perception": ("bluebirds", "dog", "face", "ducks", "aircrowd6", "music"),
+    "web": ("web", "trec", "adult2", "product", "hitspam_cf"),
+    "medicine": (
+        "medicheck_query", "medicheck_alexa", "medicheck_dialogpt", "medicheck_reddit",
+        "medrel_treat_adj", "medrel_treat_exp", "medrel_cause_adj", "medrel_cause_exp",
+        "optimal_crowd",
+    ),
+    "safety": ("dices",),
+    "language models": ("llmbar_all", "llmbar_vanilla"),
+    "laboratory": (
+        "mvh_silhouette", "mvh_high_pass", "mvh_edge", "mvh_sketch", "mvh_stylized", "mvh_low_pass",
+        "mvh_colour", "mvh_uniform_noise", "mvh_eidolonI", "mvh_false_colour",
+    ),
+    "programs": ("lf_youtube",),
+}  # fmt: skip
+# the sets that the first versions of the stack were calibrated on
+FIRST = (
     "snow_rte", "snow_temp", "snow_wsd", "bluebirds", "dog", "face", "possent", "web",
-    "weather_cf", "weather_amt", "music",
+    "weather_cf", "weather_amt", "music", "product", "ducks", "adult2", "trec", "aircrowd6",
+    "valence5",
 )  # fmt: skip
-NEW = ("product", "ducks", "adult2", "trec", "aircrowd6", "valence5")
 KNOWN = (30, 60)
 FLOOR = 1e-15
 HEAD = """\
-Mean log loss of P(truth) as a ratio to that of the vote shares (given in nats); labels that are
-wrong, and how many the stack expects with its 95 % interval; coders with 20 labels or more whose
-share of right labels lies in its 95 % interval, and classes whose share of items does. +30 and +60:
-with so many items of known truth, means of random picks ({picks} of each), on the other items.
+Mean log loss of P(truth) as a ratio to that of the vote shares (given in nats); "left out": with
+constants learned on the other families; labels that are wrong, and how many the stack expects with
+its 95 % interval, left out; coders with 20 labels or more whose share of right labels lies in its
+95 % interval, and classes whose share of items does. +30 and +60: with so many items of known
+truth, means of random picks ({picks} of each), on the other items.
 """
-# how far sets are taken to differ, as a share of what is learnt: intervals of sets that are left
-# out hold on 15 or 16 of 17 with it, as they do without
-NARROWED = 0.92
+# items of a set that constants are learned from: sets count alike, however large
+MOST = 300
+# what crowds with independent errors count among the families
+INDEPENDENT = 0.07
 # coders with fewer labels of known truth have no accuracy to compare with
 FEWEST = 20
 
@@ -75,14 +99,25 @@ def load(folder: Path) -> Set:
     return Set(folder.name, data, np.array(truth))
 
 
-def folders(data: Path, names: list[str] | None) -> list[Path]:
+def family(name: str) -> str:
+    """Return the family of a set."""
+    return next((title for title, names in FAMILIES.items() if name in names), "others")
+
+
+def folders(places: list[Path], names: list[str] | None) -> list[Path]:
     """Folders that hold labels and gold of classes, in a fixed order."""
+    found = {path.parent.name: path.parent for data in places for path in data.glob("*/gold.csv")}
     if names:
-        return [data / name for name in names]
-    standard = [name for name in (*OLD, *NEW) if (data / name / "gold.csv").exists()]
-    if standard:
-        return [data / name for name in standard]
-    return sorted(path.parent for path in data.glob("*/gold.csv"))
+        return [found[name] for name in names]
+    known = [name for of in FAMILIES.values() for name in of if name in found]
+    # of a folder that has sets of the families, others have labels of another shape
+    return [found[name] for name in known or sorted(found)]
+
+
+def vote_shares(votes: Any) -> Floats:
+    """Shares of the votes of each item, with half a vote more for every class."""
+    smooth = votes + 0.5
+    return np.asarray(smooth / smooth.sum(axis=1, keepdims=True))
 
 
 # -- what is measured --------------------------------------------------------------------------
@@ -110,16 +145,21 @@ def of_fit(each: Set, fit: am.Fit, known: Ints, seconds: float) -> dict[str, Any
     p = fit.tree["truth"]["p_truth"].values
     found = measures(p, each.truth, known)
     drawn = wrong_draws(fit, known)
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    found |= {
-        "low": float(low),
-        "high": float(high),
-        "covered": bool(np.floor(low) <= found["wrong"] <= np.ceil(high)),
-        "half_width": float((high - low) / 2 / max(np.median(drawn), 1.0)),
-    }
+    found |= interval(drawn, found["wrong"])
     found |= of_coders(each, fit)
     found |= of_prevalence(each, fit)
     return found | {"seconds": seconds, "verdict": fit.check().verdict}
+
+
+def interval(drawn: Floats, wrong: float) -> dict[str, Any]:
+    """Interval of the number of wrong labels, and whether it covers the actual one."""
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return {
+        "low": float(low),
+        "high": float(high),
+        "covered": bool(np.floor(low) <= wrong <= np.ceil(high)),
+        "half_width": float((high - low) / 2 / max(np.median(drawn), 1.0)),
+    }
 
 
 def wrong_draws(fit: am.Fit, known: Ints) -> Floats:
@@ -188,9 +228,6 @@ def rows_of(each: Set, model: Stack, seed: int, draws: int, picks: int) -> dict[
     rows["hierarchical"] = of_fit(each, fit, each.known, seconds)
     fit, seconds = timed(each.data, model, seed, draws)
     rows["stack"] = of_fit(each, fit, each.known, seconds)
-    for n, name in enumerate(model.names[1:], 1):
-        p = np.exp(fit.tree["stack"]["member"].values[n])
-        rows[name] = measures(p, each.truth, each.known)
     common.say(f"{each.name} without gold")
     for n_known in KNOWN if picks else ():
         found = [taught(each, model, seed, draws, n_known, pick) for pick in range(picks)]
@@ -236,124 +273,131 @@ def _mean(found: list[dict[str, Any]]) -> dict[str, Any]:
     return out
 
 
-# -- constants learnt across sets --------------------------------------------------------------
+# -- constants learned across sets -------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the members say of a set, and its truth: all that the constants are learnt from."""
+    """What constants are learned from: mode, votes and dependence of a set, and its truth."""
 
-    p: Floats
-    held_out_weight: Floats
+    family: str
+    log_mode: Floats
+    votes: Ints
     dependence: Dependence
     truth: Ints
-    votes: float
+    base: float  # log loss that counts as 1
+
+    def some(self, most: int) -> Seen:
+        """Return so many of the items."""
+        chosen = np.random.default_rng(1).permutation(len(self.truth))[:most]
+        parts = (self.log_mode, self.votes, self.truth)
+        log_mode, votes, truth = (part[chosen] for part in parts)
+        return replace(self, log_mode=log_mode, votes=votes, truth=truth)
 
 
-def seen(each: Set, seed: int, draws: int) -> Seen:
-    """Fit the members of the stack to a set."""
-    fit, _ = timed(each.data, "stack", seed, draws)
-    stack = fit.tree["stack"].to_dataset()
-    p = np.exp(stack["member"].values)[:, each.known]
-    truth = each.truth[each.known]
-    votes = measures(p[0], truth, np.arange(len(truth)))["log_loss"]
-    common.say(f"{each.name} seen")
+def seen(each: Set, seed: int, independent: bool = False) -> Seen:
+    """Fit the stack to a set; of independent crowds the mode counts as 1, of others the votes."""
+    fit = am.fit(each.data, "stack", chains=1, draws=20, warmup=10, seed=seed)
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
-    return Seen(p, stack["held_out_weight"].values, dependence, truth, votes)
+    truth, votes = each.truth[each.known], each.data.votes[each.known]
+    log_mode = fit.tree["stack"]["log_mode"].values[each.known]
+    base = np.exp(log_mode) if independent else vote_shares(votes)
+    loss = measures(base, truth, np.arange(len(truth)))["log_loss"]
+    common.say(f"{each.name} seen")
+    name = "" if independent else family(each.name)
+    return Seen(name, log_mode, votes, dependence, truth, loss)
 
 
-def learnt(sets: list[Seen]) -> Stack:
-    """Learn the constants of a stack: first the mixture, then how sets differ from each other."""
+def independent_crowds(seed: int) -> list[Seen]:
+    """Return what is seen of simulated crowds whose coders err independently."""
+    sizes: list[dict[str, Any]] = [
+        {"items": 500, "coders": 20, "labels": 2, "labels_per_item": 5},
+        {"items": 500, "coders": 20, "labels": 4, "labels_per_item": 5},
+        {"items": 300, "coders": 30, "labels": 3, "labels_per_item": 10},
+        {"items": 400, "coders": 20, "labels": 16, "labels_per_item": 4},
+        {"items": 3000, "coders": 60, "labels": 4, "labels_per_item": 5},
+        {"items": 60, "coders": 6, "labels": 3, "labels_per_item": 4},
+    ]
+    found = []
+    for n, size in enumerate(sizes):
+        crowd = am.simulate(**size, seed=seed + n)
+        whole = Set(f"independent {n}", crowd.annotations, np.asarray(crowd.truth))
+        found.append(seen(whole, seed, independent=True))
+    return found
+
+
+NUMBERS = ("votes", "tempering", "sharpness", "unknown", "halfway")
+
+
+def learned(sets: list[Seen], crowds: list[Seen]) -> Stack:
+    """Learn the constants of a stack: as calibrated as can be where families count alike."""
     from scipy.optimize import minimize
 
     start = _numbers(Stack())
+    sets, crowds = [each.some(MOST) for each in sets], [each.some(MOST) for each in crowds]
+    families = sorted({each.family for each in sets})
 
-    def loss(x: Floats) -> float:
-        ratios = np.array([_log_loss(_model(x, model), each) / each.votes for each in sets])
-        return float(
-            ratios.mean()
-            + 0.5 * np.maximum(ratios - 1.0, 0.0).mean()
-            + 0.02 * ((x - start) ** 2).mean()
-        )
+    def cost(x: Floats) -> float:
+        model = _model(x)
+        parts = []
+        for name in families:
+            own = [log_loss(model, s) / s.base for s in sets if s.family == name]
+            # worse than the votes counts more
+            parts.append(np.mean(own) + 0.5 * np.maximum(np.array(own) - 1.0, 0.0).mean())
+        close = [np.log((log_loss(model, s) + 0.01) / (s.base + 0.01)) for s in crowds]
+        near = 0.003 * float(((x - start) ** 2).sum())
+        return float(np.mean(parts)) + INDEPENDENT * float(np.mean(close)) + near
 
-    model = Stack()
-    for _ in range(2):
-        x = minimize(loss, _numbers(model), method="L-BFGS-B", options={"maxiter": 30}).x
-        model = _model(x, model)
-        for _ in range(5):
-            model = replace(model, spread=_spread(model, sets))
-    first, second, third = model.spread
-    return replace(model, spread=(NARROWED * first, NARROWED * second, NARROWED * third))
+    x = minimize(cost, start, method="L-BFGS-B", options={"maxiter": 15}).x
+    return _model(x)
 
 
 def _numbers(model: Stack) -> Floats:
-    odds = [np.log(share / (1 - share)) for share in (model.evidence, model.votes, model.unknown)]
-    return np.array(
-        [
-            *model.log_prior_weight,
-            *np.log(model.powers),
-            *odds,
-            np.log(model.sharpness),
-            model.together / 10,
-        ]
-    )
+    odds = [np.log(share / (1 - share)) for share in (model.votes, model.unknown)]
+    logs = np.log([model.tempering, model.sharpness, model.halfway])
+    return np.array([odds[0], logs[0], logs[1], odds[1], logs[2]])
 
 
-def _model(x: Floats, like: Stack) -> Stack:
-    m = len(Stack().members)
-    evidence, votes, unknown = 1.0 / (1.0 + np.exp(-x[2 * m : 2 * m + 3]))
-    return replace(
-        like,
-        log_prior_weight=tuple(x[:m].tolist()),
-        powers=tuple(np.exp(x[m : 2 * m]).tolist()),
-        evidence=float(evidence),
-        votes=float(votes),
-        unknown=float(unknown),
-        sharpness=float(np.exp(x[2 * m + 3])),
-        together=float(10 * x[2 * m + 4]),
-    )
+def _model(x: Floats) -> Stack:
+    votes, unknown = 1.0 / (1.0 + np.exp(-x[[0, 3]]))
+    tempering, sharpness, halfway = np.exp(x[[1, 2, 4]])
+    values = (votes, tempering, sharpness, unknown, halfway)
+    return Stack(**{name: float(v) for name, v in zip(NUMBERS, values, strict=True)})
 
 
-def _mixture(model: Stack, each: Seen) -> Floats:
-    return model.log_mixture(each.p, model.weights(each.held_out_weight))
+def _layer(n_labels: int, n: int = 24) -> Floats:
+    """Numbers z of draws of a layer that stand for all of them."""
+    from scipy.special import ndtri
+
+    rng = np.random.default_rng(n_labels)
+    even = ndtri((np.arange(n) + 0.5) / n)
+    z = np.column_stack([even, rng.permutation(even), rng.standard_normal((n, n_labels))])
+    return np.concatenate([z, z * np.array([1.0, -1.0, *[-1.0] * n_labels])])
 
 
-def _log_loss(model: Stack, each: Seen) -> float:
-    # what is learnt is as good as P(truth) averaged over the layer, as a fit gives it
-    z = np.random.default_rng(0).standard_normal((8, 2 + each.p.shape[2]))
-    z, log_q = np.concatenate([z, -z]), _mixture(model, each)
-    views = [layered(log_q, *model.layer(z, each.dependence, n)).mean(axis=0) for n in (0, 1)]
-    apart = each.dependence.independent
-    p = (1.0 - apart) * views[0] + apart * views[1]
+def log_loss(model: Stack, each: Seen) -> float:
+    """Log loss of P(truth) averaged over the layer."""
+    log_q = model.log_mixture(each.log_mode, each.votes, each.dependence)
+    p = layered(log_q, *model.layer(_layer(log_q.shape[1]), each.dependence)).mean(axis=0)
     return measures(p, each.truth, np.arange(len(p)))["log_loss"]
 
 
-def _spread(model: Stack, sets: list[Seen], most: int = 400) -> tuple[float, float, float]:
-    """One step of EM for the standard deviations of the layer, by Laplace's approximation."""
-    from scipy.optimize import minimize
-
-    from annomodels.engines.layer import log_truth
-
-    squares: list[list[float]] = [[], [], []]
-    rng = np.random.default_rng(0)
-    for each in sets:
-        k = each.p.shape[2]
-        # sets count alike, however many of their items are known
-        some = rng.permutation(len(each.truth))[:most]
-        log_q, truth = _mixture(model, each)[some], each.truth[some]
-
-        def cost(z: Floats, log_q: Floats = log_q, truth: Ints = truth, each: Seen = each) -> float:
-            layer = model.layer(z[None], each.dependence)
-            return -log_truth(log_q, truth, *layer) + 0.5 * float(z @ z)
-
-        z = minimize(cost, np.zeros(2 + k), method="BFGS", options={"maxiter": 60}).x
-        step, here = 0.05 * np.eye(2 + k), cost(z)
-        bent = np.array([(cost(z + e) - 2 * here + cost(z - e)) / 0.05**2 for e in step])
-        size = z**2 + 1.0 / np.maximum(bent, 1.0)
-        for square, part in zip(squares, (size[:1], size[1:2], size[2:]), strict=True):
-            square.append(float(part.mean()))
-    grown = np.sqrt([np.mean(square) for square in squares]) * np.array(model.spread)
-    return float(grown[0]), float(grown[1]), float(grown[2])
+def left_out(model: Stack, each: Seen) -> dict[str, Any]:
+    """Measure a stack with other constants on a set, from what its fit keeps."""
+    log_q = model.log_mixture(each.log_mode, each.votes, each.dependence)
+    none = np.full(len(log_q), -1)
+    layer = draw_layer(model, log_q, none, each.dependence, 1)
+    p = averaged(log_q, layer)[0]
+    at = np.arange(len(p))
+    found = measures(p, each.truth, at)
+    best, rng = p.argmax(axis=1), np.random.default_rng(0)
+    drawn = np.array(
+        [
+            (rng.random(len(p)) > layered(log_q, *layer.part(slice(n, n + 1)))[0, at, best]).sum()
+            for n in range(len(layer.unknown))
+        ]
+    )
+    return found | interval(drawn, found["wrong"])
 
 
 # -- tables ------------------------------------------------------------------------------------
@@ -364,94 +408,114 @@ def table(sets: dict[str, Any]) -> list[str]:
     lines = []
     for name, rows in sets.items():
         stack, votes, ds = rows["stack"], rows["votes"], rows["hierarchical"]
+        left = rows.get("left out", stack)
         more = [rows.get(f"stack+{n}") for n in KNOWN]
         lines.append(
             [
-                name,
+                name, family(name),
                 f"{100 * votes['accuracy']:.1f}", f"{100 * ds['accuracy']:.1f}",
                 f"{100 * stack['accuracy']:.1f}",
                 f"{votes['log_loss']:.3f}", f"{ds['log_loss'] / votes['log_loss']:.2f}",
                 f"{stack['log_loss'] / votes['log_loss']:.2f}",
+                f"{left['log_loss'] / votes['log_loss']:.2f}",
                 *(
                     "" if row is None else
                     f"{row['log_loss'] / rows[f'votes+{n}']['log_loss']:.2f}"
                     for n, row in zip(KNOWN, more, strict=True)
                 ),
-                f"{stack['wrong']:.0f}",
-                f"{stack['expected_wrong']:.0f} ({stack['low']:.0f} to {stack['high']:.0f})",
+                f"{left['wrong']:.0f}",
+                f"{left['expected_wrong']:.0f} ({left['low']:.0f} to {left['high']:.0f})",
+                "yes" if left["covered"] else "no",
                 f"{stack['coders_covered']} of {stack['coders']}",
                 f"{stack['prevalence_covered']} of {stack['classes']}",
             ]
         )  # fmt: skip
     header = [
-        "set", "% votes", "% hierarchical", "% stack", "log loss, votes", "hierarchical", "stack",
-        "+30", "+60", "wrong", "expected", "coders", "prevalence",
+        "set", "family", "% votes", "% hierarchical", "% stack", "log loss, votes", "hierarchical",
+        "stack", "left out", "+30", "+60", "wrong", "expected", "covered", "coders", "prevalence",
     ]  # fmt: skip
-    return [common.markdown(header, lines), *summary(sets)]
+    return [common.markdown(header, lines, left=2), *summary(sets)]
 
 
 def summary(sets: dict[str, Any]) -> list[str]:
-    """Means and coverage over groups of sets, in sentences."""
+    """Means over families and coverage, in sentences."""
     out = []
-    for title, names in (("the first eleven", OLD), ("the others", NEW), ("all", tuple(sets))):
-        rows = [sets[name] for name in names if name in sets]
-        if not rows:
+    first = [name for name in FIRST if name in sets]
+    for title, names in (("the first seventeen", first), ("all", list(sets))):
+        chosen = {name: sets[name] for name in names}
+        if not chosen:
             continue
-        ratio = {
-            row: np.mean([r[row]["log_loss"] / r[base]["log_loss"] for r in rows])
-            for row, base in (
-                ("stack", "votes"),
-                ("stack+30", "votes+30"),
-                ("stack+60", "votes+60"),
-            )
-            if all(row in r for r in rows)
-        }
-        said = ", ".join(f"{row} {value:.3f}" for row, value in ratio.items())
-        right = np.mean([r["stack"]["accuracy"] for r in rows])
-        covered = sum(r["stack"]["covered"] for r in rows)
-        wide = np.median([r["stack"]["half_width"] for r in rows])
-        coders = [sum(r["stack"][key] for r in rows) for key in ("coders_covered", "coders")]
-        classes = [sum(r["stack"][key] for r in rows) for key in ("prevalence_covered", "classes")]
+        rows = list(chosen.values())
+        said = []
+        for row, base in (
+            ("stack", "votes"), ("left out", "votes"), ("stack+30", "votes+30"),
+            ("stack+60", "votes+60"),
+        ):  # fmt: skip
+            if all(row in r for r in rows):
+                each = {n: r[row]["log_loss"] / r[base]["log_loss"] for n, r in chosen.items()}
+                said.append(f"{row} {np.mean(list(each.values())):.3f} ({by_family(each):.3f})")
+        left = [r.get("left out", r["stack"]) for r in rows]
+        covered = sum(each["covered"] for each in left)
+        wide = np.median([each["half_width"] for each in left])
+        shares = {}
+        for key, of in (("coders_covered", "coders"), ("prevalence_covered", "classes")):
+            some = {
+                n: r["stack"][key] / r["stack"][of] for n, r in chosen.items() if r["stack"][of]
+            }
+            shares[of] = 100 * np.mean(list(some.values()))
+        right = [100 * np.mean([r[key]["accuracy"] for r in rows]) for key in ("votes", "stack")]
         out.append(
-            f"Of {title}, {len(rows)} sets: log loss over that of the votes {said}; "
-            f"{100 * right:.1f} % right; the "
-            f"interval of wrong labels holds the real number on {covered} of {len(rows)} sets, and "
-            f"half its width is {wide:.2f} of its median in the median set; intervals hold the "
-            f"share of right labels of {coders[0]} of {coders[1]} coders and the share of "
-            f"{classes[0]} of {classes[1]} classes."
+            f"Of {title}, {len(rows)} sets: log loss over that of the votes, mean over the sets "
+            f"(families count alike): {', '.join(said)}. Right labels: votes {right[0]:.1f} %, "
+            f"stack {right[1]:.1f} %. Left out, the interval of wrong labels covers the actual "
+            f"number on {covered} of {len(rows)} sets, and half its width is {wide:.2f} of its "
+            f"median in the median set. Intervals cover the share of right labels of "
+            f"{shares['coders']:.0f} % of the coders and the share of {shares['classes']:.0f} % of "
+            "the classes (means over the sets)."
         )
     return out
+
+
+def by_family(values: dict[str, float]) -> float:
+    """Mean over families of the means over their sets."""
+    families = {family(name) for name in values}
+    means = [np.mean([v for n, v in values.items() if family(n) == of]) for of in sorted(families)]
+    return float(np.mean(means))
 
 
 def main() -> None:
     """Measure, and write the tables."""
     parser = common.arguments(__doc__, "truth.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
+    parser.add_argument("--data", type=Path, nargs="+", help="folders of sets")
     parser.add_argument("--json", type=Path, help="file for all numbers")
     parser.add_argument("--sets", nargs="+", help="names of some of the sets")
     parser.add_argument("--picks", type=int, default=20, help="random picks of known items")
     parser.add_argument("--draws", type=int, default=1000, help="draws of each chain")
     parser.add_argument("--learn", action="store_true", help="print the constants of the stack")
-    parser.add_argument("--leave-one-out", action="store_true", help="constants of the other sets")
     options = parser.parse_args()
     if options.reduced:
         options.picks, options.draws = min(options.picks, 1), 200
         options.sets = options.sets or ["bluebirds", "snow_wsd"]
-    places = folders(options.data or common.shared_data(), options.sets)
+    places = folders(options.data or [common.shared_data()], options.sets)
     begun = time.perf_counter()
+    loaded = [load(place) for place in places]
+    known = {each.name: seen(each, options.seed) for each in loaded}
+    families = sorted({each.family for each in known.values()})
+    crowds = independent_crowds(options.seed) if options.learn or len(families) > 1 else []
     if options.learn:
-        print(learnt([seen(load(p), options.seed, options.draws) for p in places]))
+        print(learned(list(known.values()), crowds))
         return
-    models = {place: Stack() for place in places}
-    if options.leave_one_out:
-        known = {place: seen(load(place), options.seed, options.draws) for place in places}
-        for place in places:
-            models[place] = learnt([known[p] for p in places if p != place])
+    others = {}
+    for name in families if len(families) > 1 else ():
+        rest = [each for each in known.values() if each.family != name]
+        others[name] = learned(rest, crowds)
+        common.say(f"without {name}: {others[name]}")
     sets = {}
-    for place in places:
-        sets[place.name] = rows_of(
-            load(place), models[place], options.seed, options.draws, options.picks
-        )
+    for each in loaded:
+        rows = rows_of(each, Stack(), options.seed, options.draws, options.picks)
+        if others:
+            rows["left out"] = left_out(others[known[each.name].family], known[each.name])
+        sets[each.name] = rows
         if options.json:
             options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
     minutes = (time.perf_counter() - begun) / 60

@@ -20,7 +20,7 @@ import annomodels as am
 
 data = am.read("votes.csv")     # or am.Annotations.from_frame(df): columns item, coder, label
 print(am.agreement(data))       # coefficients with intervals; NaN with a reason, never an error
-fit = am.fit(data, seed=1)      # a stack of models and the votes
+fit = am.fit(data, seed=1)      # a model of coders and the votes, calibrated
 print(fit.check())              # verdict, with reasons
 fit.gold(); fit.coders(); fit.items(); fit.labels(); fit.why("item name"); fit.plot.coders()
 ```

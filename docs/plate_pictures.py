@@ -292,18 +292,16 @@ guess γ 4.4 1.3
     "stack": Picture(
         """
 truth t_i 1 0 out
-p P_{m,i} 2.4 0 seen
-w w_m 2.4 -1.15 seen
+p P_i 2.4 0.5 seen
+v V_i 2.4 -0.5 seen
+r ρ 3.6 0 seen
 s s,u,β 0 0
 gold t_i^{known} 1 1.1 seen
 """,
-        "w>truth p>truth s>truth truth>gold",
-        (
-            Plate("item i", "truth p gold"),
-            Plate("model m", "p w"),
-        ),
-        "Stack: the truth of an item follows a mixture of several models; known truth teaches how "
-        "sure it may be.",
+        "p>truth v>truth r>p s>truth truth>gold",
+        (Plate("item i", "truth p v gold"),),
+        "Stack: the truth of an item follows a mixture of a model and the votes; known truth "
+        "teaches how confident it may be.",
     ),
     "spammers": Picture(
         """

@@ -16,7 +16,6 @@ from typing import Any
 
 import h5py
 import numpy as np
-import pandas as pd
 import pytest
 
 import annomodels as am
@@ -63,22 +62,9 @@ def craft(path: Path, change: Callable[[h5py.File], Any]) -> None:
     resealed(path)
 
 
-def test_a_fit_of_an_earlier_version_is_read_under_the_names_of_this_one(files, tmp_path) -> None:
-    now = am.load(files["stack"])
-    tree = now.tree.copy()
-    tree["stack"].dataset = tree["stack"].to_dataset().rename(held_out_weight="foretold")
-    described = tree.attrs["model"].replace("log_prior_weight", "favour")
-    tree.attrs["model"] = described.replace("lapse_rate", "strays")
-    assert tree.attrs["model"] != now.tree.attrs["model"]
-    write_tree(tree, tmp_path / "old.nc")
-    old = am.load(tmp_path / "old.nc")
-    assert old.model == now.model
-    pd.testing.assert_frame_equal(old.gold().table, now.gold().table)
-
-
 def test_a_fit_of_another_version_that_is_not_read_names_the_version(files, tmp_path) -> None:
     tree = am.load(files["stack"]).tree.copy()
-    tree["stack"].dataset = tree["stack"].to_dataset().rename(weight="heft")
+    tree["stack"].dataset = tree["stack"].to_dataset().rename(log_mode="heft")
     tree.attrs["annomodels"] = "0.0.7"
     write_tree(tree, tmp_path / "old.nc")
     with pytest.raises(
@@ -215,12 +201,9 @@ CRAFTED: dict[str, Callable[[h5py.File], Any]] = {
     ),
 }
 OF_STACK: dict[str, Callable[[h5py.File], Any]] = {
-    "no weight": lambda f: f.__delitem__("stack/weight"),
-    "a member without matrices": lambda f: f.__delitem__("member_0/perceived_confusion"),
-    "a member without prevalence": lambda f: f.__delitem__("member_1/perceived_prevalence"),
-    "weight of NaN": lambda f: f["stack/weight"].__setitem__(0, np.nan),
-    "member above 0": lambda f: f["stack/member"].__setitem__((0, 0, 0), 3.0),
-    "members are a list": lambda f: f.attrs.__setitem__("members", "[]"),
+    "no mode": lambda f: f.__delitem__("stack/log_mode"),
+    "mixture above 0": lambda f: f["stack/log_mixture"].__setitem__((0, 0), 3.0),
+    "mode above 0": lambda f: f["stack/log_mode"].__setitem__((0, 0), 3.0),
 }
 
 

@@ -46,7 +46,8 @@ _COSTS = {
     "nuts": Cost(4e-6, 2e-6, 6.0, 12.0),
     "em": Cost(6e-9, 1e-8, 3.0, 12.0),
 }
-_PER_READ = 6e-9  # of the members of a stack, which run for a part of the iterations
+# of the passes that climb to the mode of a stack, in labels times classes
+_PER_READ, _PASSES = 6e-9, 300
 _PYMC = 25.0  # a model that PyMC compiles is compiled in every process
 _OUTPUTS, _OUTPUTS_PER_LABEL = 4.0, 1.5e-4
 
@@ -107,12 +108,12 @@ def expected(
     seconds = cost.around + min(sampling, options["time_limit"] or sampling)
     if model.stacks:
         stack = cast("Stack", model)
-        seconds += _PER_READ * sweeps * stack.cost(*size) * stack.share_of_iterations(*size)
+        seconds += _PER_READ * _PASSES * stack.cost(*size)
     if engine == "nuts" and type(model).density is Model.density:
         seconds += _PYMC
         why.append("the model is compiled first")
     elif not is_compiled(engine, model):
-        seconds += cost.compiling * (2 if model.stacks else 1)
+        seconds += cost.compiling
         why.append("code is compiled, which happens once")
     if outputs:
         seconds += _OUTPUTS + _OUTPUTS_PER_LABEL * n
@@ -130,7 +131,7 @@ def is_compiled(engine: str, model: Model) -> bool:
     if engine == "gibbs" and model.truth == "number":
         part = "interval"
     elif engine == "gibbs" and (model.stacks or model.by_states):
-        part = f"mixtures/{'kind_iterations' if model.stacks else 'states'}"
+        part = f"mixtures/{'stacked' if model.stacks else 'states'}"
     own = Path(compiling.__file__).parent
     source = own / f"{part}.py"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)

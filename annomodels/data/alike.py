@@ -1,4 +1,4 @@
-"""Connected components of coders through shared items, and coders of one label."""
+"""Coders who hang together through items, and coders whom nothing in the labels tells apart."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from annomodels.types import AnyArray
 
 # share of the labels by coders who gave no other one from which these coders are taken for one
 MOSTLY = 0.5
+# p-value above which coders are alike: their labels change places within items as chance has it;
+# and labels of a coder from which they are looked at
+ALIKE, LOOKED_AT = 0.003, 5
 
 
 def components(item: AnyArray, coder: AnyArray) -> NDArray[np.int64]:
@@ -63,3 +66,83 @@ def taken_together(data: Counted) -> NDArray[np.int64]:
     first = int(one.argmax())
     kept = np.flatnonzero(~one | (place == first))
     return np.asarray(np.searchsorted(kept, np.where(one, first, place)))
+
+
+class Codes(Counted, Protocol):
+    """Labels as codes, sorted by item."""
+
+    @property
+    def item(self) -> NDArray[np.int32]:
+        """Item of each label."""
+
+    @property
+    def coder(self) -> NDArray[np.int32]:
+        """Coder of each label."""
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """What was given."""
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels that can be given."""
+
+
+def exchangeable(data: Codes) -> bool:
+    """Return True if nothing in the labels tells one coder from another.
+
+    If the names of coders say nothing, for example because they are places in a list, labels
+    exchange places within items as chance would have it. Each coder's labels, and their agreement
+    with the other labels of the items, are compared with what this gives.
+
+    >>> from annomodels import Annotations
+    >>> alike = [(i, j, "ab"[(7 * i + 3 * j) % 5 > 2]) for i in range(40) for j in range(3)]
+    >>> spammer = [(i, j, "ab"[i % 2] if j else "a") for i in range(40) for j in range(3)]
+    >>> [exchangeable(Annotations.from_records(rows)) for rows in (alike, spammer)]
+    [True, False]
+    """
+    from scipy.stats import chi2
+
+    n_coders, k = len(data.per_coder), data.n_labels
+    item, coder, label = (
+        np.asarray(each, np.int64) for each in (data.item, data.coder, data.label)
+    )
+    votes = np.bincount(item * k + label, minlength=data.n_items * k).reshape(-1, k)
+    n = votes.sum(axis=1)
+    some = n[item] > 1
+    item, coder, label = item[some], coder[some], label[some]
+    share = votes / np.maximum(n, 1)[:, None]
+    support = (votes - 1) / np.maximum(n - 1, 1)[:, None]
+    mean = (share * support).sum(axis=1)
+    variance = np.maximum((share * support**2).sum(axis=1) - mean**2, 0.0)
+    enough = np.bincount(coder, minlength=n_coders) >= LOOKED_AT
+
+    def compared(seen: AnyArray, spread: AnyArray) -> tuple[float, int]:
+        total, of_chance = (np.bincount(coder, each, n_coders) for each in (seen, spread))
+        told = enough & (of_chance > 1e-9)
+        return float((total[told] ** 2 / of_chance[told]).sum()), int(told.sum())
+
+    square, told = compared(support[item, label] - mean[item], variance[item])
+    degrees = float(told)
+    for one in range(k):
+        p = share[item, one]
+        more, told = compared((label == one) - p, p * (1.0 - p))
+        # the labels of a coder have k - 1 free shares
+        square, degrees = square + more * (k - 1) / k, degrees + told * (k - 1) / k
+    return not degrees or float(chi2.sf(square, degrees)) > ALIKE
+
+
+def told_apart(data: Codes) -> tuple[NDArray[np.int64], bool]:
+    """Merge coders whom nothing tells apart [coder]; gives too whether these are all of them."""
+    n_coders, k = len(data.per_coder), data.n_labels
+    cell = np.asarray(data.coder, np.int64) * k + data.label
+    given = np.bincount(cell, minlength=n_coders * k).reshape(-1, k)
+    # who gives one label or none, as rules of programs do, shows nothing of when it is right
+    plain = ((given > 0).sum(axis=1) == 1) & (given.sum(axis=1) > 1)
+    if given[plain].sum() > MOSTLY * given.sum() or exchangeable(data):
+        return np.zeros(n_coders, dtype=np.int64), True
+    return taken_together(data), False

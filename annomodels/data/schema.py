@@ -24,12 +24,11 @@ group                 variables
                       state)
 ``held_out``          ``label_density`` (annotation): log density of each label given all others,
                       averaged over the chains, where sampling gave it for nothing
-``stack``             of a stack: ``member`` (member, item, truth), log P(truth) of the votes and
-                      each model, ``weight`` (view, member), ``held_out_weight`` (model),
-                      ``log_mixture`` (item, view, truth), pooled and apart; draws of
-                      ``sharpness`` (layer_draw, view), ``unknown`` (layer_draw) and ``tilt``
-                      (layer_draw, truth). Of a scan, in place of what is said of all items,
-                      ``known_mixture`` (known, view, truth) and ``known_truth`` (known)
+``stack``             of a stack: ``log_mode`` (item, truth), log P(truth) of its model, and
+                      ``log_mixture`` (item, truth), with the votes; draws of ``sharpness`` and
+                      ``unknown`` (layer_draw) and ``tilt`` (layer_draw, truth). Of a scan, in place
+                      of what is said of all items, ``known_mixture`` (known, truth) and
+                      ``known_truth`` (known)
 ``audit``             of a fit after an audit, what it said before of the items that were judged
                       (audited): ``audited_item``, their codes; ``audited_drawn``, whether drawn at
                       random; ``audited_best``, the most probable label, and ``audited_wrong``, the
@@ -37,7 +36,6 @@ group                 variables
                       those drawn were to be expected to be wrong
 ``coders``            of a stack: ``right`` (chain, draw, coder), how many labels of each coder are
                       right, counted under the truths that were drawn
-``member_<n>``        of a stack: a few draws of model n, from 0, with a first dimension ``few``
 ``observed_data``     what was fitted: the arrays of the data, everything else of them as JSON; of
                       annotations ``item``, ``coder``, ``label`` (annotation): codes; ``gold``
                       (item_index)
@@ -47,7 +45,6 @@ group                 variables
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
@@ -65,7 +62,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1"
 
-# groups of the tree, beside ``member_<n>``
+# groups of the tree
 GROUPS = (
     "posterior", "sample_stats", "truth", "truth_draws", "items", "held_out", "stack", "audit",
     "coders", "observed_data",
@@ -75,19 +72,14 @@ GROUPS = (
 Data = Annotations | Candidates
 DATA: dict[str, Any] = {kind.__name__: kind for kind in (Annotations, Candidates)}
 STACK = {
-    "member": ("member", "item", "truth"),
-    "weight": ("view", "member"),
-    "held_out_weight": ("model",),
-    "log_mixture": ("item", "view", "truth"),
-    "sharpness": ("layer_draw", "view"),
+    "log_mode": ("item", "truth"),
+    "log_mixture": ("item", "truth"),
+    "sharpness": ("layer_draw",),
     "unknown": ("layer_draw",),
     "tilt": ("layer_draw", "truth"),
-    "known_mixture": ("known", "view", "truth"),
+    "known_mixture": ("known", "truth"),
     "known_truth": ("known",),
 }
-
-# what files of earlier versions call variables, by group
-OLD_VARIABLES = {"stack": {"foretold": "held_out_weight"}}
 
 SMALL = 1e-3  # by which shares may miss their sum: they may be kept in single precision
 # what a run says of itself in attributes, and in lists; what stands first is always there
@@ -101,14 +93,14 @@ SAID: dict[str, Any] = {
 ALWAYS = 9
 LISTED: dict[str, Any] = {
     **dict.fromkeys(("census", "modes"), dict),
-    **{"swapped_chains": int, "restarted": int, "left_out": str, "ends": (float, int)},
+    **{"swapped_chains": int, "restarted": int, "ends": (float, int)},
     "decisions": list,
 }
 # where the values of other variables than those of the posterior lie
 SPANS = {
-    "p_truth": "simplex", "p_state": "simplex", "weight": "simplex", "p_number": "simplex",
+    "p_truth": "simplex", "p_state": "simplex", "p_number": "simplex",
     "p_true": "unit", "p_next": "unit", "right": "positive", "conditional_entropy": "real",
-    "member": "log", "log_mixture": "log", "p_truth_mcse": "unit",
+    "log_mode": "log", "log_mixture": "log", "p_truth_mcse": "unit",
 }  # fmt: skip
 
 
@@ -283,22 +275,13 @@ def data_of(tree: xr.DataTree) -> Data:
     return found
 
 
-def with_new_names(tree: xr.DataTree) -> xr.DataTree:
-    """Return a tree of an earlier version under the names of this one."""
-    for group, names in OLD_VARIABLES.items():
-        if group in tree.children:
-            found = tree[group].to_dataset()
-            tree[group].dataset = found.rename({old: names[old] for old in names if old in found})
-    return tree
-
-
 def is_group(name: str) -> bool:
     """Return True if a tree of results may have a group of this name.
 
-    >>> is_group("truth"), is_group("member_2"), is_group("member_x")
-    (True, True, False)
+    >>> is_group("truth"), is_group("member_2")
+    (True, False)
     """
-    return name in GROUPS or re.fullmatch(r"member_[0-9]{1,3}", name) is not None
+    return name in GROUPS
 
 
 def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
@@ -318,16 +301,9 @@ def require_sound(tree: xr.DataTree, model: Any, data: Any) -> None:
         of_items = {**by_class, "conditional_entropy": ("item",)}
         needed |= {("truth", name): dims for name, dims in of_items.items()}
     if model.stacks:
-        left = ("known_mixture", "known_truth", *(() if whole else ("member", "log_mixture")))
+        left = ("known_mixture", "known_truth", *(() if whole else ("log_mode", "log_mixture")))
         needed |= {("stack", name): dims for name, dims in STACK.items() if name not in left}
         needed["coders", "right"] = ("chain", "draw", "coder")
-        # of members a few draws; the matrices of the classes follow from those of the states
-        needed |= {
-            (f"member_{n}", each.name): ("few", *each.dims)
-            for n, member in enumerate(model.members)
-            for each in (member.parameters(k) if f"member_{n}" in groups else ())
-            if each.name != "confusion" and not each.optional
-        }
     wrong = [key for key, dims in needed.items() if groups[key[0]][key[1]].dims != dims]
     wrong += [("posterior", str(name)) for name in groups["posterior"] if name not in declared]
     if wrong or links != (model.truth == "link"):
@@ -385,8 +361,6 @@ def _require_said(attrs: Mapping[Any, Any]) -> None:
         wrong += [name] * (
             not isinstance(listed, list) or any(not isinstance(x, kind) for x in listed)
         )
-    members = json.loads(attrs.get("members", "{}"))
-    wrong += ["members"] * any(type(each) is not dict for each in members.values())
     lowest = min(attrs["chains"] - 1, attrs["draws"] - 1, attrs["seed"], attrs["warmup"])
     if wrong or lowest < 0:
         raise ValueError(f"{min(wrong, default='its size or seed')} is not what a run says")

@@ -1,4 +1,4 @@
-"""P(truth) of a stack: members fitted, weighted and combined, and coders given the truth."""
+"""P(truth) of a stack: a mode, the votes and a layer, and coders given the truth."""
 
 # The confidence of the stack is learned from items with known labels. Items are passed over where
 # they lie, in memory, on disk or on a cluster; memory is the case of one part.
@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from annomodels.data.alike import taken_together
+from annomodels.data.alike import told_apart
 from annomodels.data.annotations import Annotations
 from annomodels.data.coded import Coded
 from annomodels.data.copying import compared, copied
@@ -31,38 +31,33 @@ from annomodels.engines.source.stacked import (
     Layer,
     alike,
     believed,
+    correlated,
     mixed,
-    remembered,
     truths_drawn,
+    weighed,
 )
 from annomodels.engines.stages import chain_keys, room_for
 from annomodels.engines.starts import soft_counts
-from annomodels.engines.state_rounds import repeated, sampled
-from annomodels.errors import EngineError
+from annomodels.engines.state_rounds import repeated
 from annomodels.executors.choose import team
 from annomodels.models.base import State
 from annomodels.models.encoded import Encoded
-from annomodels.models.mixtures.stack import Stack, as_far_off, stacking_weights
-from annomodels.models.mixtures.state_model import StateModel
-from annomodels.progress import Progress
-from annomodels.types import AnyArray, Floats, Ints
+from annomodels.models.mixtures.stack import Dependence, Stack, as_far_off, mode_of
+from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
     from annomodels.engines.source.disk import LabelsOnDisk
 
-# iterations of members, as a share of what is asked for
-MEMBERS = 0.4
-# share of their draws that is left at the least where labels are very many; the warm-up is whole
-LEAST_OF_MEMBERS = 0.5
-# labels up to which all are left out and predicted; of more, those of items that are evenly spread
-FORETOLD = 500_000
-# labels of a scan in which copies and noise are looked for
+# passes of a climb to the mode, at most; change of the expected counts, as a share of the labels,
+# from which it has arrived
+PASSES, ARRIVED = 200, 1e-6
+# standard error of a correlation of errors that nothing shows, and the least one
+NO_ERROR, LEAST_ERROR = 1.0, 1e-3
+# labels of a scan in which copies, noise and coders alike are looked for
 MOST_LOOKED_AT = 2_000_000
 # items with known labels that the layer is learned from, evenly spread where there are more
 MOST_KNOWN = 100_000
-# bytes of the few whole draws of a member, of all its chains
-MOST_OF_ALL = 128 * 2**20
 # draws of the coders before those that are kept: they begin near the mode; and draws to make at the
 # most where somebody has ended the run and waits
 WARMUP, ENOUGH = 50, 1000
@@ -71,19 +66,17 @@ AT_ONCE, BYTES_AT_ONCE = 25, 16 * 2**20
 
 
 def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> RawResult:
-    """Fit the members, combine them, and draw the coders given truths from the stack."""
-    # a run that was stopped or interrupted stacks the members that it has
+    """Climb to the mode, mix it with the votes, and draw the coders given truths of the stack."""
     crew = team(settings.executor or "threads", settings.threads)
     source = source_of(model, data, settings, crew)
-    # coders of one label cost as much as others and tell nothing of themselves
-    place = taken_together(data)
     seen = data if isinstance(data, Annotations) else _first_labels(source)
     copies = copied(compared(seen)).coders
+    place, exchangeable = told_apart(seen)
     together = alike(source, place, copies)
-    noise = seen.by_chance
+    about = Dependence(exchangeable=exchangeable, noise=seen.by_chance)
 
     def run_(spread: Spread) -> RawResult:
-        result = _stacked(model, spread, source, place, noise, settings)
+        result = _stacked(model, spread, source, about, settings)
         result.attrs["copies"] = [[int(j) for j in group] for group in copies]
         return result
 
@@ -115,152 +108,86 @@ def _first_labels(source: Source) -> Coded:
 
 
 def _stacked(
-    model: Stack, spread: Spread, source: Source, place: Ints, noise: bool, settings: Settings
+    stack: Stack, spread: Spread, source: Source, about: Dependence, settings: Settings
 ) -> RawResult:
     clock = Clock(settings.time_limit)
-    parts = members(model, spread, settings, clock)
-    had = slice(len(parts))
-    stack = replace(
-        model,
-        members=model.members[had],
-        log_prior_weight=model.log_prior_weight[had],
-        powers=model.powers[had],
-        apart=model.apart[had],
-    )
-    densities = np.stack([part.densities for part in parts])
-    held_out_weight, dependence = (
-        stacking_weights(densities),
-        stack.dependence(densities, source.n_labels),
-    )
-    dependence = replace(dependence, noise=noise)
-    weights = stack.weights(held_out_weight)
-    told = spread.each(mixed, stack, weights)
-    log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
-    some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
-    log_known, truth = log_known[some], truth[some]
-    layer = draw_layer(stack, log_known, truth, dependence, settings.seed, source.n_items)
-    whole = source.finish is None
-    found = spread.each(believed, stack, weights, layer, source.finish, whole)
-    of_items = source.gathered([each for each, *_ in found])
-    settings.tell("coders", 0.0)
-    stopped = next((part.attrs["stopped"] for part in parts if part.attrs.get("stopped")), "")
-    if stopped:
-        settings = replace(settings, draws=min(settings.draws, ENOUGH))
-    coders = _Coders(stack, spread, source, layer, settings)
-    with Interrupts(True) as interrupts:  # the members are there, and are not thrown away
-        result = coders.given(of_items)
+    with Interrupts(True) as interrupts:
+        dependence = measured(stack, spread, about, settings)
+        stopped = "time limit" if clock.over else "interrupted" * interrupts.noted
+        told = spread.each(mixed, stack, dependence)
+        log_known, truth = (np.concatenate(each) for each in zip(*told, strict=True))
+        some = slice(None, None, max(1, -(-len(truth) // MOST_KNOWN)))
+        log_known, truth = log_known[some], truth[some]
+        layer = draw_layer(stack, log_known, truth, dependence, settings.seed, source.n_items)
+        whole = source.finish is None
+        found = spread.each(believed, layer, source.finish, whole)
+        of_items = source.gathered([each for each, *_ in found])
+        settings.tell("coders", 0.0)
+        if stopped:
+            settings = replace(settings, draws=min(settings.draws, ENOUGH))
+        # P(truth) is there, and is not thrown away
+        result = _Coders(stack, spread, source, layer, settings).given(of_items)
     stopped = stopped or "interrupted" * interrupts.noted
-    names = stack.names[1:]
     result.attrs |= {
         "engine": "gibbs",
         "seconds": clock.seconds,
         "stopped": stopped,
         "dependence": asdict(dependence),
-        "members": {
-            name: {key: float(part.attrs[key]) for key in ("rhat_max", "ess_min")}
-            for name, part in zip(names, parts, strict=True)
-        },
-        "left_out": list(model.names[1 + len(parts) :]),
     }
-    held = {
-        "weight": weights,
-        "held_out_weight": held_out_weight,
-        "sharpness": layer.sharpness,
-        "unknown": layer.unknown,
-        "tilt": layer.tilt,
-    }
+    held = {"sharpness": layer.sharpness, "unknown": layer.unknown, "tilt": layer.tilt}
     if whole:
-        said = np.concatenate([each for _, each, _ in found], axis=1)
-        held["member"] = np.log(np.maximum(said, 1e-300))
+        held["log_mode"] = np.concatenate([each for _, each, _ in found])
         held["log_mixture"] = np.concatenate([each for *_, each in found])
     elif len(truth):
         held |= {"known_mixture": log_known, "known_truth": truth}
-    of_members = {
-        f"member_{n}": _whole(stack, n, part, place) for n, part in enumerate(parts) if whole
-    }
-    return replace(result, groups=result.groups | of_members, stack=held, **of_items)
+    return replace(result, stack=held, **of_items)
 
 
-def _whole(
-    stack: Stack, n: int, part: Member, place: Ints
-) -> dict[str, tuple[tuple[str, ...], AnyArray]]:
-    """Return the few whole draws of a member with their dimensions."""
-    # `place` is that of each coder among those whom the members were fitted to
-    dims = stack.members[n].dims(part.n_labels)
-    found = {name: (("few", *dims[name]), values) for name, values in part.few.items()}
-    by_coder = {name: own.index("coder") for name, (own, _) in found.items() if "coder" in own}
-    each = sum(found[name][1].nbytes / found[name][1].shape[at] for name, at in by_coder.items())
-    few = len(next(iter(part.few.values()), ()))
-    if each * len(place) > MOST_OF_ALL:
-        few = max(1, int(few * MOST_OF_ALL / (each * len(place))))
-    for name, (own, values) in found.items():
-        chosen = values[np.arange(few) * len(values) // few]
-        at = by_coder.get(name)
-        found[name] = own, chosen if at is None else np.take(chosen, place, axis=at)
-    return found
+def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings) -> Dependence:
+    """Climb to the mode, measure how errors of an item go together, and climb with weights."""
+    from annomodels.kernels.mixtures.stacked import PAIR
+
+    # the blocks keep log P(truth) of the last climb
+    rows = climbed(spread, 0.0, about.exchangeable, settings, "starting")
+    right = np.ascontiguousarray(np.diagonal(rows, axis1=1, axis2=2))
+    (sums,) = spread.sum(correlated, right, counted=True)
+    products, deviations, variance = (float(x) / PAIR for x in sums)
+    value, error = stack.correlation, NO_ERROR
+    if deviations > 0:
+        value = products / deviations
+        error = float(np.clip(np.sqrt(variance) / deviations, LEAST_ERROR, NO_ERROR))
+    correlation = stack.believed_correlation(value, error)
+    if about.exchangeable:
+        # errors that go together cannot be told from classes if coders cannot be told apart
+        correlation = max(correlation, stack.correlation)
+    weight = min(correlation, stack.most_weighed)
+    climbed(spread, weight, about.exchangeable, settings, "fitting")
+    return replace(about, correlation=correlation, measured=value, error=error)
 
 
-@dataclass(frozen=True, eq=False)
-class Member:
-    """Fitted member: densities of held-out labels, a few draws, and the run."""
+def climbed(
+    spread: Spread, correlation: float, exchangeable: bool, settings: Settings, stage: str
+) -> Floats:
+    """Climb from the votes to the mode; gives the rows of the coders [coder, truth, label]."""
+    from annomodels.kernels.mixtures.stacked import UNIT
 
-    densities: Floats  # log density of each label that was left out, shape [label]
-    few: dict[str, AnyArray]  # a few whole draws by variable, [draw, ...]
-    attrs: dict[str, Any]  # what is said of its run
-    n_labels: int  # size of the label set
-
-
-def members(model: Stack, spread: Spread, settings: Settings, clock: Clock) -> list[Member]:
-    """Fit the members, up to one that is stopped early."""
     source = spread.source
-    seeds = np.random.SeedSequence([settings.seed, 1]).generate_state(len(model.members))
-    size = source.n_annotations, source.n_rows, source.n_labels
-    share = MEMBERS * model.share_of_iterations(*size)
-    of_draws = share * max(LEAST_OF_MEMBERS, model.share_of_draws(*size))
-    every = max(1, -(-source.n_annotations // FORETOLD))
-    parts: list[Member] = []
-    for n, member in enumerate(model.members):
-        if parts and (parts[-1].attrs.get("stopped") or clock.over):
+    k, before = source.n_labels, np.zeros(0)
+    log_rows, log_prevalence = np.zeros((0, k)), np.zeros(k)
+    rows = np.zeros((source.n_rows, k, k))
+    for step in range(PASSES):
+        settings.tell(stage, step / PASSES)
+        parts = spread.sum(weighed, log_rows, log_prevalence, correlation, counted=True)
+        counts, sizes = (each / UNIT for each in parts)
+        # counts are [coder and label, truth]
+        by_truth = counts.reshape(-1, k, k).transpose(0, 2, 1)
+        rows, prevalence = mode_of(by_truth, sizes, exchangeable)
+        log_rows = np.ascontiguousarray(np.log(rows).transpose(0, 2, 1).reshape(-1, k))
+        log_prevalence = np.log(prevalence)
+        if step and np.abs(counts - before).sum() <= ARRIVED * counts.sum():
             break
-        left = None if clock.limit is None else max(clock.limit - clock.seconds, 1e-3)
-        own = replace(
-            settings,
-            # modes of members are averaged over, not left: longer chains would not mix either
-            warmup=math.ceil(round(share * settings.warmup, 6)),
-            draws=math.ceil(round(of_draws * settings.draws, 6)),
-            extend=False,
-            rows=False,
-            seed=int(seeds[n]),
-            time_limit=left,
-            progress=_named(settings, model.names[1 + n]),
-        )
-        try:
-            done = sampled(cast("StateModel", member), spread, own, model.names[1 + n], every)
-            kept = done.result[0]
-        except KeyboardInterrupt:  # before its first draw
-            if not parts:
-                raise
-            parts[-1].attrs["stopped"] = "interrupted"
-            break
-        densities, gaps = done.collected(remembered, n)
-        found = done.with_few(
-            collect_parameters(member, kept, source.volume, gaps / source.n_items, done.attrs)
-        )
-        if not sum(map(len, densities)):
-            raise EngineError(
-                f"A stack weighs its members by labels that are left out, and {member.full_name} "
-                "does not say how probable these are."
-            )
-        # what coders would say next is asked of labels in memory
-        few = found.few if source.finish is None else {}
-        parts.append(Member(np.concatenate(densities), few, found.attrs, source.n_labels))
-    return parts
-
-
-def _named(settings: Settings, name: str) -> Progress:
-    """Progress that names the member."""
-    tell = settings.progress
-    return lambda stage, share, message: tell(stage, share, f"{name} {message}".strip())
+        before = counts
+    return rows
 
 
 # -- coders given truths from the stack ---------------------------------------------------------

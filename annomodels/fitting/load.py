@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from annomodels import __version__
-from annomodels.data.schema import SCHEMA_VERSION, data_of, is_group, require_sound, with_new_names
+from annomodels.data.schema import SCHEMA_VERSION, data_of, is_group, require_sound
 from annomodels.errors import AnnotationError, NotApplicable, Problem
 from annomodels.fitting.fit import Fit
 from annomodels.fitting.saving import ABOUT, FIT, MARK, SEAL, TRUTH, digest_of
@@ -122,7 +122,6 @@ def _opened(path: Path, named: Path, given: Classes) -> tuple[Any, Model]:
                     for variable in group.variables.values():
                         variable.load()
         _require_known(str(tree.attrs["schema"]), named)
-        tree = with_new_names(tree)
         known = placed(json.loads(tree.attrs["model"]), _classes(given))
     except (AnnotationError, NotApplicable, MemoryError, PermissionError):
         raise

@@ -62,8 +62,8 @@ def fit(
         The annotations; a scan of them (:func:`annomodels.scan`) that is fitted block by block; or
         mentions with candidates for their antecedents (:func:`annomodels.coref.pairs`).
     model
-        A model or its name. By default ``stack``: several models and the votes, weighted by their
-        predictions of held-out labels; ``hierarchical`` or ``pooled`` if a stack cannot be
+        A model or its name. By default ``stack``: a model of the coders and the votes,
+        calibrated on public data sets; ``hierarchical`` or ``pooled`` if a stack cannot be
         fitted, see :func:`default_model`. Then ``dawid-skene``, ``class-conditional``,
         ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
         ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``,
@@ -151,7 +151,7 @@ def fit(
         named = data.shell()
         silent = _silent(data)
     fitted = resolved.with_data(named)
-    # members of a stack take no account of who said "don't know"
+    # a stack takes no account of who said "don't know"
     whole = silent and not fitted.stacks
     fitted = with_no_answers(fitted, named) if whole else fitted.result_model
     seen = expanded(data) if fitted.abstention_rows and isinstance(data, Annotations) else data
@@ -218,7 +218,7 @@ def default_model(
 
     Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
     NUTS or EM, with an executor whose places keep nothing, where coders said
-    that they do not know, where the members of a stack would take the better part of an hour (above
+    that they do not know, where draws of a stack would take the better part of an hour (above
     seventy million labels of two classes, fewer with more classes), and where rows of coders for
     dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
     of an eighth of the length, where matrices of hundreds of classes, in memory, have more rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,21 +13,17 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.columns import COLUMNS as ALL
 from annomodels.data.columns import Column, columns
 from annomodels.data.summary import Summary
+from annomodels.models.mixtures.stack import OWN, mode_of
 from annomodels.summaries.coders.populations import new_coders
-from annomodels.summaries.draws import Draws, interval, model_of, thinned, told_by
-from annomodels.summaries.predicted.p_next import drawn
-from annomodels.summaries.stacked import stacked
+from annomodels.summaries.draws import SMALLEST, Draws, interval, thinned, told_by
 from annomodels.types import Floats
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from annomodels.models.mixtures.stack import Stack
-
 MODEL_DRAWS = 1000
-# how much wider the few draws of a stack's members are taken, so that intervals cover on simulated
-# crowds, where all members are a little off
-WIDER = 1.3
+# draws of a stack where rows of its coders are so many numbers in all, at least so many
+MOST_NUMBERS, FEWEST_DRAWS = 50_000_000, 100
 MOST_PAIRED = 40  # coders up to which a mean over all pairs of coders is worth its time
 BY_PAIR = ("light_kappa",)
 
@@ -78,35 +74,37 @@ def agreement(tree: xr.DataTree, data: Annotations, draws: int = 2000) -> Summar
 
 def model_implied(tree: xr.DataTree, data: Annotations, panel: AgreementPanel) -> dict[str, Floats]:
     """Compute on every draw what the model implies for the coefficients of a panel."""
-    weight = data.per_coder
-    parts: list[dict[str, Floats]] = []
-    for sampled, times in _counted_draws(tree, data):
-        found: dict[str, Floats] = dict.fromkeys(panel, np.full(len(sampled), np.nan))
-        for distance in dict.fromkeys(result.distance for result in panel.values()):
-            names = [result.name for result in panel.values() if result.distance == distance]
-            if data.n_coders > MOST_PAIRED:
-                names = [name for name in names if name not in BY_PAIR]
-            found |= implied(sampled.share, sampled.emission, names, weight, distance, data.values)
-        parts.append({name: np.repeat(found[name], times) for name in panel})
-    values = {name: np.concatenate([part[name] for part in parts]) for name in panel}
-    if stacked(tree) is not None:
-        for name, each in values.items():
-            middle = np.median(each)
-            values[name] = np.minimum(middle + WIDER * (each - middle), np.maximum(each, 1.0))
-    return values
+    draws = (
+        _at_the_mode(tree, data) if "stack" in tree.children else thinned(tree, data, MODEL_DRAWS)
+    )
+    found: dict[str, Floats] = dict.fromkeys(panel, np.full(len(draws), np.nan))
+    for distance in dict.fromkeys(result.distance for result in panel.values()):
+        names = [result.name for result in panel.values() if result.distance == distance]
+        if data.n_coders > MOST_PAIRED:
+            names = [name for name in names if name not in BY_PAIR]
+        weight, values = data.per_coder, data.values
+        found |= implied(draws.share, draws.emission, names, weight, distance, values)
+    return {name: found[name] for name in panel}
 
 
-def _counted_draws(tree: xr.DataTree, data: Annotations) -> list[tuple[Draws, int]]:
-    """Draws that imply agreement, and how often each counts."""
-    # Coders of a stack are drawn given truths that allow for whatever the members get wrong, which
-    # makes them look worse than they agree. So it is the members that imply agreement, weighted by
-    # the labels that they predict.
-    stack = stacked(tree)
-    members = {} if stack is None else dict(drawn(tree, data))
-    if stack is None or not members:
-        return [(thinned(tree, data, MODEL_DRAWS), 1)]
-    names = cast("Stack", model_of(tree)).names[1:]
-    share = dict(zip(names, stack.held_out_weight.tolist(), strict=False))
-    total = sum(share[name] for name in members)
-    times = {n: MODEL_DRAWS * share[n] / total / len(draws) for n, draws in members.items()}
-    return [(draws, round(times[n])) for n, draws in members.items() if round(times[n])]
+def _at_the_mode(tree: xr.DataTree, data: Annotations) -> Draws:
+    """Draw the coders of a stack given P(truth) at the mode of its model."""
+    # Truths of a stack allow for whatever the model gets wrong, and coders who are drawn given
+    # these look worse than they agree.
+    stack, k = tree["stack"].to_dataset(), data.n_labels
+    if "log_mode" not in stack:  # of a scan
+        return thinned(tree, data, MODEL_DRAWS)
+    p = np.exp(stack["log_mode"].values)
+    cell = data.coder.astype(np.int64) * k + data.label
+    counts = np.stack(
+        [np.bincount(cell, p[data.item, truth], data.n_coders * k) for truth in range(k)]
+    ).reshape(k, -1, k)
+    counts = counts.transpose(1, 0, 2)
+    rows, _ = mode_of(counts, p.sum(axis=0), exchangeable=False)
+    own = counts.sum(axis=2, keepdims=True) + OWN
+    draws = max(FEWEST_DRAWS, min(MODEL_DRAWS, MOST_NUMBERS // rows.size))
+    rng = np.random.default_rng(0)
+    emission = rng.standard_gamma(np.broadcast_to(rows * own, (draws, *rows.shape)))
+    emission = np.maximum(emission, SMALLEST)
+    emission /= emission.sum(axis=3, keepdims=True)
+    return Draws(rng.dirichlet(p.sum(axis=0) + 1.0, draws), emission)

@@ -1,4 +1,4 @@
-"""Stack as a fit keeps it: mixtures of its members, and draws of how sharp they are taken."""
+"""Stack as a fit keeps it: its mixture, and draws of how confident it is."""
 
 from __future__ import annotations
 
@@ -24,24 +24,17 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Stacked:
-    """Mixtures of the members, and draws of the layer."""
+    """Mixture of a model and the votes, and draws of the layer."""
 
-    log_q: Floats  # logs of the mixtures, shape [item, view, truth]
-    sharpness: Floats  # draws of the layer, shapes [draw, view], [draw] and [draw, truth]
+    log_q: Floats  # log of the mixture, shape [item, truth]
+    sharpness: Floats  # draws of the layer, shapes [draw], [draw] and [draw, truth]
     unknown: Floats
     tilt: Floats
-    weight: Floats  # weights of votes and members in the mixtures, shape [view, 1 + member]
-    held_out_weight: Floats  # weights of the members that predict held-out labels best [member]
     known: Ints  # truths of the items of a scan whose truth is known, shape [item]
     spread: float  # how far the accuracy of a coder lies from that under drawn truths, in logits
 
     def __len__(self) -> int:
         return len(self.unknown)
-
-    @property
-    def independent(self) -> float:
-        """Probability that coders err independently."""
-        return float((self.sharpness[:, 1] > 0).mean())
 
     def at(self, draws: slice | Ints) -> Stacked:
         """Take some draws of the layer."""
@@ -80,14 +73,12 @@ def stacked(tree: xr.DataTree) -> Stacked | None:
     found = tree["stack"].to_dataset()
     held = next((n for n in ("log_mixture", "known_mixture") if n in found), "")
     k = found.sizes["truth"]
-    log_q = found[held].values if held else np.zeros((0, 2, k))
+    log_q = found[held].values if held else np.zeros((0, k))
     return Stacked(
         log_q,
         sharpness=found["sharpness"].values,
         unknown=found["unknown"].values,
         tilt=found["tilt"].values,
-        weight=found["weight"].values,
-        held_out_weight=found["held_out_weight"].values,
         known=found["known_truth"].values if "known_truth" in found else np.zeros(0, dtype=int),
         spread=cast("Stack", model_of(tree)).far_off,
     )

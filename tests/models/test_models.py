@@ -31,17 +31,7 @@ def test_a_changed_prior_survives_being_written_down():
     assert model != am.models.HierarchicalDawidSkene()
 
 
-def test_a_stack_names_its_members_as_they_name_themselves():
-    class Own(am.models.KindsOfItems):
-        full_name = "my kinds"
-
-    stack = am.models.Stack(
-        members=(am.models.KindsOfItems(kinds=2), Own()),
-        log_prior_weight=(0.0, 0.0),
-        powers=(0.5, 0.5),
-        apart=(1.0, 1.0),
-    )
-    assert stack.names == ("votes", "item-kinds 2", "my kinds")
+def test_models_are_named_as_they_are_asked_for():
     assert [resolve(name).full_name for name in MODELS if name != "item-kinds"] == [
         name for name in MODELS if name != "item-kinds"
     ]
@@ -121,9 +111,7 @@ def test_equal_items_are_collapsed_with_their_multiplicity():
 
 
 def test_old_names_work_with_a_warning():
-    with pytest.warns(DeprecationWarning, match="write log_prior_weight"):
-        stack = am.models.Stack(favour=(0.0, 0.0, 0.0, 0.0))
-    assert stack.log_prior_weight == (0.0, 0.0, 0.0, 0.0)
+    stack = am.models.Stack()
     with pytest.warns(DeprecationWarning, match="write updated"):
         assert stack.learnt == stack.updated
     for old, new in (("Given", "FixedDiagonal"), ("GivenRows", "FixedRows")):

@@ -147,7 +147,7 @@ def test_a_saved_stack_predicts_the_same(tmp_path, rng):
     fit = am.fit(am.Annotations.from_records(of_kinds(rng, 40)), "stack", **OPTIONS)
     back = am.load(fit.save(tmp_path / "fit.nc"))
     pd.testing.assert_frame_equal(fit.p_next().table, back.p_next().table)
-    assert "item-kinds 4" in fit.p_next().notes[0]
+    assert "hierarchical" in fit.p_next().notes[0]
 
 
 def test_a_label_may_be_called_next():

@@ -1,8 +1,8 @@
-"""Jobs of a stack where items lie: members are kept and combined, and truths drawn."""
+"""Jobs of a stack where items lie: its mode, its mixture, and truths drawn from it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +12,14 @@ from annomodels.data.copying import kept_of_copies
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish, Partition, Source
-from annomodels.engines.source.statemeans import state_means
-from annomodels.engines.source.states import LOST, Forgotten, without_sums
+from annomodels.engines.source.states import LOST, Forgotten
 from annomodels.models.encoded import Encoded
-from annomodels.models.mixtures.stack import layered, vote_shares
+from annomodels.models.mixtures.stack import layered
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
-    from annomodels.models.mixtures.stack import Stack
+    from annomodels.models.mixtures.stack import Dependence, Stack
 
 # numbers of P(truth) under draws of the layer that are there at a time
 CELLS = 1_000_000
@@ -28,7 +27,7 @@ CELLS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Draws of sharpness [draw, 2], share of unknown items [draw] and tilt [draw, truth]."""
+    """Draws of sharpness [draw], share of unknown items [draw] and tilt [draw, truth]."""
 
     sharpness: Floats
     unknown: Floats
@@ -164,35 +163,46 @@ def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
 # -- jobs ---------------------------------------------------------------------------------------
 
 
-def remembered(
-    block: Block, chains: int, stage: Hashable, n: int, member: int
-) -> tuple[Floats, Floats]:
-    """Keep what a member says of the items; gives densities of the labels left out, and gaps."""
-    found = state_means(block, chains, stage, n)
-    held = room((2, *found.p_truth.shape), block.scratch)
-    held[0], held[1] = found.p_open, found.p_truth_mcse
-    block.memory[f"member {member}"] = held
-    without_sums(block)
-    return found.label_density, found.gaps
+def weighed(
+    block: Block, log_rows: Floats, log_prevalence: Floats, correlation: float
+) -> tuple[Ints, Ints]:
+    """Keep log P(truth) of the items; gives counts [cell, truth] and sizes [truth], in parts."""
+    from annomodels.kernels.mixtures.stacked import weighed_pass
 
-
-def mixed(block: Block, stack: Stack, weights: Floats) -> tuple[Floats, Ints]:
-    """Put the members together; gives log mixtures and truth of the items with known labels."""
     arrays, _ = block.open()
-    log_q = room((block.n_items, 2, block.n_labels), block.scratch)
-    log_q[:] = stack.log_mixture(_sayings(block, arrays, stack), weights)
-    block.memory["log mixture"] = log_q
-    known = arrays[2] >= 0
-    return log_q[known], arrays[2][known].astype(np.int64)
+    k = block.n_labels
+    if "log p" not in block.memory:
+        block.memory["log p"] = room((block.n_items, k), block.scratch)
+    counts = np.zeros((block.n_rows * k, k), dtype=np.int64)
+    sizes = np.zeros(k, dtype=np.int64)
+    weighed_pass(
+        *arrays, log_rows, log_prevalence, correlation, block.memory["log p"], counts, sizes
+    )
+    return counts, sizes
 
 
-def _sayings(block: Block, arrays: tuple[AnyArray, ...], stack: Stack) -> Floats:
-    """Return the shares of the votes, and P(truth) of the members, [1 + member, item, truth]."""
-    (starts, cell, _), k = arrays, block.n_labels
+def correlated(block: Block, right: Floats) -> tuple[Ints]:
+    """Sum products of the errors of pairs of labels, see :func:`correlated_errors`."""
+    from annomodels.kernels.mixtures.stacked import correlated_errors
+
+    arrays, _ = block.open()
+    sums = np.zeros(3, dtype=np.int64)
+    correlated_errors(*arrays, right, _of(block, "log p"), sums)
+    return (sums,)
+
+
+def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
+    """Mix mode and votes; gives the logs of the mixture and the truth of known items."""
+    (starts, cell, gold), k = block.open()[0], block.n_labels
     item = np.repeat(np.arange(block.n_items), np.diff(starts))
     votes = np.bincount(item * k + (cell % k).astype(np.int64), minlength=block.n_items * k)
-    held = [_of(block, f"member {n}")[0] for n in range(len(stack.members))]
-    return np.stack([vote_shares(votes.reshape(-1, k)), *held])
+    log_q = room((block.n_items, k), block.scratch)
+    log_q[:] = stack.log_mixture(
+        _of(block, "log p"), votes.reshape(-1, k).astype(float), dependence
+    )
+    block.memory["log mixture"] = log_q
+    known = gold >= 0
+    return log_q[known], gold[known].astype(np.int64)
 
 
 def _of(block: Block, name: str) -> AnyArray:
@@ -202,25 +212,13 @@ def _of(block: Block, name: str) -> AnyArray:
 
 
 def believed(
-    block: Block, stack: Stack, weights: Floats, layer: Layer, finish: Finish, whole: bool
+    block: Block, layer: Layer, finish: Finish, whole: bool
 ) -> tuple[Any, Floats | None, Floats | None]:
     """Compute P(truth) of the items, or the result of `finish` on it."""
-    # If `whole`, gives too what votes and members estimate [1 + member, item, truth], and the logs
-    # of the mixtures [item, 2, truth].
+    # If `whole`, gives too the logs of the model at its mode and of the mixture [item, truth].
     log_q, (arrays, _) = _of(block, "log mixture"), block.open()
     gold = arrays[2]
     mean, entropy, mcse = averaged(log_q, layer)
-    variance = np.zeros_like(mean)
-    members = [_of(block, f"member {n}") for n in range(len(stack.members))]
-    # relative Monte Carlo error of the mixtures, to first order from those of the members
-    for view, sharpness in enumerate(layer.sharpness.mean(axis=0)):
-        for n, (p, error) in enumerate(members):
-            power = 1.0 if view else stack.powers[n]
-            raised = np.maximum(p, 1e-3) ** power
-            share = weights[view, 1 + n] * raised / raised.sum(axis=1, keepdims=True)
-            share = np.minimum(share / np.exp(log_q[:, view]), 1.0)
-            variance += (sharpness * share * power * error) ** 2
-    mcse += np.sqrt(variance) * mean
     known = np.flatnonzero(gold >= 0)
     mean[known] = np.eye(block.n_labels)[gold[known]]
     mcse[known], entropy[known] = 0.0, 0.0
@@ -228,14 +226,12 @@ def believed(
     means: Any = ItemMeans(mean, mcse, entropy, np.zeros((1, 1)))
     if finish is not None:
         means = finish(_partition(block), means)
-    if not whole:
-        return means, None, None
-    return means, _sayings(block, arrays, stack), log_q
+    return (means, _of(block, "log p"), log_q) if whole else (means, None, None)
 
 
 def averaged(log_q: Floats, layer: Layer) -> tuple[Floats, Floats, Floats]:
     """P(truth) averaged over the layer, its entropy in nats, and the error of the average."""
-    n, _, k = log_q.shape
+    n, k = log_q.shape
     p, square, entropy = np.empty((n, k)), np.empty((n, k)), np.empty(n)
     step = max(1, CELLS // (len(layer.unknown) * k))
     for begin in range(0, n, step):
@@ -263,7 +259,7 @@ def truths_drawn(
     wrong = np.zeros(draws, dtype=np.int64)
     for n in range(draws):
         wrong[n] = stacked_truths(
-            *arrays, log_q, writable(sharpness[n]), unknown[n], writable(tilt[n]), best,
+            *arrays, log_q, sharpness[n], unknown[n], writable(tilt[n]), best,
             np.uint64(key), iteration + n, block.first, counts[n], sizes[n],
         )  # fmt: skip
     return counts, sizes, wrong

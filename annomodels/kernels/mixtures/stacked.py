@@ -1,4 +1,4 @@
-"""Truths drawn from a stack, and what follows from them for the coders."""
+"""Passes of a stack: its mode, the correlation of errors, and truths with their counts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.random import TRUTH, uniform_at
 
+# parts of a label, and of a pair of labels, in which expected counts are added
+UNIT, PAIR = 2.0**30, 2.0**20
+
 
 @kernel
 def stacked_truths(
@@ -16,7 +19,7 @@ def stacked_truths(
     cell: Array,
     gold: Array,
     log_q: Array,
-    sharpness: Array,
+    sharpness: float,
     unknown: float,
     tilt: Array,
     best: Array,
@@ -27,11 +30,11 @@ def stacked_truths(
     sizes: Array,
 ) -> int:
     """Draw the truth of every item given the layer of a stack, and count."""
-    # log_q [item, 2, truth] and sharpness [2] are those of its two mixtures. Random numbers are
-    # those of item first and the items after it. Adds to counts [cell, truth] and sizes [truth],
+    # log_q [item, truth] is that of its mixture. Random numbers are those of item first and the
+    # items after it. Adds to counts [cell, truth] and sizes [truth],
     # which begin at zero, and gives the number of items of unknown truth whose best class was not
     # the one drawn.
-    n_classes = log_q.shape[2]
+    n_classes = log_q.shape[1]
     p = np.empty(n_classes)
     wrong = 0
     for i in range(gold.shape[0]):
@@ -40,7 +43,7 @@ def stacked_truths(
         else:
             top = -np.inf
             for k in range(n_classes):
-                p[k] = sharpness[0] * log_q[i, 0, k] + sharpness[1] * log_q[i, 1, k] + tilt[k]
+                p[k] = sharpness * log_q[i, k] + tilt[k]
                 top = max(top, p[k])
             total = 0.0
             for k in range(n_classes):
@@ -58,3 +61,91 @@ def stacked_truths(
         for n in range(starts[i], starts[i + 1]):
             counts[cell[n], truth] += 1
     return wrong
+
+
+@kernel
+def weighed_pass(
+    starts: Array,
+    cell: Array,
+    gold: Array,
+    log_rows: Array,
+    log_prevalence: Array,
+    correlation: float,
+    log_p: Array,
+    counts: Array,
+    sizes: Array,
+) -> None:
+    """Compute log P(truth) of every item, its labels weighed, and count what is expected."""
+    # Each of n labels has the weight 1 / (1 + correlation (n - 1)). log_rows is [cell, truth]; of
+    # none, P(truth) are the shares of the votes. Items of known truth count as such, while log_p
+    # [item, truth] is what their labels say. Adds to counts [cell, truth] and sizes [truth], which
+    # are whole numbers of parts of a label, so that their sum depends on no order.
+    n_classes = sizes.shape[0]
+    p = np.empty(n_classes)
+    for i in range(gold.shape[0]):
+        begin, end = starts[i], starts[i + 1]
+        weight = 1.0 / (1.0 + correlation * max(end - begin - 1, 0))
+        if len(log_rows) == 0:
+            for k in range(n_classes):
+                p[k] = 0.5
+            for n in range(begin, end):
+                p[np.int64(cell[n]) % n_classes] += 1.0
+            for k in range(n_classes):
+                p[k] = math.log(p[k])
+        else:
+            for k in range(n_classes):
+                p[k] = log_prevalence[k]
+            for n in range(begin, end):
+                for k in range(n_classes):
+                    p[k] += weight * log_rows[cell[n], k]
+        top = -np.inf
+        for k in range(n_classes):
+            top = max(top, p[k])
+        total = 0.0
+        for k in range(n_classes):
+            total += math.exp(p[k] - top)
+        whole = top + math.log(total)
+        for k in range(n_classes):
+            log_p[i, k] = p[k] - whole
+            p[k] = math.exp(log_p[i, k])
+        if gold[i] >= 0:
+            for k in range(n_classes):
+                p[k] = 1.0 if k == gold[i] else 0.0
+        for k in range(n_classes):
+            sizes[k] += round(p[k] * UNIT)
+            p[k] *= weight * UNIT
+        for n in range(begin, end):
+            for k in range(n_classes):
+                counts[cell[n], k] += round(p[k])
+
+
+@kernel
+def correlated_errors(
+    starts: Array, cell: Array, gold: Array, right: Array, log_p: Array, sums: Array
+) -> None:
+    """Sum products of the errors of pairs of labels of an item, given its truth."""
+    # right [row, truth] is the probability that a coder gives the true label. Adds to sums the
+    # products of what errors exceed their expectation, those of their standard deviations, and
+    # the variance of the first if errors are independent, as whole numbers of parts.
+    n_classes = right.shape[1]
+    for i in range(gold.shape[0]):
+        for k in range(n_classes):
+            p = math.exp(log_p[i, k])
+            if gold[i] >= 0:
+                p = 1.0 if k == gold[i] else 0.0
+            if p < 1e-12:
+                continue
+            of_error, squares, deviations, variance, fourth = 0.0, 0.0, 0.0, 0.0, 0.0
+            for n in range(starts[i], starts[i + 1]):
+                c = np.int64(cell[n])
+                a = right[c // n_classes, k]
+                error = (1.0 if c % n_classes == k else 0.0) - a
+                v = a * (1.0 - a)
+                of_error += error
+                squares += error * error
+                deviations += math.sqrt(v)
+                variance += v
+                fourth += v * v
+            sums[0] += round(p * (of_error * of_error - squares) * PAIR)
+            sums[1] += round(p * (deviations * deviations - variance) * PAIR)
+            sums[2] += round(p * 2.0 * (variance * variance - fourth) * PAIR)

@@ -16,6 +16,7 @@ from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
+from annomodels.models.mixtures.stack import Dependence
 from annomodels.summaries.draws import model_of, thinned, two_readings
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
@@ -32,8 +33,6 @@ from annomodels.types import Floats
 if TYPE_CHECKING:
     from annomodels.models.mixtures.stack import Stack
 
-# R-hat of a member of a stack from which its chains are said to be apart
-APART = 1.1
 OVERCONFIDENT = "Such probabilities are overconfident if items differ in difficulty."
 
 COLUMNS = columns("item label probability runner_up votes overturned settled known")
@@ -133,26 +132,27 @@ def mixture_note(tree: xr.DataTree) -> str:
     stack = stacked(tree)
     if stack is None:
         return ""
-    model, independent = cast("Stack", model_of(tree)), stack.independent
-    weights = np.array([1.0 - independent, independent]) @ stack.weight
-    means = zip(model.names, weights, strict=False)
+    model, about = cast("Stack", model_of(tree)), Dependence(**json.loads(tree.attrs["dependence"]))
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
+    votes = percent(model.votes * model.together(about.correlation), 0)
     return (
-        f"P(truth) is a mixture: {', '.join(f'{name} {weight:.2f}' for name, weight in means)}. "
-        "The weights show how well each predicts held-out labels; the mixture is calibrated on "
-        f"{taught}. Coders err independently with probability {independent:.2f}. The mixture "
-        "assumes that the labels carry no information about "
+        f"P(truth) mixes the hierarchical model and the votes, which count {votes}. It is "
+        f"calibrated on {taught}. The errors of two coders on an item have a correlation of about "
+        f"{about.correlation:.2f}. The labels are expected to carry no information about "
         f"{percent(float(stack.unknown.mean()), 1)} of the items."
     )
 
 
 def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
-    """State what a fit of a stack met: coders who copy, several solutions, members left out."""
-    stack = stacked(tree)
-    if stack is None:
+    """State what a fit of a stack met: coders alike, and coders who copy."""
+    if stacked(tree) is None:
         return ()
     notes = []
+    if json.loads(tree.attrs["dependence"])["exchangeable"]:
+        notes.append(
+            "Nothing in the labels tells one coder from another, so that all coders count alike."
+        )
     names = tree["posterior"].to_dataset()["coder"].values
     for group in json.loads(tree.attrs.get("copies", "[]")):
         first, *others = (str(names[j]) for j in group)
@@ -161,12 +161,4 @@ def stack_notes(tree: xr.DataTree) -> tuple[str, ...]:
             f"{', '.join(others)} {verb} {first}: on an item that several of them labeled, only "
             "one label counts."
         )
-    members = json.loads(tree.attrs.get("members", "{}"))
-    if apart := [name for name, each in members.items() if each["rhat_max"] >= APART]:
-        notes.append(
-            f"The chains of {', '.join(apart)} found several solutions, over which P(truth) is "
-            "averaged."
-        )
-    if left_out := json.loads(tree.attrs.get("left_out", "[]")):
-        notes.append(f"The run ended before {', '.join(left_out)} could be fitted.")
     return tuple(notes)

@@ -52,7 +52,7 @@ def stack_beliefs(stack: Stacked, count: int) -> Beliefs:
     some = stack.at(evenly(len(stack), count))
 
     def believe(items: Ints) -> Iterator[tuple[slice, Floats]]:
-        size = max(1, BUDGET // (8 * count * some.log_q.shape[2]))
+        size = max(1, BUDGET // (8 * count * some.log_q.shape[1]))
         for part, p in some.parts(items, size):
             yield (
                 slice(part.start, part.start + p.shape[1]),

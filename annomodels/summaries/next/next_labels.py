@@ -21,7 +21,7 @@ from annomodels.errors import NotApplicable, Option
 from annomodels.limits import NEXT_CODERS, NEXT_LABELS, NEXT_SHARE, NEXT_WORTH
 from annomodels.summaries.coders.coders import coders as coders_of
 from annomodels.summaries.coders.coders import flagged
-from annomodels.summaries.draws import SMALLEST, Draws, evenly, thinned
+from annomodels.summaries.draws import SMALLEST, Draws, thinned
 from annomodels.summaries.gold.coverage import expected_errors
 from annomodels.summaries.gold.gold import OVERCONFIDENT
 from annomodels.summaries.items.items import settled, state_columns, to_decide
@@ -189,11 +189,8 @@ def _after(
     count, drawn = truth_draws(tree, data, DRAWS)
     if count < 2:
         return np.nan, np.nan
-    rng, stack = np.random.default_rng(0), stacked(tree)
-    part = np.ones(count)
-    if stack is not None:
-        apart = stack.at(evenly(len(stack), count)).sharpness[:, 1] > 0
-        part = np.where(apart, 1.0, rng.random(count))
+    rng = np.random.default_rng(0)
+    part = rng.random(count) if "stack" in tree.children else np.ones(count)
     wrong = np.zeros(count)
     rows = np.arange(len(best))
     for s, p in drawn:

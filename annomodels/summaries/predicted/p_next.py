@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,19 +15,16 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text, places_of
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable, Option
-from annomodels.models.mixtures.stack import stacking_weights
 from annomodels.summaries.draws import SMALLEST, Draws, model_of, state_probabilities, thinned
 from annomodels.summaries.predicted.shares import leaning, smoothed
 from annomodels.types import Floats, Ints
-
-if TYPE_CHECKING:
-    from annomodels.models.mixtures.stack import Stack
 
 By = Literal["item", "coder"]
 DRAWS = 100
 # labels that are held out in turn to weight the sources that predict them
 POINTS = 4000
 MOST_ROWS = 2_000_000
+ROUNDS = 300
 CELLS = 4_000_000
 SHARES = "shares of the labels"
 
@@ -125,28 +122,24 @@ class Predicted:
 def predicted(tree: xr.DataTree, data: Annotations) -> Predicted:
     """Find the sources of a fit and their weights."""
     points = np.unique(np.linspace(0, len(data) - 1, min(len(data), POINTS)).astype(int))
-    sources = [_of_shares(data, points)]
-    sources += [_of_draws(name, draws, data, points) for name, draws in drawn(tree, data)]
+    name = "hierarchical" if model_of(tree).stacks else model_of(tree).title
+    draws = thinned(tree, data, DRAWS)
+    sources = [_of_shares(data, points), _of_draws(name, draws, data, points)]
     held = np.stack([each.held for each in sources])
     weights = np.stack([stacking_weights(held[:, n]) for n in (0, 1)])
     return Predicted(sources, weights / weights.sum(axis=1, keepdims=True))
 
 
-def drawn(tree: xr.DataTree, data: Annotations) -> Iterator[tuple[str, Draws]]:
-    """Draws of the model, or of the members of a stack."""
-    model = model_of(tree)
-    if not model.stacks:
-        yield model.title, thinned(tree, data, DRAWS)
-        return
-    stack = cast("Stack", model)
-    for n, (name, member) in enumerate(zip(stack.names[1:], stack.members, strict=True)):
-        if f"member_{n}" not in tree.children:
-            continue
-        found = tree[f"member_{n}"].to_dataset()
-        states = member.states({str(v): found[v].values.astype(float) for v in found.data_vars})
-        if states is not None:
-            none = np.zeros((len(states.share), data.n_labels))
-            yield name, Draws(none, np.zeros((len(none), 1)), states)
+def stacking_weights(densities: Floats) -> Floats:
+    """Weights with which a mixture predicts the points [source, point] best, by EM."""
+    # argmax_w sum_n log sum_m w_m p_m(y_n | y_-n): Yao, Vehtari, Simpson and Gelman (2018),
+    # doi:10.1214/17-BA1091
+    density = np.exp(densities - densities.max(axis=0))
+    weights = np.full(len(density), 1.0 / len(density))
+    for _ in range(ROUNDS):
+        share = weights[:, None] * density
+        weights = (share / share.sum(axis=0)).mean(axis=1)
+    return np.asarray(np.maximum(weights, 1e-3))
 
 
 def _of_shares(data: Annotations, points: Ints) -> Source:
