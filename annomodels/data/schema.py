@@ -75,7 +75,7 @@ STACK = {
     "log_mode": ("item", "truth"),
     "log_mixture": ("item", "truth"),
     "sharpness": ("layer_draw",),
-    "unknown": ("layer_draw",),
+    "unknown": ("layer_draw", "truth"),
     "tilt": ("layer_draw", "truth"),
     "known_mixture": ("known", "truth"),
     "known_truth": ("known",),

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from annomodels.engines.source.stacked import Layer
-from annomodels.models.mixtures.stack import Dependence, Stack
+from annomodels.models.mixtures.stack import Dependence, Stack, flat_of
 from annomodels.types import Floats, Ints
 
 # draws of the layer: so many, fewer where they would take more than so many numbers in all
@@ -48,7 +48,8 @@ def draw_layer(
     if dependence.noise:
         # if the labels depend on no truth, the crowd knows nothing; they may all the same
         nothing = rng.permutation(n)
-        unknown = np.where(nothing < NOTHING * n, 1.0, rng.random(n))
+        share = np.where(nothing < NOTHING * n, 1.0, rng.random(n))
+        unknown = np.outer(share, flat_of(dependence, n_labels))
     return Layer(sharpness, unknown, tilt)
 
 
@@ -60,10 +61,9 @@ def log_truth(
     top = log_p.max(axis=1)
     of_truth = log_p[np.arange(len(truth)), truth] - top
     of_truth -= np.log(np.exp(log_p - top[:, None]).sum(axis=1))
-    flat = np.log(unknown[0] / log_q.shape[1])
     with np.errstate(divide="ignore"):  # of no item anything is known
-        known = np.log1p(-unknown[0])
-    return float(np.logaddexp(known + of_truth, flat).sum())
+        known = np.log1p(-min(float(unknown[0].sum()), 1.0))
+    return float(np.logaddexp(known + of_truth, np.log(unknown[0, truth])).sum())
 
 
 def elliptical(

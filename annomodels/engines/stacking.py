@@ -34,6 +34,7 @@ from annomodels.engines.source.stacked import (
     correlated,
     mixed,
     truths_drawn,
+    vote_patterns,
     weighed,
 )
 from annomodels.engines.stages import chain_keys, room_for
@@ -43,6 +44,7 @@ from annomodels.executors.choose import team
 from annomodels.models.base import State
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import Dependence, Stack, as_far_off, mode_of
+from annomodels.models.mixtures.votes import difficulty_of, together
 from annomodels.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
     seen = data if isinstance(data, Annotations) else _first_labels(source)
     copies = copied(compared(seen)).coders
     place, exchangeable = told_apart(seen)
-    together = alike(source, place, copies)
+    merged = alike(source, place, copies)
     about = Dependence(exchangeable=exchangeable, noise=seen.by_chance)
 
     def run_(spread: Spread) -> RawResult:
@@ -80,7 +82,7 @@ def run(model: Stack, data: Annotations | LabelsOnDisk, settings: Settings) -> R
         result.attrs["copies"] = [[int(j) for j in group] for group in copies]
         return result
 
-    return repeated(run_, together, crew, settings)
+    return repeated(run_, merged, crew, settings)
 
 
 def _first_labels(source: Source) -> Coded:
@@ -148,7 +150,7 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
     from annomodels.kernels.mixtures.stacked import PAIR
 
     # the blocks keep log P(truth) of the last climb
-    rows = climbed(spread, 0.0, about.exchangeable, settings, "starting")
+    rows, _ = climbed(spread, 0.0, about.exchangeable, settings, "starting")
     right = np.ascontiguousarray(np.diagonal(rows, axis1=1, axis2=2))
     (sums,) = spread.sum(correlated, right, counted=True)
     products, deviations, variance = (float(x) / PAIR for x in sums)
@@ -161,20 +163,29 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
         # errors that go together cannot be told from classes if coders cannot be told apart
         correlation = max(correlation, stack.correlation)
     weight = min(correlation, stack.most_weighed)
-    climbed(spread, weight, about.exchangeable, settings, "fitting")
-    return replace(about, correlation=correlation, measured=value, error=error)
+    _, sizes = climbed(spread, weight, about.exchangeable, settings, "fitting")
+    prevalence = (sizes + 1.0) / (sizes.sum() + len(sizes))
+    difficulty = difficulty_of(*together(spread.each(vote_patterns)))
+    return replace(
+        about,
+        correlation=correlation,
+        measured=value,
+        error=error,
+        prevalence=tuple(prevalence.tolist()),
+        **asdict(difficulty),
+    )
 
 
 def climbed(
     spread: Spread, correlation: float, exchangeable: bool, settings: Settings, stage: str
-) -> Floats:
-    """Climb from the votes to the mode; gives the rows of the coders [coder, truth, label]."""
+) -> tuple[Floats, Floats]:
+    """Climb from the votes to the mode; gives rows [coder, truth, label] and expected sizes."""
     from annomodels.kernels.mixtures.stacked import UNIT
 
     source = spread.source
     k, before = source.n_labels, np.zeros(0)
     log_rows, log_prevalence = np.zeros((0, k)), np.zeros(k)
-    rows = np.zeros((source.n_rows, k, k))
+    rows, sizes = np.zeros((source.n_rows, k, k)), np.zeros(k)
     for step in range(PASSES):
         settings.tell(stage, step / PASSES)
         parts = spread.sum(weighed, log_rows, log_prevalence, correlation, counted=True)
@@ -187,7 +198,7 @@ def climbed(
         if step and np.abs(counts - before).sum() <= ARRIVED * counts.sum():
             break
         before = counts
-    return rows
+    return rows, sizes
 
 
 # -- coders given truths from the stack ---------------------------------------------------------

@@ -27,7 +27,7 @@ class Stacked:
     """Mixture of a model and the votes, and draws of the layer."""
 
     log_q: Floats  # log of the mixture, shape [item, truth]
-    sharpness: Floats  # draws of the layer, shapes [draw], [draw] and [draw, truth]
+    sharpness: Floats  # draws of the layer, shapes [draw], [draw, truth] and [draw, truth]
     unknown: Floats
     tilt: Floats
     known: Ints  # truths of the items of a scan whose truth is known, shape [item]

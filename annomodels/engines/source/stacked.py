@@ -15,6 +15,7 @@ from annomodels.engines.source.partition import Finish, Partition, Source
 from annomodels.engines.source.states import LOST, Forgotten
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import layered
+from annomodels.models.mixtures.votes import patterns
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ CELLS = 1_000_000
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Draws of sharpness [draw], share of unknown items [draw] and tilt [draw, truth]."""
+    """Draws of sharpness [draw], and of share of unknown items and tilt [draw, truth]."""
 
     sharpness: Floats
     unknown: Floats
@@ -191,16 +192,25 @@ def correlated(block: Block, right: Floats) -> tuple[Ints]:
     return (sums,)
 
 
-def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
-    """Mix mode and votes; gives the logs of the mixture and the truth of known items."""
-    (starts, cell, gold), k = block.open()[0], block.n_labels
+def _votes(block: Block) -> Ints:
+    """Count the labels of the items, shape [item, label]."""
+    (starts, cell, _), k = block.open()[0], block.n_labels
     item = np.repeat(np.arange(block.n_items), np.diff(starts))
     votes = np.bincount(item * k + (cell % k).astype(np.int64), minlength=block.n_items * k)
-    log_q = room((block.n_items, k), block.scratch)
-    log_q[:] = stack.log_mixture(
-        _of(block, "log p"), votes.reshape(-1, k).astype(float), dependence
-    )
+    return np.asarray(votes.reshape(-1, k))
+
+
+def vote_patterns(block: Block) -> tuple[Ints, Ints]:
+    """Return what votes there are and how often, see :func:`patterns`."""
+    return patterns(_votes(block))
+
+
+def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
+    """Mix mode and votes; gives the logs of the mixture and the truth of known items."""
+    log_q = room((block.n_items, block.n_labels), block.scratch)
+    log_q[:] = stack.log_mixture(_of(block, "log p"), _votes(block).astype(float), dependence)
     block.memory["log mixture"] = log_q
+    gold = block.open()[0][2]
     known = gold >= 0
     return log_q[known], gold[known].astype(np.int64)
 
@@ -259,7 +269,7 @@ def truths_drawn(
     wrong = np.zeros(draws, dtype=np.int64)
     for n in range(draws):
         wrong[n] = stacked_truths(
-            *arrays, log_q, sharpness[n], unknown[n], writable(tilt[n]), best,
+            *arrays, log_q, sharpness[n], writable(unknown[n]), writable(tilt[n]), best,
             np.uint64(key), iteration + n, block.first, counts[n], sizes[n],
         )  # fmt: skip
     return counts, sizes, wrong

@@ -20,7 +20,7 @@ def stacked_truths(
     gold: Array,
     log_q: Array,
     sharpness: float,
-    unknown: float,
+    unknown: Array,
     tilt: Array,
     best: Array,
     key: Key,
@@ -36,6 +36,7 @@ def stacked_truths(
     # the one drawn.
     n_classes = log_q.shape[1]
     p = np.empty(n_classes)
+    informed = 1.0 - unknown.sum()
     wrong = 0
     for i in range(gold.shape[0]):
         if gold[i] >= 0:
@@ -52,7 +53,7 @@ def stacked_truths(
             left = uniform_at(key, iteration, TRUTH, first + i)
             truth = np.int64(n_classes - 1)
             for k in range(n_classes):
-                left -= (1.0 - unknown) * p[k] / total + unknown / n_classes
+                left -= informed * p[k] / total + unknown[k]
                 if left < 0.0:
                     truth = np.int64(k)
                     break

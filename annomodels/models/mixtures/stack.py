@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
+from scipy.special import expit, logsumexp, ndtr, stdtrit
 
 from annomodels.errors import Option
 from annomodels.models.base import Earlier
 from annomodels.models.hierarchical import HierarchicalDawidSkene
+from annomodels.models.mixtures.votes import Difficulty, easy_share
 from annomodels.priors import Diagonal
 from annomodels.types import Floats, Ints, PyMCModel
 
@@ -30,7 +32,7 @@ HIGH_COST, LEAST_SHARE, MOST_COST = 3_125_000, 0.25, 125_000_000
 
 @dataclass(frozen=True)
 class Dependence:
-    """Evidence in the labels that coders err together given the truth."""
+    """Evidence in the labels on how coders err together."""
 
     # correlation of the errors of two coders on an item, posterior mean, and what was measured
     # with its standard error
@@ -39,6 +41,16 @@ class Dependence:
     error: float = 1.0
     exchangeable: bool = False  # whether nothing in the labels tells one coder from another
     noise: bool = False  # whether the labels may depend on no truth at all
+    # easy and hard items in the votes, see Difficulty
+    hard: float = 0.4
+    accuracy: float = 0.9
+    scattered: float = 0.5
+    prevalence: tuple[float, ...] = ()  # of the classes at the mode; even if it is empty
+
+    @property
+    def difficulty(self) -> Difficulty:
+        """Easy and hard items in the votes."""
+        return Difficulty(self.hard, self.accuracy, self.scattered)
 
 
 @dataclass(frozen=True)
@@ -47,23 +59,29 @@ class Stack(HierarchicalDawidSkene):
 
     .. math::
 
-        q_{ik} = (1 - v_\rho) \frac{P_{ik}^{t_i}}{\sum_l P_{il}^{t_i}} + v_\rho V_{ik}, \quad
-        t_i = \frac{1}{1 + g \rho (n_i - 1)}, \quad v_\rho = v \frac{\rho}{\rho + h}, \\
+        q_{ik} \propto P_{ik}^{(1 - r) t_i} \left(E_{ik} + (1 - E_{i \cdot})
+        \left(\lambda V_{ik} + \frac{1 - \lambda}{K}\right)\right)^r, \quad
+        t_i = \frac{1}{1 + g \rho (n_i - 1)}, \quad r = \frac{\rho}{\rho + h}, \\
         P(truth_i = k) = (1 - u) \frac{q_{ik}^{s} e^{\beta_k}}{\sum_l q_{il}^{s} e^{\beta_l}}
-        + \frac{u}{K}, \\
-        \log s \sim t_5(\log S, \tau_s), \quad
-        \text{logit}\, u \sim t_5(\text{logit}\, U + \log \tfrac{\rho}{\rho + h}, \tau_u), \quad
+        + u \frac{\sqrt{\pi_k}}{\sum_l \sqrt{\pi_l}}, \\
+        \log s \sim N(\log S, \tau_s^2), \quad
+        \text{logit}\, u \sim t_5(\text{logit}\, U - \log (K - 1), \tau_u), \quad
         \beta_k \sim N(0, \tau_\beta^2)
 
-    Coders of one item err together: an item that misleads one coder misleads others. So n labels of
-    an item are worth fewer, :math:`n / (1 + \rho (n - 1))`, as in a survey of clusters (Kish 1965).
-    The correlation :math:`\rho` of the errors is measured in the labels. P is P(truth) at the mode
-    of the hierarchical model, in which the labels of an item have that weight, and V are the shares
-    of the votes. If errors are independent, :math:`\rho` is 0 and P counts as it is.
+    Coders of one item err together: an item that misleads one coder misleads others. The
+    correlation :math:`\rho` of their errors is measured in the labels. P is P(truth) at the mode
+    of the hierarchical model, in which n labels of an item are worth
+    :math:`n / (1 + \rho (n - 1))`, as in a survey of clusters (Kish 1965). If errors are
+    independent, :math:`\rho` is 0 and P counts as it is.
+
+    If errors go together, the votes count instead. In a model of the votes alone, an item is easy
+    or hard (:class:`Difficulty`): E is P(easy and truth k), and on a hard item the share V of the
+    votes is believed as far as :math:`\lambda` says. An item on which many labels of several
+    classes agree is rarely hard, so it stays clear where others are not.
 
     How far a crowd is from an expert differs from data set to data set beyond what labels show. So
     the sharpness s and the share u of items about which the crowd knows nothing are effects of the
-    data set, with heavy tails, and so is a tilt :math:`\beta` towards some classes. They are
+    data set, u with a heavy tail, and so is a tilt :math:`\beta` towards some classes. They are
     calibrated on public data sets of many kinds with known truth, and integrated over. Items of
     known truth update them.
 
@@ -72,12 +90,12 @@ class Stack(HierarchicalDawidSkene):
 
     Parameters
     ----------
-    votes
-        Weight v of the votes if coders err together.
     halfway
-        Correlation h at which half of that applies.
+        Correlation h at which the votes count as much as the model.
     tempering
         The factor g of the correlation in the weight of the labels.
+    believed
+        The share :math:`\lambda`.
     correlation
         Mean of the correlation before the labels are seen; its prior is exponential.
     most_weighed
@@ -93,11 +111,12 @@ class Stack(HierarchicalDawidSkene):
     References
     ----------
     L. Kish (1965). Survey Sampling. Wiley, section 5.4, for the worth of labels of one item.
+    B. Carpenter (2008). Multilevel Bayesian models of categorical data annotation, for easy items.
 
     Examples
     --------
     >>> Stack().tempered(0.05, np.array([1, 2, 11])).round(2).tolist()
-    [1.0, 0.44, 0.07]
+    [1.0, 0.78, 0.26]
     """
 
     name: ClassVar[str] = "stack"
@@ -112,15 +131,15 @@ class Stack(HierarchicalDawidSkene):
         "stack: their intervals include the uncertainty about the truth."
     )
 
-    # calibrated on public sets of nine families by benchmarks/truth.py --learn
-    votes: float = 0.65
-    halfway: float = 0.042
-    tempering: float = 25.0
+    # calibrated on public sets of eight families by benchmarks/truth.py --learn
+    halfway: float = 0.025
+    tempering: float = 5.8
+    believed: float = 0.65
     correlation: float = 0.08
     most_weighed: float = 0.05
-    sharpness: float = 2.3
-    unknown: float = 0.0125
-    spread: tuple[float, float, float] = (0.42, 1.2, 0.4)
+    sharpness: float = 1.2
+    unknown: float = 0.0038
+    spread: tuple[float, float, float] = (0.32, 2.0, 0.4)
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
@@ -131,8 +150,8 @@ class Stack(HierarchicalDawidSkene):
             )
         if self.far_off < 0 or self.most_weighed < 0:
             raise ValueError("A stack needs a far_off and a most_weighed of 0 or more.")
-        if not (0 <= self.votes < 1 and 0 < self.unknown < 1):
-            raise ValueError("A stack needs a share of votes in [0, 1) and an unknown in (0, 1).")
+        if not (0 <= self.believed <= 1 and 0 < self.unknown < 1):
+            raise ValueError("A stack needs a believed in [0, 1] and an unknown in (0, 1).")
 
     def updated(self, earlier: Earlier) -> HierarchicalDawidSkene:
         """Return the hierarchical model of its coders with the posterior of an earlier fit."""
@@ -177,42 +196,39 @@ class Stack(HierarchicalDawidSkene):
         return np.asarray(1.0 / (1.0 + self.tempering * correlation * (np.asarray(n) - 1.0)))
 
     def together(self, correlation: float) -> float:
-        """Share of what applies to coders who err together, from 0 to 1."""
+        """Share r of the votes in the mixture, from 0 to 1."""
         return correlation / (correlation + self.halfway)
 
     def log_mixture(self, log_p: Floats, votes: Floats, dependence: Dependence) -> Floats:
         """Compute the log of the mixture q of a model and the votes, [item, truth]."""
         # log_p is that of the mode, where labels were weighed already; votes are counts
-        n = votes.sum(axis=1)
+        n, k = votes.sum(axis=1), votes.shape[1]
         rho = dependence.correlation
+        r = self.together(rho)
         weighed = 1.0 / weight_of(min(rho, self.most_weighed), n)
-        power = self.tempered(rho, np.maximum(n, 1)) * weighed
-        raised = log_p * power[:, None]
-        raised -= raised.max(axis=1, keepdims=True)
-        p = np.exp(raised)
-        p /= p.sum(axis=1, keepdims=True)
-        k = votes.shape[1]
+        power = (1.0 - r) * self.tempered(rho, np.maximum(n, 1)) * weighed
+        easy = easy_share(votes, dependence.difficulty)
         shares = (votes + 1.0 / k) / (n[:, None] + 1.0)
-        v = self.votes * self.together(rho)
-        return np.asarray(np.log(np.maximum((1.0 - v) * p + v * shares, LEAST)))
+        of_hard = self.believed * shares + (1.0 - self.believed) / k
+        of_votes = easy + (1.0 - easy.sum(axis=1, keepdims=True)) * of_hard
+        log_q = log_p * power[:, None] + r * np.log(np.maximum(of_votes, LEAST))
+        return np.asarray(log_q - logsumexp(log_q, axis=1, keepdims=True))
 
-    def median_log_odds(self, dependence: Dependence) -> float:
+    def median_log_odds(self, n_labels: int) -> float:
         """Median logit of the share of items about which the crowd knows nothing."""
-        return float(
-            np.log(self.unknown / (1.0 - self.unknown))
-            + np.log(self.together(dependence.correlation))
-        )
+        # where many agree on one of many classes, they seldom all miss the truth
+        return float(np.log(self.unknown / (1.0 - self.unknown)) - np.log(max(n_labels - 1, 1)))
 
     def layer(self, z: Floats, dependence: Dependence) -> tuple[Floats, Floats, Floats]:
-        """Sharpness [draw], share of unknown items [draw] and tilt [draw, truth]."""
+        """Sharpness [draw], share of unknown items and tilt [draw, truth]."""
         # from standard normal numbers z [draw, 2 + truth]
-        from scipy.special import ndtr, stdtrit
-
         of_sharpness, of_unknown, of_tilt = self.spread
-        t = stdtrit(DEGREES, ndtr(np.clip(z[:, :2], -8.0, 8.0)))
-        odds = np.exp(self.median_log_odds(dependence) + of_unknown * t[:, 1])
-        sharpness = self.sharpness * np.exp(of_sharpness * t[:, 0])
-        return np.asarray(sharpness), odds / (1.0 + odds), of_tilt * z[:, 2:]
+        t = stdtrit(DEGREES, ndtr(np.clip(z[:, 1], -8.0, 8.0)))
+        n_labels = z.shape[1] - 2
+        unknown = expit(self.median_log_odds(n_labels) + of_unknown * t)
+        sharpness = self.sharpness * np.exp(of_sharpness * z[:, 0])
+        flat = flat_of(dependence, n_labels)
+        return np.asarray(sharpness), np.outer(unknown, flat), of_tilt * z[:, 2:]
 
     def build_layer(self, log_q: Floats, truth: Ints, dependence: Dependence) -> PyMCModel:
         """Build the PyMC model of the confidence of a mixture given known truths."""
@@ -220,11 +236,9 @@ class Stack(HierarchicalDawidSkene):
         import pytensor.tensor as pt
 
         n_labels = log_q.shape[1]
-        median, spread = self.median_log_odds(dependence), self.spread
+        median, spread = self.median_log_odds(n_labels), self.spread
         with pm.Model(coords={"truth": range(n_labels)}) as pymc_model:
-            log_sharpness = pm.StudentT(
-                "log_sharpness", nu=DEGREES, mu=np.log(self.sharpness), sigma=spread[0]
-            )
+            log_sharpness = pm.Normal("log_sharpness", np.log(self.sharpness), spread[0])
             sharpness = pm.Deterministic("sharpness", pm.math.exp(log_sharpness))
             odds = pm.StudentT("log_odds", nu=DEGREES, mu=median, sigma=spread[1])
             unknown = pm.Deterministic("unknown", pm.math.sigmoid(odds))
@@ -232,16 +246,16 @@ class Stack(HierarchicalDawidSkene):
             log_p = sharpness * log_q + tilt
             log_p = log_p - pt.logsumexp(log_p, axis=1, keepdims=True)
             of_truth = log_p[np.arange(len(truth)), truth]
-            flat = pt.log(unknown) - np.log(n_labels)
+            flat = pt.log(unknown) + np.log(flat_of(dependence, n_labels)[truth])
             pm.Potential("known_truth", pt.logaddexp(pt.log1p(-unknown) + of_truth, flat).sum())
         return pymc_model
 
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "P(truth) is a mixture of the hierarchical model at its mode and of the shares of the "
-            "votes. The more the errors of coders on an item go together, the less its labels "
-            "count and the more the votes do.",
+            "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in which "
+            "items are easy or hard. The more the errors of coders on an item go together, the "
+            "less the model counts and the more the votes do.",
             "The confidence of the mixture, the share of items about which the crowd knows "
             "nothing, and the tilt towards some classes have priors calibrated on public data sets "
             "with known truth; known truth of these data updates them.",
@@ -275,14 +289,21 @@ def mode_of(counts: Floats, sizes: Floats, exchangeable: bool) -> tuple[Floats, 
     return rows, (sizes + 1.0) / (sizes.sum() + k)
 
 
+def flat_of(dependence: Dependence, n_labels: int) -> Floats:
+    """P(truth) of an item about which a crowd knows nothing, shape [truth]."""
+    # between the prevalence, which a crowd may have wrong, and none
+    root = np.sqrt(np.array(dependence.prevalence or [1.0] * n_labels))
+    return np.asarray(root / root.sum())
+
+
 def layered(log_q: Floats, sharpness: Floats, unknown: Floats, tilt: Floats) -> Floats:
     """P(truth) of a stack under draws of its layer, shape [draw, item, truth]."""
-    # log_q [item, truth], sharpness [draw], unknown [draw], tilt [draw, truth]
+    # log_q [item, truth], sharpness [draw], unknown and tilt [draw, truth]
     p = sharpness[:, None, None] * log_q + tilt[:, None, :]
     p = np.exp(p - p.max(axis=2, keepdims=True))
     p /= p.sum(axis=2, keepdims=True)
-    u = unknown[:, None, None]
-    return np.asarray((1.0 - u) * p + u / p.shape[2])
+    p *= 1.0 - unknown.sum(axis=1)[:, None, None]
+    return np.asarray(p + unknown[:, None, :])
 
 
 def as_far_off(right: Ints, sure: Ints, n_open: Ints, spread: float, seed: int) -> Ints:

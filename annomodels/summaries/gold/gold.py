@@ -135,12 +135,13 @@ def mixture_note(tree: xr.DataTree) -> str:
     model, about = cast("Stack", model_of(tree)), Dependence(**json.loads(tree.attrs["dependence"]))
     told = "gold" in tree["observed_data"].to_dataset()
     taught = "the known truth" if told else "public data sets with known truth"
-    votes = percent(model.votes * model.together(about.correlation), 0)
+    votes = percent(model.together(about.correlation), 0)
     return (
-        f"P(truth) mixes the hierarchical model and the votes, which count {votes}. It is "
+        f"P(truth) mixes the hierarchical model and the votes, which count {votes}; in these "
+        f"{percent(about.hard, 0)} of the items are hard. It is "
         f"calibrated on {taught}. The errors of two coders on an item have a correlation of about "
         f"{about.correlation:.2f}. The labels are expected to carry no information about "
-        f"{percent(float(stack.unknown.mean()), 1)} of the items."
+        f"{percent(float(stack.unknown.sum(axis=1).mean()), 1)} of the items."
     )
 
 

@@ -1,0 +1,129 @@
+"""Easy and hard items in the votes: what counts of labels show without their coders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import gammaln, logsumexp
+
+from annomodels.types import Floats, Ints, PyMCModel
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# pseudo-labels that are right and wrong on easy items; pseudo-items that are hard and easy
+RIGHT, WRONG = 90.0, 10.0
+HARD, EASY = 2.0, 3.0
+# concentrations of the shares of labels on a hard item: its labels gather on few, or scatter
+CONCENTRATIONS = np.array([1.0, 8.0])
+STEPS, ARRIVED = 500, 1e-7
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    r"""Describe easy and hard items in the votes alone.
+
+    .. math::
+
+        P(c_i) = (1 - \eta) \frac{1}{K} \sum_k a^{c_{ik}}
+        \left(\frac{1 - a}{K - 1}\right)^{n_i - c_{ik}}
+        + \eta \sum_m w_m \frac{\Gamma(A_m)}{\Gamma(A_m + n_i)}
+        \prod_k \frac{\Gamma(A_m / K + c_{ik})}{\Gamma(A_m / K)}
+
+    On an easy item each label is the true one with probability a. A hard item has its own shares
+    of labels, from a Dirichlet distribution, whatever its truth is. Items on which many of
+    several classes agree are rarely hard, since shares of their own would rarely look so.
+    """
+
+    hard: float = 0.4  # eta
+    accuracy: float = 0.9  # a
+    scattered: float = 0.5  # share of the hard items whose labels scatter
+
+
+def log_parts(votes: ArrayLike, difficulty: Difficulty) -> tuple[Floats, Floats]:
+    """Log of P(counts, state): easy with each truth [item, truth], hard by kind [item, 2]."""
+    c = np.asarray(votes, dtype=float)
+    n, k = c.sum(axis=1, keepdims=True), c.shape[1]
+    right, wrong = np.log(difficulty.accuracy), np.log((1.0 - difficulty.accuracy) / max(k - 1, 1))
+    easy = c * right + (n - c) * wrong - np.log(k) + np.log1p(-difficulty.hard)
+    share = np.array([1.0 - difficulty.scattered, difficulty.scattered])
+    hard = np.log(share) + np.log(difficulty.hard) + gammaln(CONCENTRATIONS)
+    hard = hard - gammaln(CONCENTRATIONS + n)
+    for m, a in enumerate(CONCENTRATIONS / k):
+        hard[:, m] += (gammaln(a + c) - gammaln(a)).sum(axis=1)
+    return easy, hard
+
+
+def easy_share(votes: ArrayLike, difficulty: Difficulty) -> Floats:
+    """P(easy, truth) of items given their votes, shape [item, truth]; the rest is hard."""
+    easy, hard = log_parts(votes, difficulty)
+    return np.asarray(np.exp(easy - logsumexp(np.hstack([easy, hard]), axis=1, keepdims=True)))
+
+
+def patterns(votes: Ints) -> tuple[Ints, Ints]:
+    """Return what votes there are, the most frequent label first, and how often [pattern]."""
+    # classes are alike here, so that items count by the sizes of their groups of labels
+    ordered = -np.sort(-np.asarray(votes), axis=1)
+    found, times = np.unique(ordered[ordered[:, 0] > 0], axis=0, return_counts=True)
+    return found, times
+
+
+def together(parts: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    """Add up the patterns of several parts of the items."""
+    votes, times = (np.concatenate(each) for each in zip(*parts, strict=True))
+    found, place = np.unique(votes, axis=0, return_inverse=True)
+    return found, np.bincount(place.ravel(), times, len(found)).astype(np.int64)
+
+
+def difficulty_of(votes: Ints, times: Ints) -> Difficulty:
+    """Climb to the mode of the difficulty given patterns of votes and how often each is there."""
+    now = Difficulty()
+    if not len(votes) or votes.shape[1] < 2:
+        return now
+    items, n = float(times.sum()), votes.sum(axis=1)
+    for _ in range(STEPS):
+        easy, hard = log_parts(votes, now)
+        whole = logsumexp(np.hstack([easy, hard]), axis=1, keepdims=True)
+        p, of_kind = np.exp(easy - whole), times @ np.exp(hard - whole)
+        right = float(times @ (p * votes).sum(axis=1))
+        given = float(times @ (p.sum(axis=1) * n))
+        before, now = now, Difficulty(
+            hard=float((of_kind.sum() + HARD) / (items + HARD + EASY)),
+            accuracy=(right + RIGHT) / (given + RIGHT + WRONG),
+            scattered=float((of_kind[1] + 1.0) / (of_kind.sum() + 2.0)),
+        )
+        moved = abs(now.hard - before.hard) + abs(now.accuracy - before.accuracy)
+        if moved + abs(now.scattered - before.scattered) < ARRIVED:
+            break
+    return now
+
+
+def build_votes(votes: Ints, times: Ints) -> PyMCModel:
+    """Build the PyMC model of the difficulty given patterns of votes."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    k = votes.shape[1]
+    n = votes.sum(axis=1, keepdims=True)
+    with pm.Model() as model:
+        hard = pm.Beta("hard", HARD + 1.0, EASY + 1.0)
+        accuracy = pm.Beta("accuracy", RIGHT + 1.0, WRONG + 1.0)
+        scattered = pm.Beta("scattered", 2.0, 2.0)
+        wrong = (1.0 - accuracy) / (k - 1)
+        easy = votes * pt.log(accuracy) + (n - votes) * pt.log(wrong) - np.log(k)
+        by_kind = [
+            pm.logp(pm.DirichletMultinomial.dist(n=n[:, 0], a=np.full(k, a / k)), votes)
+            for a in CONCENTRATIONS
+        ]
+        # how labels are ordered among coders does not matter
+        orders = gammaln(n[:, 0] + 1.0) - gammaln(votes + 1.0).sum(axis=1)
+        shares = (pt.log1p(-scattered), pt.log(scattered))
+        kinds = [
+            pt.log(hard) + share + of_kind - orders
+            for share, of_kind in zip(shares, by_kind, strict=True)
+        ]
+        states = pt.concatenate([easy + pt.log1p(-hard), pt.stack(kinds, axis=1)], axis=1)
+        pm.Potential("votes", (times * pt.logsumexp(states, axis=1)).sum())
+    return model
