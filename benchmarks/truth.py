@@ -326,7 +326,7 @@ def independent_crowds(seed: int) -> list[Seen]:
     return found
 
 
-NUMBERS = ("votes", "tempering", "sharpness", "unknown", "halfway")
+NUMBERS = ("halfway", "tempering", "believed", "sharpness", "unknown")
 
 
 def learned(sets: list[Seen], crowds: list[Seen]) -> Stack:
@@ -353,15 +353,15 @@ def learned(sets: list[Seen], crowds: list[Seen]) -> Stack:
 
 
 def _numbers(model: Stack) -> Floats:
-    odds = [np.log(share / (1 - share)) for share in (model.votes, model.unknown)]
-    logs = np.log([model.tempering, model.sharpness, model.halfway])
-    return np.array([odds[0], logs[0], logs[1], odds[1], logs[2]])
+    logs = np.log([model.halfway, model.tempering, model.sharpness])
+    odds = [np.log(share / (1 - share)) for share in (model.believed, model.unknown)]
+    return np.array([logs[0], logs[1], odds[0], logs[2], odds[1]])
 
 
 def _model(x: Floats) -> Stack:
-    votes, unknown = 1.0 / (1.0 + np.exp(-x[[0, 3]]))
-    tempering, sharpness, halfway = np.exp(x[[1, 2, 4]])
-    values = (votes, tempering, sharpness, unknown, halfway)
+    believed, unknown = 1.0 / (1.0 + np.exp(-x[[2, 4]]))
+    halfway, tempering, sharpness = np.exp(x[[0, 1, 3]])
+    values = (halfway, tempering, believed, sharpness, unknown)
     return Stack(**{name: float(v) for name, v in zip(NUMBERS, values, strict=True)})
 
 
@@ -519,8 +519,6 @@ def main() -> None:
         if options.json:
             options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
     minutes = (time.perf_counter() - begun) / 60
-    if options.leave_one_out and Path(options.out).name == "truth.md":
-        options.out = Path(options.out).with_name("truth_left_out.md")
     parts = [
         HEAD.format(picks=options.picks),
         *table(sets),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from crowds import p_truth, simulate
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 from scipy.stats import norm, t
 
 import annomodels as am
@@ -22,6 +23,15 @@ from annomodels.engines.stacking import climbed, measured, of_known
 from annomodels.executors.team import Serial
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import Dependence, as_far_off, layered, mode_of
+from annomodels.models.mixtures.votes import (
+    Difficulty,
+    build_votes,
+    difficulty_of,
+    easy_share,
+    log_parts,
+    patterns,
+    together,
+)
 from annomodels.summaries.gold.gold import mixture_note
 from annomodels.summaries.next.expected_utility import stack_beliefs
 from annomodels.summaries.predicted.p_next import stacking_weights
@@ -54,24 +64,23 @@ def plain(data):
 @pytest.mark.usefixtures("uncompiled")
 def test_the_density_of_the_layer_is_that_of_the_pymc_model(rng):
     log_q, truth = beliefs(rng, 12)
-    dependence = Dependence(correlation=0.05)
+    dependence = Dependence(prevalence=(0.5, 0.3, 0.2))
     model = SMALL.build_layer(log_q, truth, dependence)
     prior_logp = model.compile_logp(vars=model.free_RVs)
     whole = model.compile_logp()
-    median = SMALL.median_log_odds(dependence)
+    median = SMALL.median_log_odds(3)
     for z in rng.normal(size=(5, 5)):
         sharpness, unknown, tilt = SMALL.layer(z[None], dependence)
-        log_odds = np.log(unknown[0] / (1 - unknown[0]))
+        # what is said of an item about which nobody knows lies between even and the prevalence
+        np.testing.assert_allclose(unknown[0] / unknown[0, 0], np.sqrt([1, 0.6, 0.4]))
+        log_odds = np.log(unknown[0].sum() / (1 - unknown[0].sum()))
         log_sharpness = np.log(sharpness[0])
         point = {"log_sharpness": log_sharpness, "log_odds": log_odds, "tilt": tilt[0]}
-        own = t.logpdf(log_sharpness, 5, np.log(SMALL.sharpness), SMALL.spread[0])
+        own = norm.logpdf(log_sharpness, np.log(SMALL.sharpness), SMALL.spread[0])
         own += t.logpdf(log_odds, 5, median, SMALL.spread[1])
         own += norm.logpdf(tilt[0], 0, SMALL.spread[2]).sum()
         assert prior_logp(point) == pytest.approx(own, abs=1e-6)
         # standard normal numbers have the probabilities of the effects
-        assert norm.cdf(z[0]) == pytest.approx(
-            t.cdf((log_sharpness - np.log(SMALL.sharpness)) / SMALL.spread[0], 5)
-        )
         assert norm.cdf(z[1]) == pytest.approx(t.cdf((log_odds - median) / SMALL.spread[1], 5))
         mine = log_truth(log_q, truth, sharpness, unknown, tilt)
         assert whole(point) - prior_logp(point) == pytest.approx(mine, abs=1e-8)
@@ -110,16 +119,73 @@ def test_known_truth_teaches_how_sure_to_be(rng):
 def test_without_known_truth_the_layer_keeps_its_prior(data):
     log_q = np.log((data[0].votes + 0.5) / (data[0].votes + 0.5).sum(axis=1, keepdims=True))
     unknown = np.full(len(log_q), -1)
-    dependence = Dependence(correlation=0.1)
-    layer = draw_layer(SMALL, log_q, unknown, dependence, 1)
-    low, high = np.quantile(np.log(layer.sharpness), [0.025, 0.975])
-    wide = t.ppf(0.975, 5)
-    assert (high - low) / 2 == pytest.approx(wide * SMALL.spread[0], rel=0.02)
-    odds = np.log(layer.unknown / (1 - layer.unknown))
-    assert np.median(odds) == pytest.approx(SMALL.median_log_odds(dependence), abs=0.01)
+    layer = draw_layer(SMALL, log_q, unknown, Dependence(), 1)
+    share = layer.unknown.sum(axis=1)
+    odds = np.log(share / (1 - share))
+    for effect, wide in ((np.log(layer.sharpness), norm.ppf(0.975)), (odds, t.ppf(0.975, 5))):
+        low, high = np.quantile(effect, [0.025, 0.975])
+        scale = SMALL.spread[0 if effect is not odds else 1]
+        assert (high - low) / 2 == pytest.approx(wide * scale, rel=0.02)
+    assert np.median(odds) == pytest.approx(SMALL.median_log_odds(3), abs=0.01)
     assert layer.tilt.std() == pytest.approx(SMALL.spread[2], rel=0.1)
     noise = draw_layer(SMALL, log_q, unknown, Dependence(noise=True), 1)
-    assert (noise.unknown == 1).mean() == pytest.approx(0.5, abs=0.01)
+    nothing = np.isclose(noise.unknown.sum(axis=1), 1)
+    assert nothing.mean() == pytest.approx(0.5, abs=0.01)
+
+
+# -- easy and hard items in the votes -----------------------------------------------------------
+
+
+def votes_of(rng, n_items, k, per_item, hard, accuracy, concentration):
+    """Votes of items of which some are hard, whatever their truth is, and the truths."""
+    truth, is_hard = rng.integers(k, size=n_items), rng.random(n_items) < hard
+    shares = np.full((n_items, k), (1 - accuracy) / (k - 1))
+    shares[np.arange(n_items), truth] = accuracy
+    shares[is_hard] = rng.dirichlet(np.full(k, concentration / k), is_hard.sum())
+    return np.array([rng.multinomial(per_item, p) for p in shares]), truth, is_hard
+
+
+@pytest.mark.usefixtures("uncompiled")
+def test_the_mode_of_the_difficulty_is_that_of_the_pymc_model(rng):
+    votes, times = patterns(votes_of(rng, 60, 4, 5, 0.3, 0.9, 2.0)[0])
+    model = build_votes(votes, times)
+    logp = model.compile_logp(jacobian=False)
+    found = difficulty_of(votes, times)
+
+    def at(difficulty):
+        point = {}
+        for name in ("hard", "accuracy", "scattered"):
+            x = getattr(difficulty, name)
+            point[f"{name}_logodds__"] = np.array(np.log(x / (1 - x)))
+        return float(logp(point))
+
+    top = at(found)
+    for name in ("hard", "accuracy", "scattered"):
+        for step in (-0.01, 0.01):
+            assert at(replace(found, **{name: getattr(found, name) + step})) < top
+
+
+def test_probabilities_of_all_votes_sum_to_one():
+    votes = np.array([c for c in itertools.product(range(5), repeat=3) if sum(c) == 4])
+    parts = np.hstack(log_parts(votes, Difficulty(0.3, 0.8, 0.6)))
+    ways = gammaln(5) - gammaln(votes + 1.0).sum(axis=1)
+    assert np.exp(logsumexp(parts, axis=1) + ways).sum() == pytest.approx(1)
+
+
+def test_difficulty_is_found_and_items_cut_apart_give_the_same_one(rng):
+    votes, _, is_hard = votes_of(rng, 4000, 5, 10, 0.3, 0.9, 8.0)
+    whole = difficulty_of(*together([patterns(votes)]))
+    assert whole.hard == pytest.approx(0.3, abs=0.03)
+    assert whole.accuracy == pytest.approx(0.9, abs=0.01)
+    assert whole.scattered > 0.8
+    assert difficulty_of(*together([patterns(votes[:7]), patterns(votes[7:])])) == whole
+    easy = easy_share(votes, whole)
+    assert easy.sum(axis=1)[is_hard].mean() < 0.2 < 0.9 < easy.sum(axis=1)[~is_hard].mean()
+    # items on which ten agree are sure to be easy among many classes, not between two
+    few, many = (easy_share(np.eye(k)[:1] * 10, Difficulty(0.4, 0.97, 0.5))[0, 0] for k in (2, 16))
+    assert few < 0.9 < 0.94 < many
+    no_labels = difficulty_of(*patterns(np.zeros((3, 2), dtype=int)))
+    assert no_labels == Difficulty()
 
 
 def test_copies_count_once_and_others_as_they_are():
@@ -189,18 +255,22 @@ def test_the_mode_is_a_fixed_point_and_its_probabilities_are_those_of_the_defini
     again = by_hand(data, rho, rows, prevalence)
     np.testing.assert_allclose(np.exp(again), np.exp(log_mode), atol=1e-4)
     # the mixture of its tempered probabilities and the votes
+    r = about.correlation / (about.correlation + SMALL.halfway)
     power = (1 + rho * (n - 1)) / (1 + SMALL.tempering * about.correlation * (n - 1))
-    raised = np.exp(log_mode * power[:, None])
-    v = SMALL.votes * about.correlation / (about.correlation + SMALL.halfway)
+    easy = easy_share(data.votes, about.difficulty)
     shares = (data.votes + 1 / 3) / (n[:, None] + 1)
-    mixed = (1 - v) * raised / raised.sum(axis=1, keepdims=True) + v * shares
+    hard = 1 - easy.sum(axis=1, keepdims=True)
+    votes = easy + hard * (SMALL.believed * shares + (1 - SMALL.believed) / 3)
+    mixed = np.exp(log_mode * (1 - r) * power[:, None]) * votes**r
+    mixed /= mixed.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(stack["log_mixture"].values, np.log(mixed), atol=1e-9)
     total = 0.0
     layers = zip(*(stack[name].values for name in ("sharpness", "unknown", "tilt")), strict=True)
     for sharpness, unknown, tilt in layers:
         raised = mixed**sharpness * np.exp(tilt)
-        total = total + (1 - unknown) * raised / raised.sum(axis=1, keepdims=True) + unknown / 3
-    np.testing.assert_allclose(p_truth(plain), total / len(stack["unknown"]), atol=1e-9)
+        raised /= raised.sum(axis=1, keepdims=True)
+        total = total + (1 - unknown.sum()) * raised + unknown
+    np.testing.assert_allclose(p_truth(plain), total / len(stack["sharpness"]), atol=1e-9)
     assert np.isfinite(plain.tree["truth"]["p_truth_mcse"].values).all()
 
 
@@ -211,7 +281,7 @@ def test_the_correlation_of_errors_is_that_of_all_pairs_of_labels(plain):
     with Spread(cut(encode(data, collapse=False), 2), Serial()) as spread:
         about = measured(SMALL, spread, Dependence(), settings)
     with Spread(cut(encode(data, collapse=False), 1), Serial()) as spread:
-        rows = climbed(spread, 0.0, False, settings, "starting")
+        rows, _ = climbed(spread, 0.0, False, settings, "starting")
         p = np.exp(spread.each(lambda block: block.memory["log p"])[0])
     product = deviations = variance = 0.0
     for i in range(data.n_items):
@@ -371,7 +441,7 @@ def test_a_run_that_is_ended_says_so(data):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"far_off": -1.0}, {"halfway": 0.0}, {"spread": (0.0, 1.0, 1.0)}, {"votes": 1.0}],
+    [{"far_off": -1.0}, {"halfway": 0.0}, {"spread": (0.0, 1.0, 1.0)}, {"believed": 1.1}],
     ids=str,
 )
 def test_what_is_no_stack_is_refused(wrong):
@@ -381,7 +451,7 @@ def test_what_is_no_stack_is_refused(wrong):
 
 def test_items_of_which_the_crowd_knows_nothing_flatten_the_mixture():
     log_q = np.log([[0.9, 0.1]])
-    layer = Layer(np.array([1.0]), np.array([0.5]), np.zeros((1, 2)))
+    layer = Layer(np.array([1.0]), np.array([[0.25, 0.25]]), np.zeros((1, 2)))
     p, entropy, _ = averaged(log_q, layer)
     np.testing.assert_allclose(p, [[0.7, 0.3]])
     np.testing.assert_allclose(p, layered(log_q, *layer.part(slice(None)))[0])

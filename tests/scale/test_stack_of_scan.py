@@ -119,7 +119,7 @@ def test_the_page_gives_the_interval_of_wrong_labels(
 def test_memory_does_not_grow_with_the_labels(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stacking, "FORETOLD", 4000)
+    monkeypatch.setattr(stacking, "MOST_LOOKED_AT", 4000)
     peaks = []
     run: dict[str, Any] = {"chains": 2, "draws": 20, "warmup": 10, "seed": 1, "threads": 1}
     for n in (8000, 32_000):

@@ -253,9 +253,9 @@ class Stack(HierarchicalDawidSkene):
     def describe(self) -> list[str]:
         """Assumptions and priors as text."""
         return [
-            "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in which "
-            "items are easy or hard. The more the errors of coders on an item go together, the "
-            "less the model counts and the more the votes do.",
+            "P(truth) is a mixture of the hierarchical model at its mode and of the votes, in "
+            "which items are easy or hard. The more the errors of coders on an item go together, "
+            "the less the model counts and the more the votes do.",
             "The confidence of the mixture, the share of items about which the crowd knows "
             "nothing, and the tilt towards some classes have priors calibrated on public data sets "
             "with known truth; known truth of these data updates them.",

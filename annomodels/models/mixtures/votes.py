@@ -89,10 +89,13 @@ def difficulty_of(votes: Ints, times: Ints) -> Difficulty:
         p, of_kind = np.exp(easy - whole), times @ np.exp(hard - whole)
         right = float(times @ (p * votes).sum(axis=1))
         given = float(times @ (p.sum(axis=1) * n))
-        before, now = now, Difficulty(
-            hard=float((of_kind.sum() + HARD) / (items + HARD + EASY)),
-            accuracy=(right + RIGHT) / (given + RIGHT + WRONG),
-            scattered=float((of_kind[1] + 1.0) / (of_kind.sum() + 2.0)),
+        before, now = (
+            now,
+            Difficulty(
+                hard=float((of_kind.sum() + HARD) / (items + HARD + EASY)),
+                accuracy=(right + RIGHT) / (given + RIGHT + WRONG),
+                scattered=float((of_kind[1] + 1.0) / (of_kind.sum() + 2.0)),
+            ),
         )
         moved = abs(now.hard - before.hard) + abs(now.accuracy - before.accuracy)
         if moved + abs(now.scattered - before.scattered) < ARRIVED:
