@@ -7,11 +7,8 @@ is absent: no skips, no repeats, no texts, no truth, and no option proposed.
 
 from __future__ import annotations
 
-import gzip
 import re
 import shlex
-import tomllib
-import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,9 +19,8 @@ import pytest
 import annomodels as am
 from annomodels.cli.main import main
 from annomodels.errors import AnnotationError
+from tests.io.casework import TABLES, lay_out, options_of, placed
 
-HERE = Path(__file__).parent / "cases"
-TABLES = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in sorted(HERE.glob("*.toml"))}
 VERBS = {
     "read": am.read,
     "questions": am.read_questions,
@@ -37,24 +33,10 @@ HOW = {"verb", "path", "with"}  # what says how a case is read; the rest is expe
 STRICT = {"refused", "choices", "proposes", "skips", "repeats", "scale", "truth", "groups", "texts"}
 
 
-def lay_out(files: Mapping[str, Any], folder: Path, encoding: str) -> None:
-    """Write the files of a case below a folder."""
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, dict):
-            with zipfile.ZipFile(path, "w") as archive:
-                for member, text in content.items():
-                    archive.writestr(member, text)
-        else:
-            packed = content.encode(encoding)
-            path.write_bytes(gzip.compress(packed) if path.suffix == ".gz" else packed)
-
-
 READINGS = [
     pytest.param(case, reading, id=f"{table}: {case['name']}" + (f", {n}" if n else ""))
-    for table, found in TABLES.items()
-    for case in found["case"]
+    for table, cases in TABLES.items()
+    for case in cases
     for n, reading in enumerate(case["read"])
 ]
 
@@ -70,32 +52,17 @@ def test_a_file_is_read_as_meant(
     """A reading gives the judgments, or is refused; what it proposes then works as pasted."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "400")
-    lay_out(case.get("files", {}), tmp_path, case.get("encoding", "utf-8"))
-
-    def placed(value: Any) -> Any:
-        match value:
-            case dict():
-                return {name: placed(part) for name, part in value.items()}
-            case list():
-                return list(map(placed, value))
-        name = value.removeprefix("@")
-        return Path(name) if (tmp_path / name).exists() or name == value else HERE / name
-
-    first = next(iter(case.get("files", ())), "").partition("/")[0]
-    path = placed(reading.get("path", case.get("path", first)))
-    if isinstance(path, Path) and not (tmp_path / path).exists():
-        path = HERE / path
-    options = {
-        name: placed(value) if str(value).startswith("@") else value
-        for name, value in reading.get("with", {}).items()
-    }
+    verb = reading.get("verb", "read")
+    path = lay_out(case, tmp_path)
+    path = placed(reading.get("path", path), tmp_path)
+    options = options_of(reading, tmp_path)
     try:
-        found = seen(reading.get("verb", "read"), path, options)
+        found = seen(verb, path, options)
     except AnnotationError as error:
         found = refused(error)
-        plain = isinstance(path, Path) and not options and reading.get("verb", "read") == "read"
+        is_plain = isinstance(path, Path) and not options and verb == "read"
         if error.proposal is not None:
-            tried(error, str(path) if plain else "", capsys)
+            tried(error, str(path) if is_plain else "", capsys)
     told = found.pop("told")
     expected = {name: value for name, value in reading.items() if name not in HOW}
     assert [words for words in expected.pop("says", ()) if not said(words, told)] == [], told
@@ -123,7 +90,8 @@ def seen(verb: str, path: Any, options: Mapping[str, Any]) -> dict[str, Any]:
             return of_labels(found)
         case "questions":
             parts = {name: counts(data) for name, data in found.items()}
-            return {"questions": parts, "left_out": dict(found.left_out), "told": []}
+            why = [f"{name}: {reason}" for name, reason in found.left_out.items()]
+            return {"questions": parts, "left_out": list(found.left_out), "told": why}
         case "spans":
             marks = [[s.document, s.coder, s.question, s.start, s.end, s.label, s.chain]
                      for s in found.spans]  # fmt: skip
@@ -142,10 +110,10 @@ def plain(name: Any) -> Any:
 
 
 def counts(data: am.Annotations) -> list[Any]:
-    """Numbers of items, coders and annotations, the labels, and how many each has."""
+    """Return the numbers of items, coders and annotations, the scale, and labels with theirs."""
     votes = Counter(data.label.tolist())
-    labels = {str(plain(name)): votes[k] for k, name in enumerate(data.labels)}
-    return [data.n_items, data.n_coders, len(data), labels]
+    labels = [[str(plain(name)), votes[k]] for k, name in enumerate(data.labels)]
+    return [data.n_items, data.n_coders, len(data), data.scale, labels]
 
 
 def of_labels(data: am.Annotations) -> dict[str, Any]:
