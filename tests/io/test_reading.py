@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annomodels import Annotations, read
+from annomodels.errors import AnnotationError
 
 # The made-up table of tests/formats: 4 items, 3 coders, 10 labels.
 CANON = {
@@ -77,3 +78,9 @@ def test_the_order_of_rows_in_the_file_does_not_matter(chance: random.Random) ->
     assert rows_of(data) == rows_of(same)
     assert data.fingerprint == same.fingerprint
     assert data.notes == same.notes
+
+
+def test_the_likely_encoding_of_a_long_text_is_proposed(write: Any) -> None:
+    with pytest.raises(AnnotationError) as caught:
+        read(write(("é" * 70_000).encode("cp1252")))
+    assert caught.value.problems[0].options == (("encoding", "cp1252"),)
