@@ -20,9 +20,14 @@ from annomodels.errors import AnnotationError, MissingDependency
 from annomodels.io import objects
 from annomodels.io.archives import open_zip
 from annomodels.io.xmlsafe import check_xml
-from tests.io.asked import refused
 
 # -- bombs ---------------------------------------------------------------------------------------
+
+
+def refused(path: Path, **options: Any) -> str:
+    with pytest.raises(AnnotationError) as caught:
+        read(path, **options)
+    return str(caught.value)
 
 
 def limited(code: str, megabytes: int) -> subprocess.CompletedProcess[str]:

@@ -40,7 +40,7 @@ def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> 
             otherwise = f" If {label!r} has the labels of the coders: {Option('label', label)}."
             where = f"{table.source}, columns {label!r} and {name!r}"
             said = (("label", name), ("truth", label))
-            return [Problem(what, where, remedy + otherwise, options=said)]
+            return [Problem(what, where, remedy + otherwise, options=said, code="truth-as-label")]
     return []
 
 

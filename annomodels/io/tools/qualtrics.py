@@ -130,6 +130,7 @@ def _refuse_kinds(found: Records, given: Mapping[str, Sequence[str]]) -> None:
             f"These questions share no answer with the others: {', '.join(odd[:5])}.",
             f"Read questions of one kind: {Option('question', 'Q1')} takes the columns Q1, Q1_1, "
             "Q1_2 and so on.",
+            code="several-kinds",
         )
     if found.options.question is not None or found.problems:
         return
@@ -150,5 +151,6 @@ def _refuse_kinds(found: Records, given: Mapping[str, Sequence[str]]) -> None:
                 f"items to be labeled, choose these: {Option('question', stem)} takes "
                 f"the columns {stem}, {stem}_1, {stem}_2 and so on, and a pattern such as "
                 f"{Option('question', f'{stem[:1]}*')} all whose names fit.",
+                code="survey",
             )
             return

@@ -36,12 +36,13 @@ def refuse(source: Source, options: Options) -> None:
     for look in (*looks, _eppi, _survey):
         found = look(source, options)
         if found is not None:
-            raise Refused(
-                found if isinstance(found, Problem) else Problem(found[0], source.name, found[1])
-            )
+            if isinstance(found, Problem):
+                raise Refused(found)
+            what, remedy, code = found
+            raise Refused(Problem(what, source.name, remedy, code=code))
 
 
-Refusal = Problem | tuple[str, str] | None
+Refusal = Problem | tuple[str, str, str] | None
 
 
 def _doccano(source: Source, options: Options) -> Refusal:
@@ -54,7 +55,7 @@ def _doccano(source: Source, options: Options) -> Refusal:
     lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
     if not lists or any(matched(list(record))["coder"] for record in lists):
         return None
-    return NO_CODERS
+    return *NO_CODERS, "no-coders"
 
 
 def _consolidated(source: Source, options: Options) -> Refusal:
@@ -70,18 +71,21 @@ def _consolidated(source: Source, options: Options) -> Refusal:
             "which.",
             "Give the folder 'annotations' of the job's output: the answers of the coders lie in "
             "annotations/worker-response/iteration-*/<object>/<time>.json.",
+            "aggregated",
         )
     starts = {name.split(":")[0] for name in header if ":" in name}
     if {"OUTPUT", "CONFIDENCE"} <= starts and "ASSIGNMENT:worker_id" not in header:
         return (
             "This is Toloka's aggregated result: one label for each task, and not who gave which.",
             "Download the assignments of the pool ('Download results', not 'aggregated results').",
+            "aggregated",
         )
     aggregated = any(name.endswith(":confidence") for name in header)
     if aggregated and "_unit_id" in header and "_worker_id" not in header:
         return (
             "This is the aggregated report: one label for each unit, and not who gave which.",
             "Download the 'Full' report of the job.",
+            "aggregated",
         )
     return None
 
@@ -109,13 +113,14 @@ def _report(source: Source, options: Options) -> Refusal:
         return (
             "This is a Markdown document, with headings and text, and not a table.",
             "Give the file with the labels. A table of them in the document can be saved as CSV.",
+            "no-table",
         )
     lines = [line for line in start.split("\n")[:-1] if len(_COUNT.findall(line)) > 1]
     sums = {sum(map(int, _COUNT.findall(line))) for line in lines}
     if len(lines) < _FEWEST or len(sums) > 1 or source.header[1:]:
         return None
     what = f"This text counts labels, and not who gave which, as in {lines[0]!r}."
-    return what, _SINGLE
+    return what, _SINGLE, "counts"
 
 
 _SINGLE = "Give the individual labels, a row each: item, coder, label."
@@ -128,7 +133,7 @@ def _counts(source: Source, options: Options) -> Refusal:
         return None
     if (name := _tally(source)) and not matched(source.header)["coder"]:
         what = f"The objects in {name!r} count the labels of each class, and not who gave which."
-        return what, _SINGLE
+        return what, _SINGLE, "counts"
     found = counts_in(source.table) if len(source.table) > 1 else None
     if found is None or not found.is_sure or matched(source.header)["coder"]:
         return None
@@ -175,6 +180,7 @@ def _marked(source: Source, options: Options) -> Refusal:
         "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and define "
         f"the items with {Option('units', ...)}; or give a table with a row for each mark: "
         "item (the text and the place), coder, label.",
+        "marked-text",
     )
 
 
@@ -187,6 +193,7 @@ def _images(source: Source, options: Options) -> Refusal:
         f"This is {tool}: {counted(number, 'region')} drawn on images (such as bounding boxes), "
         "and no labels of items.",
         f"{REGIONS}.",
+        "regions",
     )
 
 
@@ -202,6 +209,7 @@ def _lighttag(source: Source, options: Options) -> Refusal:
         "This is LightTag: marked stretches of text, and no labels of items.",
         "It is not read. Give a table with item (the document and the place), coder and "
         "label (tag), and a row for each mark of each coder.",
+        "no-reader",
     )
 
 
@@ -214,6 +222,7 @@ def _eppi(source: Source, options: Options) -> Refusal:
         "records with a label.",
         "Give a table with a row for each code of each coder: item (the reference and the "
         "attribute), coder, label.",
+        "no-reader",
     )
 
 
@@ -232,7 +241,8 @@ def _survey(source: Source, options: Options) -> Refusal:
     what = (
         f"This is {tool}'s export: a row for each respondent or record, a column for each question"
     )
-    return (f"{what}; no column is known for items or coders.", no_coders()) if tool else None
+    what += "; no column is known for items or coders."
+    return (what, no_coders(), "survey") if tool else None
 
 
 def regions(source: Source) -> tuple[str, int]:
