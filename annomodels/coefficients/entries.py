@@ -43,18 +43,19 @@ class Coefficient:
     # conventions for missing labels it knows; the first is used where another is asked for in a
     # panel
     missing: tuple[str, ...] = CONVENTION_NAMES
-    # analytic errors and intervals it has, the default first; see
-    # :meth:`annomodels.coefficients.result.Agreement.analytic`
-    analytic: tuple[str, ...] = ()
     # whether it follows from the joint distribution of coders' labels, and so from a model
     implied: bool = True
-    # its statistic in ``evaluation`` if tables of label pairs do not suffice
-    own: str = ""
 
     @property
     def aliases(self) -> tuple[str, ...]:
         """Other names, one by one."""
         return tuple(self.others.split())
+
+    @property
+    def analytic(self) -> bool:
+        """True if Gwet's linearized error is known."""
+        known = (None, "uniform", "pooled", "without_replacement", "between", "gwet")
+        return self.expectation in known and not self.each_pair and not self.chance
 
 
 _AP = ("Artstein & Poesio 2008", "10.1162/coli.07-034-R2")
@@ -62,7 +63,6 @@ _COHEN = ("Cohen 1960", "10.1177/001316446002000104")
 _GWET = ("Gwet 2008", "10.1348/000711006X126600")
 _BYRT = ("Byrt, Bishop & Carlin 1993", "10.1016/0895-4356(93)90018-V")
 _MCGRAW_WONG = ("McGraw & Wong 1996", "10.1037/1082-989X.1.1.30")
-_BY_GWET = ("gwet", "gwet_table")
 _PAIRS = ("pairwise", "listwise")
 
 
@@ -72,7 +72,7 @@ _CORE = (
         "observed observed_agreement percent_agreement raw a_o ao p_o agreement agree "
         "percentage percentage_agreement raw_agreement avg_ao pa pa2 pa_coeff "
         "simple_agreement po",
-        None, *_AP, weighted=True, analytic=_BY_GWET,
+        None, *_AP, weighted=True,
     ),
     Coefficient(
         "s", "Bennett's S",
@@ -80,12 +80,11 @@ _CORE = (
         "free_marginal_kappa pabak kappa_n bp2 bp_coeff brennan_prediger_kappa g_index "
         "uniform_kappa prevalence_adjusted_bias_adjusted_kappa multirater_free_kappa",
         "uniform", "Bennett, Alpert & Goldstein 1954", "10.1086/266520", weighted=True,
-        analytic=_BY_GWET,
     ),
     Coefficient(
         "pi", "Scott's pi", "scott scott_pi scott2 weighted_pi weighted_scott_pi",
         "pooled", "Scott 1955", "10.1086/266577", two_coders_only=True, instead="k",
-        weighted=True, margins=True, analytic=_BY_GWET,
+        weighted=True, margins=True,
     ),
     Coefficient(
         "k", "Fleiss' kappa (K)",
@@ -93,19 +92,17 @@ _CORE = (
         "kappam_fleiss weighted_fleiss_kappa fixed_marginal weighted_fleiss weighted_multi_pi "
         "fixed_marginal_kappa fleiss_multirater",
         "pooled", "Fleiss 1971", "10.1037/h0031619", weighted=True, margins=True,
-        analytic=(*_BY_GWET, "fleiss"),
     ),
     Coefficient(
         "kappa", "Cohen's kappa", "cohen cohen_kappa kappa2 unweighted_kappa kappa_cohen",
         "between", *_COHEN, two_coders_only=True, instead="multi_kappa, k or light_kappa",
-        by_coder=True, analytic=("fleiss_cohen_everitt", *_BY_GWET),
+        by_coder=True,
     ),
     Coefficient(
         "multi_kappa", "Multi-kappa",
         "davies_fleiss hubert hubert_kappa conger conger_kappa exact_kappa fleiss_exact "
         "multikappa exact_fleiss_kappa kappam_exact",
         "between", "Davies & Fleiss 1982", "10.2307/2529886", by_coder=True, weighted=True,
-        analytic=_BY_GWET,
     ),
     Coefficient(
         "light_kappa", "Light's kappa",
@@ -118,7 +115,6 @@ _CORE = (
         "kappa_w cohen_weighted_kappa weighted_cohen_kappa kappaw",
         "between", "Cohen 1968", "10.1037/h0026256", two_coders_only=True, instead="alpha_kappa",
         by_coder=True, weighted=True, scale_distance=True,
-        analytic=("fleiss_cohen_everitt", *_BY_GWET),
     ),
     Coefficient(
         "alpha", "Krippendorff's alpha",
@@ -126,27 +122,19 @@ _CORE = (
         "krippendorff_alpha_customary",
         "without_replacement", "Krippendorff 2004", "10.1111/j.1468-2958.2004.tb00738.x",
         weighted=True, scale_distance=True, ordinal="ordinal", margins=True,
-        missing=("krippendorff", "listwise"), analytic=_BY_GWET,
-    ),
-    Coefficient(
-        "hughes_alpha", "Hughes's alpha",
-        "hughes alpha_hughes krippendorff_alpha_hughes analytical_alpha "
-        "krippendorff_alpha_analytical krippendorffsalpha_analytical",
-        "without_replacement", "Hughes 2022", "10.48550/arXiv.2210.13265", weighted=True,
-        scale_distance=True, missing=("krippendorff", "listwise"), analytic=("jackknife",),
-        own="one_way",
+        missing=("krippendorff", "listwise"),
     ),
     Coefficient(
         "alpha_kappa", "Alpha with a margin for each coder", "beta alpha_beta weighted_multi_kappa",
-        "between", *_AP, by_coder=True, weighted=True, scale_distance=True, analytic=_BY_GWET,
+        "between", *_AP, by_coder=True, weighted=True, scale_distance=True,
     ),
     Coefficient(
         "ac1", "Gwet's AC1", "gwet gwet_ac1 gamma gwet_gamma gwet_ac",
-        "gwet", *_GWET, margins=True, analytic=_BY_GWET,
+        "gwet", *_GWET, margins=True,
     ),
     Coefficient(
         "ac2", "Gwet's AC2", "gwet_ac2 weighted_ac1",
-        "gwet", *_GWET, weighted=True, scale_distance=True, margins=True, analytic=_BY_GWET,
+        "gwet", *_GWET, weighted=True, scale_distance=True, margins=True,
     ),
     Coefficient(
         "irsq", "van Oest's I_r^2", "van_oest van_oest_irsq i_r_squared i_r_2 ir2",
@@ -156,7 +144,7 @@ _CORE = (
         "s_item", "S with a chance level for each item",
         "item_s s_by_item s_per_item item_chance item_specific_s",
         None, "Kopec & Ogrodniczuk 2014", "", chance=True, missing=("krippendorff", "gwet",
-        "pairs", "listwise"), implied=False, own="item_chance",
+        "pairs", "listwise"), implied=False,
     ),
 )  # fmt: skip
 
@@ -179,7 +167,7 @@ _TWO_CODERS = tuple(
 _ICC = tuple(
     Coefficient(
         name, title, others, name, *_MCGRAW_WONG, numeric=True, instead="alpha",
-        by_coder=True, missing=("listwise",), analytic=("f",),
+        by_coder=True, missing=("listwise",),
     )
     for name, title, others in (
         ("icc_1", "ICC(1)", "icc1 icc_1_1 icc11 icc_oneway icc_single_raters_absolute"),

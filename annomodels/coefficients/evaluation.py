@@ -10,63 +10,12 @@ import numpy as np
 from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.counts import Counts, count_for
 from annomodels.coefficients.distances import Distance, Nominal
-from annomodels.coefficients.formulas import evaluate_with, observed, ratio
+from annomodels.coefficients.formulas import evaluate_with, ratio
 from annomodels.coefficients.grouped import Grouped, Pairwise, all_pairs
-from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
+from annomodels.coefficients.rows import CONVENTIONS, Rows
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import Sample
 from annomodels.types import Floats
-
-
-class OneWay:
-    """Hughes's alpha, (MSA - MSE) / (MSA + (r_0 - 1) MSE): one-way analysis of variance."""
-
-    # With r_i labels on item i, N in all and a items: MSE = D_o / 2, MSA = (SST - (N - a) MSE) / (a
-    # - 1), r_0 = (N - sum r_i^2 / N) / (a - 1); SST is half the sum of the distances of all pairs
-    # over N. Items with one label count in SST.
-
-    def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
-        weighing = one_way_convention(convention)
-        self.counts, self.distance = count_for(rows, weighing, distance, "pooled")
-        self.sizes = item_sizes(rows, convention)
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each weighting, to plan memory with."""
-        return self.counts.width(False)
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Coefficient under weights of the items, shape [item] or [draw, item]."""
-        tables = self.counts.tables(weights, by_coder=False)
-        within = observed(tables, self.distance) / 2
-        apart = self.distance.form(tables.pooled, tables.pooled, tables.pooled)
-        largest = self.distance.largest(tables.pooled)
-        among, per_item = among_items(within, apart, weights @ self.sizes)
-        whole = np.asarray(2 * (among + (per_item - 1) * within) / per_item)
-        return ratio(np.asarray(2 * within), whole, largest)
-
-
-def one_way_convention(name: str) -> Convention:
-    """Pairs as Krippendorff has them, and every label once, also on items with one label."""
-    known = CONVENTIONS[name]
-    return Convention(known.name, known.sentence, known.pair, np.ones_like, np.ones_like)
-
-
-def item_sizes(rows: Rows, convention: str) -> Floats:
-    """1, number of labels and its square for each item that counts, shape [item, 3]."""
-    r = rows.per_item.astype(float)
-    used = (r == rows.n_coders) if convention == "listwise" else np.ones(len(r), dtype=bool)
-    return np.stack([used, used * r, used * r * r], axis=1).astype(float)
-
-
-def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean square among items, and the mean number of labels r_0; NaN where undefined."""
-    items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
-    more = np.where(items > 1, items - 1, np.nan)
-    labels = np.where(labels > 0, labels, np.nan)
-    among = (apart / (2 * labels) - (labels - items) * within) / more
-    per_item = (labels - squares / labels) / more
-    return np.asarray(among), np.where(per_item > 1, per_item, np.nan)
 
 
 class ItemChance:
@@ -105,15 +54,13 @@ class Statistics:
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
-        self.own: dict[int, OneWay | ItemChance] = {}  # by request
+        self.own: dict[int, ItemChance] = {}  # by request
         self.pairs: dict[int, Grouped] = {}  # by request
         self.counts: dict[Key, Counts | Pairwise] = {}
         self.by_coder: dict[Key, bool] = {}
         self._tables: dict[int, tuple[Key, Distance]] = {}
         for n, r in enumerate(requests):
-            if r.coefficient.own == "one_way":
-                self.own[n] = OneWay(rows, r.distance, r.convention)
-            elif r.coefficient.own == "item_chance":
+            if r.coefficient.chance:
                 self.own[n] = ItemChance(rows, r.convention, r.chance)
             elif r.coefficient.each_pair:
                 self.pairs[n] = all_pairs(rows, r)

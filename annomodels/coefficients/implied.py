@@ -141,7 +141,7 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
     """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names."""
     entry = find(name)
-    if entry.own and not (entry.implied and np.isinf(tables.n).all()):
+    if entry.chance:
         raise NotApplicable(
             f"{entry.title} needs the items, not only tables of label pairs. "
             f"Use {Verb('am.agreement', 'annomodels agree')}."

@@ -114,9 +114,7 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
             return "no_variation"
         if entry.each_pair:
             return "no_defined_pair"
-        # Only an analysis of variance has a denominator that labels which differ can make nothing.
-        variance = entry.numeric or (entry.own and point.observed > 0)
-        return "no_total_variance" if variance else "zero_expected_disagreement"
+        return "no_total_variance" if entry.numeric else "zero_expected_disagreement"
     if n_units < 2:
         return "too_few_items"
     pair_kappas = entry.each_pair and entry.expectation == "between"
@@ -158,7 +156,7 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
         coders=n_coders, labels=n_labels, instead=instead, shared=FEW_SHARED
     )
     if reason == "no_complete_items" and entry.numeric:
-        text += ' hughes_alpha with distance="interval" is the ICC(1) of items with missing labels.'
+        text += ' alpha with distance="interval" takes items with missing labels.'
     return text
 
 

@@ -180,7 +180,7 @@ def make_requests(
             )
         if isinstance(found, Computed) and (found.unit or entry.expectation in ("gwet", None)):
             note = f"{note} {found.note}".strip()
-        if found.name == "ordinal" and entry.name not in ("alpha", "hughes_alpha"):
+        if found.name == "ordinal" and entry.name != "alpha":
             note += " The distance is Krippendorff's; Gwet's ordinal weights are 'gwet_ordinal'."
         requests.append(
             Request(

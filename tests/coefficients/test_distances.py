@@ -138,7 +138,7 @@ def test_ac2_of_weights_that_do_not_reach_0_is_that_of_irrcac(table):
     step = 1e-6
     ups = [gwet_ac2(SIX, WEIGHTS, np.ones(6) + step * one)[1] for one in np.eye(6)]
     error = np.sqrt(6 / 5 * np.square((np.array(ups) - value) / step).sum())
-    assert found.analytic("gwet").se == pytest.approx(error, rel=1e-4)
+    assert found.analytic().se == pytest.approx(error, rel=1e-4)
 
 
 def test_distances_above_1_are_rescaled_and_the_note_says_so():

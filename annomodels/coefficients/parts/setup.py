@@ -86,7 +86,7 @@ def set_up(
     request = make_requests(data, name, distance, missing)[0] if taken_apart else None
     if request is not None and not whole:
         entry = request.coefficient
-        taken_apart = entry.expectation in (None, *EXPECTED) and not entry.own
+        taken_apart = entry.expectation in (None, *EXPECTED)
     if request is None or not taken_apart:
         raise NotApplicable(
             f"{find(name).title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
