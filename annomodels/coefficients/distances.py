@@ -29,8 +29,8 @@ class Distance:
     name: str  # what the user called it
     moving: ClassVar[bool] = False  # whether it depends on how frequent the labels are
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
-        """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
+        """Distance of listed pairs of labels [..., pair]; `part` of `pooled` [..., part, label]."""
         raise NotImplementedError
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
@@ -52,7 +52,7 @@ class Nominal(Distance):
 
     name: str = "nominal"
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         """See :class:`Distance`."""
         return np.asarray(first != second, dtype=float)
 
@@ -88,10 +88,14 @@ class Squares(Distance):
         weight = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
         return np.asarray(x - (pooled * x).sum(-1, keepdims=True) / weight)
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         """See :class:`Distance`."""
         x = self.places(pooled)
-        return np.asarray((x[..., first] - x[..., second]) ** 2)
+        one, other = (
+            x[..., label] if part is None or not self.moving else x[..., part, label]
+            for label in (first, second)
+        )
+        return np.asarray((one - other) ** 2)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
         """See :class:`Distance`."""
@@ -145,7 +149,7 @@ class Computed(Distance):
     unit: float | None = None
     note: str = ""  # what a reader should know about it
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         """See :class:`Distance`."""
         return self.between(first, second)
 

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import special
 
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import Distance, unit
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.rows import CONVENTIONS
+from annomodels.coefficients.sums import Sums, of_items
 from annomodels.coefficients.tables import over
 from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import percent
@@ -127,12 +127,11 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
             f"{rows.n_coders:,} coders with {rows.n_labels:,} labels each are too many for an "
             "analytic error. Use the draws (interval())."
         )
-    counts = Counts(rows, CONVENTIONS[request.convention])
-    pooled = counts.pooled @ t if request.margins is None else request.margins
+    sums = of_items(rows, CONVENTIONS[request.convention])
+    pooled = sums.of_all @ t if request.margins is None else request.margins
     distance = request.distance
-    apart = distance.pairs(counts.first, counts.second, pooled)
-    pairs = np.asarray(counts.together.sum(0)).reshape(-1)
-    pairs_apart = np.asarray(counts.together.T @ apart).reshape(-1)
+    pairs = sums.total.toarray()[0]
+    pairs_apart = sums.apart(distance, pooled).toarray()[0]
     total = float(t @ pairs)
     d_o = float(t @ pairs_apart) / total
     slope_o = (pairs_apart - pairs * d_o) / total
@@ -144,7 +143,7 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
         if request.margins is not None and expectation != "between":
             d_e, slope_e = d_o / (1 - value) if value != 1 else 1.0, np.zeros_like(t)
         else:
-            d_e, slope_e = _slope(expectation, counts, t, pooled, distance)
+            d_e, slope_e = _slope(expectation, sums, t, pooled, distance)
         linear = -(slope_o - d_o / d_e * slope_e) / d_e
         at_value = 1 - d_o / d_e
     per_item = rows.per_item
@@ -161,11 +160,11 @@ def linearised(basis: Basis, value: float) -> tuple[float, float]:
 
 
 def _slope(
-    expectation: str, counts: Counts, t: Floats, pooled: Floats, distance: Distance
+    expectation: str, sums: Sums, t: Floats, pooled: Floats, distance: Distance
 ) -> tuple[float, Floats]:
     """Find the expected disagreement, and its change with the weight of each item."""
     if expectation == "between":
-        return _between(counts, t, pooled, distance)
+        return _between(sums, t, pooled, distance)
     p, q = pooled / pooled.sum(), len(pooled)
     even, derivative = np.full(q, 1.0 / q), np.zeros(q)
     reached = distance.reach(p, pooled)
@@ -178,15 +177,15 @@ def _slope(
         derivative = -factor * (1 - 2 * p)
     else:  # Gwet leaves alpha's correction for n out of the error
         d_e, derivative = float(p @ reached), 2 * reached
-    slope = counts.pooled.T @ derivative - (counts.pooled.sum(0) * float(p @ derivative))
+    slope = sums.of_all.T @ derivative - (sums.of_all.sum(0) * float(p @ derivative))
     return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
 
 
-def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
-    own = np.asarray(counts.coders @ t).reshape(counts.n_coders, -1)
+def _between(sums: Sums, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
+    own = np.asarray(sums.of_coders @ t).reshape(sums.n_coders, -1)
     given = own.sum(-1)
     scale = np.ones_like(given)
-    if counts.convention.equal_coders:
+    if sums.equal_coders:
         scale = over(1.0, given, 0.0)
     own = own * scale[:, None]
     mass = own.sum(-1)
@@ -194,9 +193,9 @@ def _between(counts: Counts, t: Floats, pooled: Floats, distance: Distance) -> t
     others = distance.reach(own.sum(0), pooled)[None, :] - distance.reach(own, pooled)
     weight = float(mass.sum() ** 2 - (mass**2).sum())
     d_e = float((own * others).sum()) / weight
-    if counts.convention.equal_coders:
+    if sums.equal_coders:
         others = others - (own * others).sum(-1, keepdims=True) / np.maximum(mass, 1e-300)[:, None]
     else:
         others = others - d_e * (mass.sum() - mass)[:, None]
-    slope = 2 * np.asarray(counts.coders.T @ (others * scale[:, None]).reshape(-1)) / weight
+    slope = 2 * np.asarray(sums.of_coders.T @ (others * scale[:, None]).reshape(-1)) / weight
     return d_e, slope.reshape(-1)

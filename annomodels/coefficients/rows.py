@@ -70,7 +70,7 @@ CONVENTIONS: dict[str, Convention] = {
         _KRIPPENDORFF, name="listwise", sentence="items that every coder labeled"
     ),
 }
-"""Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.grouped.Pairwise`."""
+"""Conventions by name; ``pairwise`` is a function of ``evaluation``."""
 
 PAIRWISE = "each pair of coders on the items both labeled, then the mean over the pairs"
 

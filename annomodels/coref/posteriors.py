@@ -13,8 +13,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.intervals import as_text, interval
+from annomodels.coefficients.sums import sparse_sum
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
 from annomodels.coref.tables import kappa_of
 from annomodels.coref.texts import pair_agreement

@@ -9,25 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
+from annomodels.coefficients import sums
 from annomodels.coefficients.agreement import Convention, Resample
-from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.grouped import Grouped, coder_pairs
 from annomodels.coefficients.intervals import interval, share_above
-from annomodels.coefficients.parts.grouped import (
-    against_rest,
-    make_without,
-    without_each_item,
-)
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
+from annomodels.coefficients.parts.leaving import without_each_coder, without_each_item
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned
@@ -184,7 +178,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         )
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        tables = setup.statistics.tables(weights, entry.by_coder)
+        tables = setup.sums.tables(weights, entry.by_coder)
         two = one_against_rest(tables)
         each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
         # the share of the partners of a label that are the same label
@@ -192,7 +186,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
     rows, k = setup.rows, setup.rows.n_labels
-    some = setup.statistics.tables(setup.sample.point, entry.by_coder)
+    some = setup.sums.tables(setup.sample.point, entry.by_coder)
     width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
     work = 4 * len(setup.sample.rows.item)
     point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
@@ -233,9 +227,10 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by item."""
     refuse_unfit(setup)
     rows, request = setup.rows, setup.request
-    parts, ones = against_rest(setup, "item"), np.ones(rows.n_items)
-    apart = parts.apart @ ones
-    d = over(apart, parts.total @ ones)
+    ones = np.ones(rows.n_items)
+    every = sums.of_items(rows, setup.convention)
+    apart = every.apart(request.distance, setup.pooled).toarray()[0]
+    d = over(apart, every.total.toarray()[0])
     whole = float("nan")
     if not before(request.coefficient, rows, request.convention):
         whole = float(Statistics(rows, [request]).evaluate(ones)[0].value)
@@ -245,7 +240,7 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
     mean = further.mean(0) if len(further) else np.full(len(d), np.nan)
     low, high = interval(further, value=mean)
-    left = without_each_item(setup, Counts(rows, setup.convention))
+    left = without_each_item(request, every)
     columns = {
         "n": rows.per_item,
         "value": 1 - d if setup.request.nominal else d,
@@ -318,12 +313,13 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
             f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
             "multi_kappa."
         )
-    sides, without = against_rest(setup, "coder"), make_without(setup)
+    request, sides = setup.request, sums.by_coder(setup.sample.rows, setup.convention)
+    without = without_each_coder(setup)
     whole = Statistics(setup.sample.rows, [setup.request])
     fits = before(entry, rows, setup.request.convention) in ("", "no_complete_items")
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        found: dict[str, Floats | Evaluated] = {"value": sides.evaluate(weights)}
+        found: dict[str, Floats | Evaluated] = {"value": sides.evaluate(weights, request)}
         if fits:
             found["whole"] = all_data = whole.evaluate(weights)[0].value
             if without is not None:
@@ -331,7 +327,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         return found
 
     more = (0, 0) if without is None else (without.work, without.width)
-    work, width = sides.work + more[0], sides.width + whole.width + more[1]
+    work = sides.work(request.distance) + more[0]
+    width = sides.width(request.distance, True) + whole.width + more[1]
     point, found, notes = drawn(setup, measure, draws, seed, 2 * rows.n_coders, work, width)
     used = used_items(rows, setup.request.convention)
     n = np.bincount(rows.coder[used[rows.item]], minlength=rows.n_coders)
@@ -381,7 +378,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
 def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     """Break agreement down by pair of coders, those that share most items first."""
     rows, names = setup.sample.rows, setup.data.coders
-    pairs, known = coder_pairs(rows, setup.request)
+    request = setup.request
+    pairs, known = sums.by_coder_pair(rows, request.convention == "listwise")
     n = (pairs.total @ setup.sample.point).round().astype(np.int64)
     sharing = int((n > 0).sum())
     if not sharing:
@@ -390,26 +388,33 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     size, n = len(order), n[order]
-    every, top = (_first(pairs, place, m) for m in (size, min(size, MOST_DRAWN)))
+    n_drawn = min(size, MOST_DRAWN)
+    every, top = (sums.chosen(pairs, place, m) for m in (size, n_drawn))
     _, found, notes = drawn(
-        setup, lambda w: {"value": top.evaluate(w)}, draws, seed, top.n_parts, top.work, top.width
+        setup,
+        lambda weights: {"value": top.evaluate(weights, request)},
+        draws,
+        seed,
+        n_drawn,
+        top.work(request.distance),
+        top.width(request.distance, True),
     )
     # pairs that share few items have no draws
-    shape = (len(found["value"]), size - top.n_parts)
+    shape = (len(found["value"]), size - n_drawn)
     values = np.concatenate([found["value"], np.full(shape, np.nan)], axis=1)
-    point = every.evaluate(setup.sample.point)
+    point = every.evaluate(setup.sample.point, request)
     columns, values = measured(setup, point, n, values)
     if sharing > size:
         notes.append(
             f"{sharing:,} pairs of coders share items; the {size:,} that share most are shown."
         )
-    if len(values) and top.n_parts < size:
-        notes.append(f"The {top.n_parts:,} pairs that share most have intervals.")
+    if len(values) and n_drawn < size:
+        notes.append(f"The {n_drawn:,} pairs that share most have intervals.")
     alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - sharing
     if alone:
         notes.append(f"{alone:,} pairs of coders have no item in common and are left out.")
     whole = np.empty(0)
-    if top.n_parts == size:
+    if n_drawn == size:
         whole = over(np.nansum(values, axis=1), (~np.isnan(values)).sum(1))
     mean = over(np.nansum(point.value), (~np.isnan(point.value)).sum())
     one, other = np.divmod(known[order], rows.n_coders)
@@ -418,16 +423,7 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
         "each pair of coders",
         {"coder_a": [names[j] for j in one], "coder_b": [names[j] for j in other]},
         {"n": n, **columns},
-        {"value": values[:, : top.n_parts], "whole": whole},
+        {"value": values[:, :n_drawn], "whole": whole},
         [("mean over the pairs", float(mean), whole, size)],
         notes,
     )
-
-
-def _first(pairs: Grouped, place: Ints, size: int) -> Grouped:
-    """Take the first pairs of coders in another order; `place` is the new place of each."""
-    part = place[pairs.part]
-    kept = (part >= 0) & (part < size)
-    entries, part = pairs.entries.take(kept), part[kept]
-    labels = 2 * entries.weight, part, entries.item
-    return replace(pairs, entries=entries, part=part, n_parts=size, labels=labels)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label
-from annomodels.coefficients.parts.grouped import against_rest
 from annomodels.coefficients.parts.results import SHARES, Diagnosis
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.parts.shares import (
@@ -27,6 +25,8 @@ from annomodels.coefficients.parts.shares import (
 from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates, constant_labels
+from annomodels.coefficients.sums import by_coder as by_coder_sums
+from annomodels.coefficients.sums import by_group
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
@@ -126,27 +126,28 @@ def diagnose(
         resample=resample,
     ).table
     asked = panel.iloc[0].to_dict()
-    sides, label_pairs = against_rest(setup, "coder"), LabelPairs(setup)
-    parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
-    if resample != "items" and len(data.groups) > 1:
-        parts["group"] = against_rest(setup, "group")
+    sides, label_pairs = by_coder_sums(setup.sample.rows, setup.convention), LabelPairs(setup)
+    parts = {"label_pair": label_pairs.shares, "coder": setup.shares(sides)}
+    sizes = {"label_pair": len(label_pairs.listed), "coder": rows.n_coders}
+    if resample != "items" and data.group is not None and len(data.groups) > 1:
+        sizes["group"] = len(data.groups)
+        parts["group"] = setup.shares(by_group(setup.sums, data.group, sizes["group"]))
     more = Bias(sides, setup.sample.point)
 
     def measure(weights: Floats) -> dict[str, Floats]:
         found = {"over": more.by(weights)}
-        for name, part in parts.items():
-            found[f"{name}_share"], found[f"{name}_expected"] = part.shares(weights)
+        for name, shares in parts.items():
+            found[f"{name}_share"], found[f"{name}_expected"] = shares(weights)
         return found
 
-    width = 6 * sum(part.n_parts for part in parts.values()) + 2 * data.n_labels
-    width += 6 * len(label_pairs.d)
-    work = int(label_pairs.counts.together.nnz + 4 * sides.total.nnz)
+    width = 6 * sum(sizes.values()) + 2 * data.n_labels + 6 * len(label_pairs.d)
+    work = int(label_pairs.cells.nnz + 4 * sides.total.nnz)
     made = planned(made, width, work)
     drawn = collect(setup, measure, made, seed, width)
     columns = {}
-    for kind, part in parts.items():
+    for kind, shares in parts.items():
         both = drawn[f"{kind}_share"], drawn[f"{kind}_expected"]
-        columns[kind] = share_columns(part.shares(setup.sample.point), both)
+        columns[kind] = share_columns(shares(setup.sample.point), both)
     first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
     pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
     coders = _coders(setup, links, by.table, columns["coder"], more, drawn["over"])
@@ -155,7 +156,7 @@ def diagnose(
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
     items = item_table(setup)
     given = np.bincount(rows.label, minlength=data.n_labels)
-    shares = dict(zip(data.labels, given / given.sum(), strict=True))
+    share_of = dict(zip(data.labels, given / given.sum(), strict=True))
     sentences = [
         *say.about_agreement(asked),
         *say.why_so_low(setup, asked["value"], asked["expected"]),
@@ -165,7 +166,7 @@ def diagnose(
         *say.about_items(items),
         *say.about_groups(groups),
         *say.about_coders(coders, request.title, data.n_labels),
-        *say.about_constant_coders(coders, shares),
+        *say.about_constant_coders(coders, share_of),
     ]
     kept = {name: values for name, values in drawn.items() if name.startswith("coder")}
     names = [f"{label_text(a)} / {label_text(b)}" for a, b in zip(first, second, strict=True)]

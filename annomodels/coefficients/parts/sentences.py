@@ -242,7 +242,7 @@ def why_so_low(setup: Setup, value: float, by_chance: float) -> list[str]:
     rows, request, title = setup.rows, setup.request, setup.request.title
     if not request.nominal or request.coefficient.expectation is None:
         return []
-    tables = setup.counts.tables(setup.sample.point, by_coder=False)
+    tables = setup.sums.tables(setup.sample.point, by_coder=False)
     agreement, s, ac1 = (
         float(evaluate_with(how, tables, Nominal()).value) for how in (None, "uniform", "gwet")
     )

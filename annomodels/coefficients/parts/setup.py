@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import DistanceLike
+from annomodels.coefficients.evaluation import pairwise
 from annomodels.coefficients.formulas import EXPECTED
-from annomodels.coefficients.grouped import Pairwise
 from annomodels.coefficients.reasons import before, refuse
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
@@ -25,6 +24,7 @@ from annomodels.coefficients.rows import (
     with_labels,
 )
 from annomodels.coefficients.rows import Convention as Weighing
+from annomodels.coefficients.sums import Sums, of_items
 from annomodels.coefficients.weights import Sample, make_sample
 from annomodels.data.annotations import Annotations
 from annomodels.errors import NotApplicable, Option
@@ -52,20 +52,20 @@ class Setup:
         return CONVENTIONS[self.request.convention]
 
     @cached_property
-    def counts(self) -> Counts:
-        """Label pairs and labels of each item under the convention."""
-        return Counts(self.sample.rows, self.convention)
+    def sums(self) -> Sums:
+        """Label pairs and labels of all data under the convention."""
+        if self.request.convention == "pairwise":
+            return pairwise(self.sample.rows, self.request)
+        return of_items(self.sample.rows, self.convention)
+
+    def shares(self, sums: Sums) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Shares of parts under weights of the items; the distance is that of the data."""
+        return lambda weights: sums.shares(weights, self.request.distance, self.pooled)
 
     @cached_property
     def pooled(self) -> Floats:
         """Weight of each label in all data [label]."""
-        return np.asarray(self.counts.pooled @ self.sample.point, dtype=float)
-
-    @cached_property
-    def statistics(self) -> Counts | Pairwise:
-        """Statistics that tables of all data are made from."""
-        pairwise = self.request.convention == "pairwise"
-        return Pairwise(self.sample.rows, self.request) if pairwise else self.counts
+        return np.asarray(of_items(self.sample.rows, self.convention).of_all @ self.sample.point)
 
 
 def set_up(

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from annomodels.coefficients.grouped import Grouped
 from annomodels.coefficients.intervals import interval, share_above
-from annomodels.coefficients.parts.grouped import against_rest
 from annomodels.coefficients.parts.results import SHARES
 from annomodels.coefficients.parts.setup import Setup
 from annomodels.coefficients.rows import Rows
+from annomodels.coefficients.sums import Sums, of_items
 from annomodels.coefficients.tables import over
 from annomodels.data.alike import components
 from annomodels.types import Floats, Ints
@@ -68,15 +67,16 @@ class Bias:
     # disagreement that unequal margins alone enforce ("quantity disagreement", Pontius & Millones
     # 2011, doi:10.1080/01431161.2011.552923).
 
-    def __init__(self, sides: Grouped, point: Floats) -> None:
-        k, parts = sides.rows.n_labels, sides.n_parts
-        counted = ((matrix @ point).reshape(parts, k) for matrix in (sides.left, sides.right))
+    def __init__(self, sums: Sums, point: Floats) -> None:
+        k = sums.n_labels
+        counted = (sums.times(side, point, k) for side in sums.sides)
         one, other = (over(x, x.sum(-1, keepdims=True)) for x in counted)
         more = one - other
         self.label: Ints = np.where(np.isnan(more), -1.0, more).argmax(-1)
         self.distance: Floats = np.abs(more).sum(-1) / 2
-        rows = np.arange(parts) * k + self.label
-        self._more, self._given = sides.left[rows] - sides.right[rows], sides.total
+        rows = np.arange(len(self.label)) * k + self.label
+        left, right = sums.sides
+        self._more, self._given = left[rows] - right[rows], sums.total
 
     def by(self, weights: Floats) -> Floats:
         """Difference of the shares of that label, [..., item] -> [..., coder]."""
@@ -87,20 +87,19 @@ class LabelPairs:
     """Pairs of different labels that occur, those with the largest share of disagreement first."""
 
     def __init__(self, setup: Setup) -> None:
-        counts, self.distance = setup.counts, setup.request.distance
-        self.counts = counts
-        point, self.pooled = setup.sample.point, setup.pooled
-        self.d = self.distance.pairs(counts.first, counts.second, self.pooled)
-        now = np.asarray(counts.together @ point) * self.d
+        self.sums, self.distance = setup.sums, setup.request.distance
+        self.cells, _, first, second = self.sums.cells
+        self.pooled = setup.pooled
+        self.d = self.distance.pairs(first, second, self.pooled)
+        now = np.asarray(self.cells @ setup.sample.point) * self.d
         order = np.argsort(-now, kind="stable")[:MOST_LABEL_PAIRS]
         self.listed = order[now[order] > 0]
-        self.first, self.second = counts.first[self.listed], counts.second[self.listed]
-        self.n_parts = len(self.listed)
+        self.first, self.second = first[self.listed], second[self.listed]
 
     def shares(self, weights: Floats) -> tuple[Floats, Floats]:
-        """See :meth:`.Grouped.shares`."""
-        apart = (self.counts.together @ weights.T).T * self.d
-        n = (self.counts.pooled @ weights.T).T
+        """See :meth:`.Sums.shares`."""
+        apart = (self.cells @ weights.T).T * self.d
+        n = (self.sums.of_all @ weights.T).T
         by_chance = 2 * n[..., self.first] * n[..., self.second] * self.d[self.listed]
         all_chance = self.distance.form(n, n, np.broadcast_to(self.pooled, n.shape))
         whole = apart.sum(-1, keepdims=True)
@@ -117,9 +116,9 @@ def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats]) ->
 
 def item_table(setup: Setup) -> pd.DataFrame:
     """Share of each item that has pairs of labels, those with the largest share first."""
-    parts = against_rest(setup, "item")
-    ones = np.ones(parts.n_parts)
-    apart, given = parts.apart @ ones, parts.total @ ones
+    sums = of_items(setup.rows, setup.convention)
+    apart = sums.apart(setup.request.distance, setup.pooled).toarray()[0]
+    given = sums.total.toarray()[0]
     shown = np.flatnonzero(given > 0)
     share, expected = (x[shown] / (x.sum() or np.nan) for x in (apart, given))
     table = pd.DataFrame(
