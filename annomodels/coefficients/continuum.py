@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.entries import UNITIZING
+from annomodels.coefficients.catalogue import UNITIZING
 from annomodels.coefficients.formulas import less
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges

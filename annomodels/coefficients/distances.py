@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annomodels.coefficients.entries import plain_name_of
+from annomodels.coefficients.catalogue import plain
 from annomodels.coefficients.sets import SET_DISTANCES, set_table
 from annomodels.data.names import quoted
 from annomodels.data.validation import number_or_nan
@@ -221,8 +221,8 @@ def make_distance(
             found = [[number_or_nan(distance(a, b)) for b in labels] for a in labels]
             return _table(name, np.array(found), labels)
         return _table("custom", np.asarray(distance, dtype=float), labels)
-    plain = plain_name_of(distance).removesuffix("_weights").removesuffix("_distance")
-    distance = OTHER_NAMES.get(plain, plain)
+    name = plain(distance).removesuffix("_weights").removesuffix("_distance")
+    distance = OTHER_NAMES.get(name, name)
     if distance not in DISTANCES:
         raise NotApplicable(
             f"Unknown distance {distance!r}. Use one of {', '.join(DISTANCES)}, "

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annomodels.coefficients.catalogue import find
+from annomodels.coefficients.catalogue import Coefficient, find
 from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
-from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, over
 from annomodels.errors import NotApplicable, Verb

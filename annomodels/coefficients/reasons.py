@@ -9,8 +9,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, Request
-from annomodels.coefficients.entries import Coefficient
+from annomodels.coefficients.catalogue import COEFFICIENTS, Coefficient, Request
 from annomodels.coefficients.rows import (
     CONVENTIONS,
     PAIRWISE,

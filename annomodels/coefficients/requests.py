@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, Request, find, panel_names
+from annomodels.coefficients.catalogue import (
+    COEFFICIENTS,
+    CONVENTION_NAMES,
+    Coefficient,
+    Request,
+    find,
+    panel_names,
+)
 from annomodels.coefficients.distances import (
     Computed,
     Distance,
@@ -19,7 +26,6 @@ from annomodels.coefficients.distances import (
     Nominal,
     make_distance,
 )
-from annomodels.coefficients.entries import CONVENTION_NAMES, Coefficient
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
 from annomodels.data.annotations import Annotations

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, find
-from annomodels.coefficients.entries import UNITIZING, Coefficient
+from annomodels.coefficients.catalogue import COEFFICIENTS, UNITIZING, Coefficient, find
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import COLUMNS as ALL

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.catalogue import COEFFICIENTS, CONVENTION_NAMES
 from annomodels.coefficients.distances import make_distance
-from annomodels.coefficients.entries import CONVENTION_NAMES
 from annomodels.coefficients.implied import evaluate, implied
 from annomodels.coefficients.tables import from_joint
 from annomodels.errors import NotApplicable
