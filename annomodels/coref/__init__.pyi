@@ -10,16 +10,12 @@ from annomodels.coref.building import document_of_judgments as document_of_judgm
 from annomodels.coref.links import link_probabilities as link_probabilities
 from annomodels.coref.links import pairs as pairs
 from annomodels.coref.links import silver as silver
-from annomodels.coref.mentions import HeadAgreement as HeadAgreement
 from annomodels.coref.mentions import MentionOverlap as MentionOverlap
 from annomodels.coref.mentions import SameExpression as SameExpression
-from annomodels.coref.mentions import UnitizedAlpha as UnitizedAlpha
 from annomodels.coref.mentions import dominating_agreement as dominating_agreement
 from annomodels.coref.mentions import head_agreement as head_agreement
 from annomodels.coref.mentions import match_mentions as match_mentions
 from annomodels.coref.mentions import mention_agreement as mention_agreement
-from annomodels.coref.mentions import s_item as s_item
-from annomodels.coref.mentions import unitized_alpha as unitized_alpha
 from annomodels.coref.overview import agreement_table as agreement_table
 from annomodels.coref.overview import coder_table as coder_table
 from annomodels.coref.posteriors import PairPosterior as PairPosterior
@@ -35,7 +31,6 @@ from annomodels.coref.scores import Score as Score
 from annomodels.coref.scores import score as score
 from annomodels.coref.tables import LinkTable as LinkTable
 from annomodels.coref.tables import TwoByTwo as TwoByTwo
-from annomodels.coref.tables import chance_corrected as chance_corrected
 from annomodels.coref.tables import link_table as link_table
 from annomodels.coref.tables import pair_table as pair_table
 from annomodels.coref.texts import TextAgreement as TextAgreement

@@ -17,17 +17,6 @@ from annomodels.errors import DataWarning
 from annomodels.types import Floats, Ints
 
 
-def chance_corrected(observed: float, expected: float) -> float:
-    r"""Agreement beyond chance, :math:`(A_o - A_e) / (1 - A_e)`; NaN where :math:`A_e = 1`.
-
-    Examples
-    --------
-    >>> round(chance_corrected(0.8, 0.58), 4)
-    0.5238
-    """
-    return math.nan if expected == 1 else (observed - expected) / (1 - expected)
-
-
 def kappa_of(a: ArrayLike, b: ArrayLike, c: ArrayLike, d: ArrayLike) -> Floats:
     """Return Cohen's kappa of tables of two by two, given cell by cell; NaN where it is 0/0."""
     # The same as that of the coefficients, and a hundred times as fast for draws.
