@@ -21,8 +21,6 @@ CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
 @dataclass(frozen=True)
 class Coefficient:
-    """Properties of a coefficient that need no data."""
-
     name: str  # its name in tables and calls
     title: str  # what to print
     aliases: tuple[str, ...]  # other names a user may type, in lower case with underscores
@@ -124,7 +122,6 @@ _BY_BARE = {_bare(alias): entry for alias, entry in _BY_ALIAS.items()}
 
 
 def find(name: str) -> Coefficient:
-    """Look a coefficient up by its name or an alias."""
     if not isinstance(name, str):
         raise NotApplicable(f"A coefficient is chosen by its name, and {name!r} is not a name.")
     given = plain(name)
@@ -149,8 +146,6 @@ def panel_names(scale: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A coefficient to compute."""
-
     coefficient: Coefficient  # its entry in the catalogue
     distance: Distance  # distance between labels
     convention: str  # how missing labels are treated
@@ -197,8 +192,8 @@ def table() -> pd.DataFrame:
     --------
     >>> import annomodels as am
     >>> listed = am.coefficients.table().set_index("coefficient")
-    >>> listed.loc["kappa", ["coders", "distance", "analytic"]].tolist()
-    ['2', 'nominal', True]
+    >>> listed.loc["kappa", ["coders", "distance", "missing"]].tolist()
+    ['2', 'nominal', 'krippendorff, gwet, pairs, pairwise, listwise']
     """
     rows = [
         {

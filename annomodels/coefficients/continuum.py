@@ -239,15 +239,12 @@ def _sorted(names: set[Hashable]) -> tuple[Hashable, ...]:
 
 
 def _of_texts(given: ByText, texts: Sequence[Hashable]) -> Floats:
-    """Value of each text."""
     if isinstance(given, Mapping):
         return np.array([float(given.get(text, 0)) for text in texts])
     return np.full(len(texts), float(given))
 
 
 class Unit(NamedTuple):
-    """A stretch of a text that a coder marked."""
-
     text: Hashable
     coder: Hashable
     start: float
@@ -277,7 +274,6 @@ def _checked(
     done: set[tuple[Hashable, Hashable]] | None,
     what: str,
 ) -> list[Unit]:
-    """Read units, or raise every problem at once."""
     found = []
     if not rows and not isinstance(lengths, Mapping):
         found.append(Problem("No unit was given.", "", "Give at least one unit."))
@@ -312,7 +308,6 @@ def _checked(
 
 
 def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
-    """Read who worked on which text."""
     listed = list(done)
     wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
     if wrong:
@@ -322,7 +317,6 @@ def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
 
 
 def _read(row: Sequence[Any], where: str) -> Unit | Problem:
-    """Read one unit, or say what is wrong with it."""
     if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 5:
         what = "A unit is not (text, coder, start, end, label)."
         return Problem(what, f"{where}: {row!r}", "Give five cells for each unit.")

@@ -48,24 +48,18 @@ class Distance:
 
 @dataclass(frozen=True)
 class Nominal(Distance):
-    """Distance 1 between different labels."""
-
     name: str = "nominal"
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(first != second, dtype=float)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(right.sum(-1, keepdims=True) - right)
 
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(left.sum(-1) * right.sum(-1) - (left * right).sum(-1))
 
     def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(float(pooled.shape[-1] > 1))
 
 
@@ -89,7 +83,6 @@ class Squares(Distance):
         return np.asarray(x - (pooled * x).sum(-1, keepdims=True) / weight)
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
-        """See :class:`Distance`."""
         x = self.places(pooled)
         one, other = (
             x[..., label] if part is None or not self.moving else x[..., part, label]
@@ -98,26 +91,21 @@ class Squares(Distance):
         return np.asarray((one - other) ** 2)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         x = self._centred(pooled)
         moments = (right.sum(-1), (right * x).sum(-1), (right * x * x).sum(-1))
         mass, first, second = (np.asarray(m)[..., None] for m in moments)
         return np.asarray(mass * x * x - 2 * first * x + second)
 
     def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(np.ptp(self.places(pooled), axis=-1) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Squared(Squares):
-    """Squared difference of the labels' values."""
-
     name: str  # what the user called it
     values: Floats  # value of each label [label]
 
     def places(self, pooled: Floats) -> Floats:
-        """Value of each label."""
         return self.values
 
 
@@ -150,23 +138,19 @@ class Computed(Distance):
     note: str = ""  # what a reader should know about it
 
     def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
-        """See :class:`Distance`."""
         return self.between(first, second)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         flat = np.ascontiguousarray(right).reshape(-1, self.n_labels)
         reached = [flat @ block for block in self._blocks()]
         return np.concatenate(reached, axis=-1).reshape(right.shape)
 
     def _blocks(self) -> Iterator[Floats]:
-        """Yield the distances of all labels to some labels at a time."""
         codes = np.arange(self.n_labels)[:, None]
         for start in range(0, self.n_labels, BLOCK):
             yield self.between(codes, codes[start : start + BLOCK].T)
 
     def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(max(block.max() for block in self._blocks()))
 
 
@@ -253,7 +237,6 @@ def _few(labels: Sequence[Hashable]) -> None:
 
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
-    """Check a table."""
     n, note = len(labels), ""
     if table.shape == (n, n) and n > 1 and (np.diag(table) == 1).all() and (table <= 1).all():
         table = 1.0 - table

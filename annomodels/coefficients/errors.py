@@ -68,7 +68,6 @@ class Analytic:
 
 
 def analytic(basis: Basis, value: float, prob: float) -> Analytic:
-    """Compute the error of a coefficient that has one."""
     if not 0 < prob < 1:
         raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
     entry = basis.request.coefficient

@@ -92,7 +92,6 @@ class Statistics:
 
     @property
     def width(self) -> int:
-        """Numbers held for each draw."""
         distances = dict(self._of.values())
         counts = sum(x.width(distances[key], self.by_coder[key]) for key, x in self.sums.items())
         pairs = (x.width(self.requests[n].distance, True) for n, x in self.pairs.items())
@@ -128,7 +127,6 @@ class Statistics:
 
 
 def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]:
-    """Classical values, one for each request."""
     return Statistics(sample.rows, requests).evaluate(sample.point)
 
 

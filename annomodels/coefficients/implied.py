@@ -23,7 +23,6 @@ BLOCK = 2_000_000
 
 
 def pair_joint(prevalence: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
-    """Joint distribution of the labels of two coders."""
     p = np.asarray(prevalence, dtype=float)[..., None]
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     return np.asarray(np.swapaxes(a * p, -1, -2) @ b)
@@ -96,7 +95,6 @@ def implied(
 
 
 def _entry(name: str) -> Coefficient:
-    """Look up a coefficient that follows from the joint distribution of the labels."""
     entry = find(name)
     if not entry.implied:
         raise NotApplicable(
@@ -109,7 +107,6 @@ def _entry(name: str) -> Coefficient:
 def _metric(
     entry: Coefficient, n_labels: int, distance: DistanceLike, values: ArrayLike | None
 ) -> Distance:
-    """Distance between label codes that a coefficient takes."""
     x = None if values is None else np.asarray(values, dtype=float)
     how = "interval" if entry.numeric else distance if entry.weighted else "nominal"
     return make_distance(how, range(n_labels), x)

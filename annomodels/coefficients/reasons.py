@@ -147,7 +147,6 @@ def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
 
 
 def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -> str:
-    """Sentence of a reason."""
     if not reason:
         return ""
     instead = entry.instead or COEFFICIENTS["k"].name
@@ -160,7 +159,6 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
 
 
 def refuse(reason: str, entry: Coefficient, rows: Rows) -> None:
-    """Refuse a coefficient that these coders or labels rule out."""
     if reason in UNFIT:
         why = explain(reason, entry, rows.n_coders, rows.n_labels)
         raise NotApplicable(f"{entry.title}: {why}")

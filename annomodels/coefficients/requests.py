@@ -106,7 +106,6 @@ def _by_name(given: Mapping[Hashable, float], names: Sequence[Hashable]) -> dict
 
 
 def _some(names: Sequence[Hashable]) -> str:
-    """Quote the first few, and say how many more there are."""
     return f"{some(names)} {'is' if len(names) == 1 else 'are'}"
 
 
@@ -129,7 +128,6 @@ def _bad_numbers(given: Mapping[Hashable, float], what: str, most: float) -> lis
 def _without(
     names: list[Hashable], given: Mapping[Hashable, float], what: str, kind: str, remedy: str
 ) -> list[Problem]:
-    """Names that were not given."""
     missing = [name for name in names if name not in given]
     if not missing:
         return []
@@ -253,14 +251,12 @@ def _check(
 
 
 def _those(capability: str) -> str:
-    """Names of the coefficients that can do something."""
     return ", ".join(name for name, entry in COEFFICIENTS.items() if getattr(entry, capability))
 
 
 def _suited(
     data: Annotations, entry: Coefficient, given: Distance | None, single: bool
 ) -> Distance:
-    """Choose the distance a coefficient takes."""
     if entry.numeric and np.isfinite(data.values).all():
         return _distance(data, "interval")
     # In a panel, observed agreement stays the share of equal labels.

@@ -44,7 +44,6 @@ class Entries(NamedTuple):
     weight: Floats
 
     def take(self, kept: Bools) -> Entries:
-        """Leave entries out."""
         part, first, second = self.part[kept], self.first[kept], self.second[kept]
         return Entries(part, first, second, self.item[kept], self.weight[kept])
 
@@ -74,7 +73,6 @@ class Sums:
 
     @property
     def height(self) -> int:
-        """Number of parts, all data being one."""
         return 1 if self.size is None else self.size
 
     def _sum(self, weight: Floats, row: Ints, item: Ints, height: int) -> sparse.csc_array:
@@ -134,7 +132,6 @@ class Sums:
         return self._sum(self.number.weight, self.number.part, self.number.item, height)
 
     def width(self, distance: Distance, by_coder: bool) -> int:
-        """Numbers held for each draw, to plan memory with."""
         k, moving = self.n_labels, distance.moving or self.even
         if self.whole is not None:
             listed = len(self.whole.cells[1]) if moving else 0
@@ -231,7 +228,6 @@ class Sums:
         return grouped((matrix @ weights.T).T * d, part, self.height)
 
     def evaluate(self, weights: Floats, request: Request) -> Evaluated:
-        """Coefficient of each part, [..., item] -> [..., part]."""
         entry, distance = request.coefficient, request.distance
         tables = self.tables(weights, entry.by_coder)
         d_o = self.observed(weights, distance, tables)

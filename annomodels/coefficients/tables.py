@@ -59,7 +59,6 @@ class Tables:
 
     @property
     def n_labels(self) -> int:
-        """Size of the label set."""
         return int(self.pooled.shape[-1])
 
     @property

@@ -29,7 +29,6 @@ MOST_TIMES = 2
 
 
 def chance_items(rows: Rows) -> Rows:
-    """Make the chance items of a data set."""
     # Jeffreys' prior, from the table of two coders and two labels to any number of both: half an
     # item for each label on which all agree (together two at most), and one of disagreement.
     # Without the first ones a sample that missed the rare label is sure that there is none.

@@ -21,7 +21,6 @@ from annomodels.errors import NotApplicable
 
 
 def in_order(keys: Iterable[Key]) -> list[Key]:
-    """Sort keys by their place in the text."""
     return sorted(keys, key=lambda key: (key[1], key[0]))
 
 
@@ -136,7 +135,6 @@ def errors_of(document: Document) -> set[Key]:
 
 
 def labels_of(document: Document, condition: Condition, drop: Iterable[Key] = ()) -> SetLabels:
-    """Labels of all coders of a document under a condition."""
     dropped = {*drop, *errors_of(document)}
     every = {m.key for layer in document.layers.values() for m in layer.markables.values()}
     order = in_order(every)

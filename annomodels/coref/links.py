@@ -199,7 +199,6 @@ def _links(fit: Fit, at_least: float, column: str = "p_link") -> dict[str, tuple
 
 
 def _named(document: Document) -> Iterator[tuple[str, Key]]:
-    """Names of mentions in tables, and keys."""
     keys = {m.key for layer in document.layers.values() for m in layer.markables.values()}
     for key in in_order(keys):
         yield f"{document.id}#{key_name(key)}", key

@@ -49,17 +49,14 @@ class TwoByTwo(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Sum of the cells."""
         return self.a + self.b + self.c + self.d
 
     @property
     def table(self) -> list[list[int]]:
-        """The cells as rows."""
         return [[self.a, self.b], [self.c, self.d]]
 
     @property
     def valid(self) -> bool:
-        """True if there is anything and no cell is negative."""
         return min(self) >= 0 and self.n > 0
 
     @property
@@ -135,12 +132,10 @@ class LinkTable(TwoByTwo):
 
 
 def share(part: float, whole: float) -> float:
-    """Part of a whole, 0 where there is none."""
     return float(part / whole) if whole else 0.0
 
 
 def harmonic(recall: float, precision: float) -> float:
-    """Harmonic mean, 0 where both are 0."""
     return share(2 * recall * precision, recall + precision)
 
 
@@ -194,7 +189,6 @@ def link_table(x: Clusters, y: Clusters, *, missing: Missing = "error") -> LinkT
 
 
 def links_of(shared: Overlap) -> LinkTable:
-    """Link table of two partitions of the same mentions."""
     pieces = len(shared.both)
     a = shared.n - pieces
     b = shared.n - int((shared.y_sizes > 0).sum()) - a
@@ -244,5 +238,4 @@ def pairs_of(x: Ints, y: Ints) -> TwoByTwo:
 
 
 def sets_of[T](x: Set[T], y: Set[T], every: int) -> TwoByTwo:
-    """Table of two sets out of so many things."""
     return TwoByTwo(len(x & y), len(x - y), len(y - x), every - len(x | y))

@@ -198,7 +198,7 @@ def test_a_constant_coder_and_an_unused_label_are_said():
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_many_parts_get_fewer_draws_and_a_note():
-    from annomodels.coefficients.parts import table
+    from annomodels.coefficients.parts import setup as table
 
     rng = np.random.default_rng(3)
     n = table.MOST_NUMBERS // 2000 // 2 + 500

@@ -3,69 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
-from annomodels.coefficients.intervals import Drawn
+from annomodels.coefficients.parts.results import Difference
 from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain, unit_note
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
-from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Difference(Drawn, Html):
-    """One coefficient less another.
-
-    Parameters
-    ----------
-    title
-        What is subtracted from what.
-    value
-        Difference of the classical values; NaN where one of them is undefined.
-    draws
-        Draws of the difference, shape [draw], NaN where one of them is undefined.
-    notes
-        Sentences a reader should know.
-
-    Examples
-    --------
-    >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
-    >>> found
-    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = 0.74
-    """
-
-    title: str
-    value: float
-    draws: Floats
-    notes: tuple[str, ...] = ()
-
-    def p_above(self, threshold: float = 0.0) -> float:
-        """Posterior probability that the difference exceeds a threshold; NaN without draws.
-
-        Parameters
-        ----------
-        threshold
-            0 asks whether the first is larger.
-        """
-        return super().p_above(threshold)
-
-    def __repr__(self) -> str:
-        line = f"{self.title} = {self.value:.4f}"
-        if not math.isnan(self.low):
-            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {self.p_above():.2f}"
-        return "\n".join([line, *self.notes])
 
 
 def compare_agreement(
@@ -103,7 +56,7 @@ def compare_agreement(
 
     Returns
     -------
-    A :class:`~annomodels.coefficients.parts.comparison.Difference`: value, interval,
+    A :class:`~annomodels.coefficients.parts.results.Difference`: value, interval,
     P(difference > 0).
 
     Raises
@@ -224,6 +177,5 @@ def _joint(one: Setup, two: Setup) -> Rows:
 
 
 def _groups(data: Annotations) -> dict[Hashable, Hashable]:
-    """Group of each item, by names."""
     codes = np.asarray(data.group).tolist()
     return {item: data.groups[code] for item, code in zip(data.items, codes, strict=True)}

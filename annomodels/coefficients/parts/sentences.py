@@ -17,7 +17,6 @@ from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.parts.breakdown import FEW, one_against_rest
 from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.parts.shares import Overlap
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.tables import over
 from annomodels.data.columns import percent
@@ -25,6 +24,7 @@ from annomodels.data.names import quoted
 from annomodels.data.validation import counted, some
 
 if TYPE_CHECKING:
+    from annomodels.coefficients.parts.diagnose import Overlap
     from annomodels.coefficients.parts.results import Breakdown
 
 SURE = 0.975
@@ -56,7 +56,6 @@ def _p(p: float) -> str:
 
 
 def about_agreement(row: Mapping[Any, Any]) -> list[str]:
-    """Report the coefficient with its interval and the probabilities of two thresholds."""
     if np.isnan(row["value"]):
         return [f"{row['title']} is undefined. {row['note']}"]
     text = f"{row['title']} is {number(row['value'])}"

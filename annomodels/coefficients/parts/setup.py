@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.catalogue import Request, find
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import pairwise
 from annomodels.coefficients.formulas import EXPECTED
-from annomodels.coefficients.reasons import before, refuse
+from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
+from annomodels.coefficients.parts.results import SHOWN, Breakdown
+from annomodels.coefficients.reasons import REASONS, before, refuse, repeats_note, unit_note
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
     CONVENTIONS,
@@ -25,16 +30,16 @@ from annomodels.coefficients.rows import (
 )
 from annomodels.coefficients.rows import Convention as Weighing
 from annomodels.coefficients.sums import Sums, of_items
+from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import Sample, make_sample
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, Option
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Data and request of a breakdown."""
-
     data: Annotations  # the annotations, with the label set that counts
     rows: Rows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
@@ -43,7 +48,6 @@ class Setup:
 
     @property
     def convention(self) -> Weighing:
-        """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take '
@@ -64,7 +68,6 @@ class Setup:
 
     @cached_property
     def pooled(self) -> Floats:
-        """Weight of each label in all data [label]."""
         return np.asarray(of_items(self.sample.rows, self.convention).of_all @ self.sample.point)
 
 
@@ -99,6 +102,138 @@ def set_up(
 
 
 def refuse_unfit(setup: Setup) -> None:
-    """Refuse a coefficient that these coders rule out."""
     entry, rows = setup.request.coefficient, setup.rows
     refuse(before(entry, rows, setup.request.convention), entry, rows)
+
+
+Measure = Callable[[Floats], Mapping[str, Any]]
+Row = tuple[str, float, Floats, int]
+"""Row of the overall table: what it shows, its value, draws, and number of items."""
+
+FEWEST = 200
+MOST_NUMBERS = 16_000_000
+MOST_WORK = 2_000_000_000
+TIGHT = 8  # arrays of parts are short-lived; wide blocks of draws make sparse products quick
+
+
+def planned(asked: int, numbers: int, work: int) -> int:
+    """Choose the number of draws: as asked, fewer if each has many numbers or sparse products."""
+    most = min(MOST_NUMBERS // max(numbers, 1), MOST_WORK // max(work, 1))
+    return min(asked, max(FEWEST, most))
+
+
+def collect(setup: Setup, measure: Measure, draws: int, seed: int, width: int) -> dict[str, Floats]:
+    """Measures of every draw, [draw, ...] each; a coefficient's value."""
+
+    def one(weights: Floats) -> dict[str, Floats]:
+        found = measure(weights)
+        return {k: x.value if isinstance(x, Evaluated) else x for k, x in found.items()}
+
+    sample = setup.sample
+    blocks = [one(some) for some in sample.draw(draws, seed, width // TIGHT)]
+    blocks = blocks or [one(np.empty((0, len(sample.point))))]
+    return {k: np.concatenate([block[k] for block in blocks]) for k in blocks[0]}
+
+
+def drawn(
+    setup: Setup, measure: Measure, asked: int, seed: int, numbers: int, work: int, width: int
+) -> tuple[dict[str, Any], dict[str, Floats], list[str]]:
+    """Measures under the classical weights and of every draw, and notes on the draws."""
+    made = planned(asked, numbers, work)
+    found = collect(setup, measure, made, seed, width)
+    return dict(measure(setup.sample.point)), found, notes_of(setup, asked, made)
+
+
+def measured(
+    setup: Setup, point: Evaluated, n: Ints, draws: Floats
+) -> tuple[dict[str, Any], Floats]:
+    """Return the columns of a coefficient of each part, and its draws."""
+    # A part without a value or with fewer than two items gets no interval, and NaN for draws.
+    value, *sides = (np.asarray(x, dtype=float) for x in point)
+    draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
+    observed, expected = (1 - side if setup.request.nominal else side for side in sides)
+    low, high = interval(draws, value=value)
+    above = {f"p_above_{1000 * limit:.0f}": share_above(draws, limit) for limit in THRESHOLDS}
+    undefined = np.isnan(value)
+    kinds = {
+        "no_overlap": n == 0,
+        "no_variation": undefined & (sides[0] == 0),
+        "zero_expected_disagreement": undefined,
+        "too_few_items": n == 1,
+    }
+    notes = np.select([*kinds.values()], [REASONS[kind] for kind in kinds], "").tolist()
+    columns = {"value": value, "low": low, "high": high, "observed": observed}
+    return columns | {"expected": expected, **above, "note": notes}, draws
+
+
+def finish(
+    setup: Setup,
+    what: str,
+    parts: Mapping[str, Sequence[object]],
+    columns: Mapping[str, object],
+    draws: Mapping[str, Floats],
+    overall: Sequence[Row | Mapping[str, object]],
+    notes: Sequence[str],
+    measure: str = "value",
+) -> Breakdown:
+    """Put a breakdown together; draws named "whole" are those of the first overall value."""
+    rows: list[Mapping[str, Any]] = []
+    for row in overall:
+        if isinstance(row, Mapping):
+            rows.append(row)
+            continue
+        name, value, drawn, n = row
+        # one item or none gets no interval
+        low, high = map(float, interval(drawn if n > 1 else drawn[:0], value=value))
+        rows.append({"what": name, "value": value, "low": low, "high": high, "n": n})
+    return Breakdown(
+        title=f"{setup.request.title}: {what}",
+        table=pd.DataFrame({**parts, **columns}),
+        draws=dataset(parts, draws, rows[0]["value"]),
+        overall=pd.DataFrame(rows, columns=["what", "value", "low", "high", "n"]),
+        parts=tuple(parts),
+        measure=measure,
+        notes=tuple(notes),
+        columns=SHOWN[tuple(parts)],
+    )
+
+
+def dataset(
+    parts: Mapping[str, Sequence[object]],
+    variables: Mapping[str, Floats],
+    whole: float = float("nan"),
+) -> xr.Dataset:
+    """Draws with the dimension named after the parts, "pair" for two columns of names."""
+    held = {name: draws for name, draws in variables.items() if len(draws)}
+    if not set(held) - {"whole"}:
+        return xr.Dataset()
+    dimension = next(iter(parts)) if len(parts) == 1 else "pair"
+    n = next(draws.shape[1] for name, draws in held.items() if name != "whole")
+    names = {
+        key: (dimension, np.array([label_text(name) for name in values[:n]], dtype=object))
+        for key, values in parts.items()
+    }
+    found = {
+        name: (("draw",), draws, {"value": whole})
+        if name == "whole"
+        else (("draw", dimension), draws)
+        for name, draws in held.items()
+    }
+    return xr.Dataset(found, coords=names)
+
+
+def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
+    """Sentences about the data and the draws that concern every part."""
+    notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
+    notes += [setup.request.note] if setup.request.note else []
+    if made:
+        notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
+        notes += filter(None, [unit_note(setup.data, setup.rows)])
+    return notes + draws_note(asked, made)
+
+
+def draws_note(asked: int, made: int) -> list[str]:
+    """Note that fewer draws were made than asked for."""
+    if made >= asked:
+        return []
+    return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
