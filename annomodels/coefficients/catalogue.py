@@ -6,15 +6,11 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from annomodels.errors import NotApplicable, Verb, meant
-from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    from annomodels.coefficients.distances import Distance
 
 CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
@@ -142,30 +138,6 @@ def panel_names(scale: str) -> tuple[str, ...]:
     ordered = f"{nominal} weighted_kappa alpha_kappa ac2"
     chosen = {"nominal": nominal, "ordinal": ordered}
     return tuple(chosen.get(scale, f"{ordered} icc_1 icc_a1 icc_c1").split())
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    coefficient: Coefficient  # its entry in the catalogue
-    distance: Distance  # distance between labels
-    convention: str  # how missing labels are treated
-    # shares of the labels that stand for the distribution found [label]
-    margins: Floats | None = None
-    chance: Floats | None = None  # chance level of each item of the data [item]
-    reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
-    note: str = ""  # what a reader should know about the choice of the coefficient
-
-    @property
-    def nominal(self) -> bool:
-        """True if labels are the same or not, and nothing between."""
-        return self.distance.name == "nominal"
-
-    @property
-    def title(self) -> str:
-        """Name of the coefficient in print, with its distance."""
-        entry = self.coefficient
-        plain = self.nominal or entry.numeric
-        return entry.title if plain else f"{entry.title}, {self.distance.name}"
 
 
 def table() -> pd.DataFrame:

@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.distances import Distance, Nominal, Squared
 from annomodels.coefficients.formulas import evaluate_observed, ratio
 from annomodels.coefficients.rows import CONVENTIONS, Rows
 from annomodels.coefficients.sums import Sums, by_coder_pair, nodes_for, of_items
 from annomodels.coefficients.tables import Evaluated, over
-from annomodels.coefficients.weights import Sample
+from annomodels.coefficients.weights import Request, Sample
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 

@@ -15,7 +15,6 @@ from annomodels.coefficients.catalogue import (
     COEFFICIENTS,
     CONVENTION_NAMES,
     Coefficient,
-    Request,
     find,
     panel_names,
 )
@@ -28,6 +27,7 @@ from annomodels.coefficients.distances import (
 )
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
+from annomodels.coefficients.weights import Request
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
 from annomodels.data.validation import number_or_nan, some

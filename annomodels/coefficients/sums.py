@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.distances import Distance, Squared
 from annomodels.coefficients.formulas import ICC, evaluate_observed, observed
 from annomodels.coefficients.rows import (
@@ -28,6 +27,7 @@ from annomodels.coefficients.rows import (
     within_items,
 )
 from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.weights import Request
 from annomodels.types import AnyArray, Bools, Floats, Ints
 
 ROUNDING = 1e-9

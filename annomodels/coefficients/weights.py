@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.catalogue import Coefficient
+from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.rows import Rows, collapse
 from annomodels.data.annotations import Annotations
 from annomodels.types import Floats, Ints
@@ -186,6 +187,30 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
             "that few items do not look certain"
         ),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    coefficient: Coefficient  # its entry in the catalogue
+    distance: Distance  # distance between labels
+    convention: str  # how missing labels are treated
+    # shares of the labels that stand for the distribution found [label]
+    margins: Floats | None = None
+    chance: Floats | None = None  # chance level of each item of the data [item]
+    reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
+    note: str = ""  # what a reader should know about the choice of the coefficient
+
+    @property
+    def nominal(self) -> bool:
+        """True if labels are the same or not, and nothing between."""
+        return self.distance.name == "nominal"
+
+    @property
+    def title(self) -> str:
+        """Name of the coefficient in print, with its distance."""
+        entry = self.coefficient
+        plain = self.nominal or entry.numeric
+        return entry.title if plain else f"{entry.title}, {self.distance.name}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,6 @@ from scipy import sparse
 
 from annomodels.coefficients import sums
 from annomodels.coefficients.agreement import Convention, Resample
-from annomodels.coefficients.catalogue import Request
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
@@ -44,6 +43,7 @@ from annomodels.coefficients.rows import (
 )
 from annomodels.coefficients.sums import Sums, without, without_coders
 from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.weights import Request
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
 from annomodels.data.validation import counted

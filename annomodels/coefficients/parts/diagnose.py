@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
@@ -16,20 +14,21 @@ from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label
 from annomodels.coefficients.parts.results import SHARES, Diagnosis
 from annomodels.coefficients.parts.setup import (
+    Overlap,
     Setup,
     collect,
     dataset,
     notes_of,
+    overlap,
     planned,
     refuse_unfit,
     set_up,
 )
 from annomodels.coefficients.reasons import before
-from annomodels.coefficients.rows import Duplicates, Rows, constant_labels
+from annomodels.coefficients.rows import Duplicates, constant_labels
 from annomodels.coefficients.sums import Sums, by_group, of_items
 from annomodels.coefficients.sums import by_coder as by_coder_sums
 from annomodels.coefficients.tables import over
-from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
@@ -224,47 +223,8 @@ def _coders(
     return found.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
 
 
-MOST_PATHS = 60_000_000
 MOST_LABEL_PAIRS = 500
 ROUNDING = 1e-9  # a part that is all of the disagreement has a ratio of 1, give or take this
-
-
-@dataclass(frozen=True, eq=False)
-class Overlap:
-    """Connections between coders through items; components are numbered from the largest."""
-
-    component: Ints  # of each coder, [coder]
-    components: pd.DataFrame  # number of coders, items and labels of each
-    shared: Ints  # items that a coder shares with another, [coder]
-    partners: Ints | None  # coders that a coder shares items with, [coder]; None: too many to count
-    single: int  # items with one label
-
-
-def overlap(rows: Rows) -> Overlap:
-    """Find the connected components, and what each coder shares."""
-    n_coders, n_items = rows.n_coders, rows.n_items
-    ones = np.ones(len(rows.item))
-    given = sparse.csr_array((ones, (rows.coder, rows.item)), (n_coders, n_items))
-    given.data[:] = 1.0
-    part = np.arange(n_coders)
-    known = components(rows.item, rows.coder)
-    part[: len(known)] = known
-    of_coder = np.unique(part, return_inverse=True)[1]
-    first = rows.coder[rows.starts[rows.per_item > 0]]
-    members = {"coders": of_coder, "items": of_coder[first], "labels": of_coder[rows.coder]}
-    k = int(of_coder.max()) + 1
-    sizes = {name: np.bincount(x, minlength=k) for name, x in members.items()}
-    order = np.argsort(-sizes["labels"], kind="stable")
-    table = pd.DataFrame({"component": np.arange(k) + 1} | {n: x[order] for n, x in sizes.items()})
-    per_item = np.asarray(given.sum(0)).reshape(-1)
-    together = given @ given.T if (per_item**2).sum() <= MOST_PATHS else None
-    return Overlap(
-        component=np.argsort(order)[of_coder] + 1,
-        components=table,
-        shared=np.bincount(rows.coder[(per_item >= 2)[rows.item]], minlength=n_coders),
-        partners=None if together is None else np.diff(together.indptr).astype(np.int64) - 1,
-        single=int((per_item < 2).sum()),
-    )
 
 
 class Bias:

@@ -16,7 +16,7 @@ from scipy.special import ndtri, stdtrit
 from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.parts.breakdown import FEW, one_against_rest
-from annomodels.coefficients.parts.setup import Setup
+from annomodels.coefficients.parts.setup import Overlap, Setup
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.tables import over
 from annomodels.data.columns import percent
@@ -24,7 +24,6 @@ from annomodels.data.names import quoted
 from annomodels.data.validation import counted, some
 
 if TYPE_CHECKING:
-    from annomodels.coefficients.parts.diagnose import Overlap
     from annomodels.coefficients.parts.results import Breakdown
 
 SURE = 0.975

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy import sparse
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
-from annomodels.coefficients.catalogue import Request, find
+from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import pairwise
 from annomodels.coefficients.formulas import EXPECTED
@@ -31,7 +32,8 @@ from annomodels.coefficients.rows import (
 from annomodels.coefficients.rows import Convention as Weighing
 from annomodels.coefficients.sums import Sums, of_items
 from annomodels.coefficients.tables import Evaluated
-from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.coefficients.weights import Request, Sample, make_sample
+from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, Option
@@ -237,3 +239,44 @@ def draws_note(asked: int, made: int) -> list[str]:
     if made >= asked:
         return []
     return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
+
+
+MOST_PATHS = 60_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Connections between coders through items; components are numbered from the largest."""
+
+    component: Ints  # of each coder, [coder]
+    components: pd.DataFrame  # number of coders, items and labels of each
+    shared: Ints  # items that a coder shares with another, [coder]
+    partners: Ints | None  # coders that a coder shares items with, [coder]; None: too many to count
+    single: int  # items with one label
+
+
+def overlap(rows: Rows) -> Overlap:
+    """Find the connected components, and what each coder shares."""
+    n_coders, n_items = rows.n_coders, rows.n_items
+    ones = np.ones(len(rows.item))
+    given = sparse.csr_array((ones, (rows.coder, rows.item)), (n_coders, n_items))
+    given.data[:] = 1.0
+    part = np.arange(n_coders)
+    known = components(rows.item, rows.coder)
+    part[: len(known)] = known
+    of_coder = np.unique(part, return_inverse=True)[1]
+    first = rows.coder[rows.starts[rows.per_item > 0]]
+    members = {"coders": of_coder, "items": of_coder[first], "labels": of_coder[rows.coder]}
+    k = int(of_coder.max()) + 1
+    sizes = {name: np.bincount(x, minlength=k) for name, x in members.items()}
+    order = np.argsort(-sizes["labels"], kind="stable")
+    table = pd.DataFrame({"component": np.arange(k) + 1} | {n: x[order] for n, x in sizes.items()})
+    per_item = np.asarray(given.sum(0)).reshape(-1)
+    together = given @ given.T if (per_item**2).sum() <= MOST_PATHS else None
+    return Overlap(
+        component=np.argsort(order)[of_coder] + 1,
+        components=table,
+        shared=np.bincount(rows.coder[(per_item >= 2)[rows.item]], minlength=n_coders),
+        partners=None if together is None else np.diff(together.indptr).astype(np.int64) - 1,
+        single=int((per_item < 2).sum()),
+    )
