@@ -10,7 +10,7 @@ import numpy as np
 from annomodels.coefficients.distances import Distance, Nominal, Squared
 from annomodels.coefficients.formulas import evaluate_observed, ratio
 from annomodels.coefficients.rows import CONVENTIONS, Rows
-from annomodels.coefficients.sums import Sums, by_coder_pair, nodes_for, of_items
+from annomodels.coefficients.sums import Sums, by_coder_pair, nodes_for, of_items, pairable_labels
 from annomodels.coefficients.tables import Evaluated, over
 from annomodels.coefficients.weights import Request, Sample
 from annomodels.errors import NotApplicable
@@ -33,7 +33,7 @@ def all_pairs(rows: Rows, request: Request) -> Sums:
 
 def pairwise(rows: Rows, request: Request) -> Sums:
     """Collect pairs of coders with a shared item, of which each counts the same."""
-    number = of_items(rows, CONVENTIONS["krippendorff"]).number
+    number = pairable_labels(rows, CONVENTIONS["krippendorff"])
     return replace(all_pairs(rows, request), even=True, number=number)
 
 

@@ -114,6 +114,19 @@ class Sums:
         return self._sum(weight, where, item, len(code)), owner, *np.divmod(pair, k)
 
     @cached_property
+    def _unordered(self) -> tuple[sparse.csc_array, Ints, Ints]:
+        """Sum of the cells of a label pair, in any order, over all parts [pair, cell]."""
+        both = self.cells[2:]
+        lower, higher = np.minimum(*both), np.maximum(*both)
+        code, pair = np.unique(lower * self.n_labels + higher, return_inverse=True)
+        return adding_up(pair, len(code)), *np.divmod(code, self.n_labels)
+
+    @cached_property
+    def _of_part(self) -> sparse.csc_array:
+        """Sum of the cells of a part [part, cell]."""
+        return adding_up(self.cells[1], self.height)
+
+    @cached_property
     def of_all(self) -> sparse.csc_array:
         """Weight of each label over all coders, sparse [part * label, item]."""
         assert self.pooled is not None
@@ -138,7 +151,7 @@ class Sums:
             return self.height * (5 * k + 3 * listed + 6)
         rows = self.n_coders if by_coder and self.coders is not None else 0
         listed = len(self.cells[1]) if moving or self.size is None else 0
-        return (6 * self.height + 4 * rows) * k + 4 * listed
+        return (6 * self.height + 4 * rows) * k + (4 if self.size is None else 2) * listed
 
     def work(self, distance: Distance) -> int:
         """Entries of the matrices of a coefficient."""
@@ -190,14 +203,14 @@ class Sums:
         k = self.n_labels
         left, right = (self.times(side, weights, k) for side in self.sides)
         scale = over(1.0, left.sum(-1), 0.0)
-        matrix, owner, *both = self.cells
-        lower, higher = np.minimum(*both), np.maximum(*both)
-        code, where = np.unique(lower * k + higher, return_inverse=True)
+        matrix, owner, _, _ = self.cells
+        adding, first, second = self._unordered
         cells = (matrix @ weights.T).T * scale[..., owner]
         left, right = left * scale[..., None], right * scale[..., None]
         return Tables(
-            *np.divmod(code, k),
-            together=grouped(cells, where, len(code)),
+            first,
+            second,
+            together=np.asarray((adding @ cells.T).T),
             pooled=(left + right).sum(-2),
             left=left,
             right=right,
@@ -225,7 +238,7 @@ class Sums:
             return self.times(self.apart(distance, pooled), weights)
         matrix, part, first, second = self.cells
         d = distance.pairs(first, second, pooled, part)
-        return grouped((matrix @ weights.T).T * d, part, self.height)
+        return np.asarray((self._of_part @ ((matrix @ weights.T).T * d).T).T)
 
     def evaluate(self, weights: Floats, request: Request) -> Evaluated:
         entry, distance = request.coefficient, request.distance
@@ -245,10 +258,9 @@ def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) 
     return sparse.csc_array((values, (row, column)), shape=shape)
 
 
-def grouped(values: Floats, owner: Ints, size: int) -> Floats:
-    """Add values of the same owner, [..., value] -> [..., owner]."""
-    adding = sparse_sum(np.ones(len(owner)), owner, np.arange(len(owner)), (size, len(owner)))
-    return np.asarray((adding @ values.T).T)
+def adding_up(owner: Ints, size: int) -> sparse.csc_array:
+    """Return what adds up the values of each owner, sparse [owner, value]."""
+    return sparse_sum(np.ones(len(owner)), owner, np.arange(len(owner)), (size, len(owner)))
 
 
 def left_over(whole: Floats, part: Floats) -> Floats:
@@ -262,6 +274,12 @@ def item_weights(rows: Rows, convention: Convention, of: Callable[[Floats], Floa
     r = rows.per_item.astype(float)
     complete = r == rows.n_coders
     return np.where(complete, of(r), 0.0) if convention.name == "listwise" else of(r)
+
+
+def pairable_labels(rows: Rows, convention: Convention) -> Entries:
+    """Count the labels of items with two or more."""
+    number = item_weights(rows, convention, lambda r: np.where(r >= 2, r, 0.0))
+    return numbers(np.zeros(rows.n_items, dtype=np.int64), np.arange(rows.n_items), number)
 
 
 def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -> Sums:
@@ -279,14 +297,12 @@ def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -
         each * item_weights(rows, convention, of)[item]
         for of in (convention.pooled, convention.coder)
     )
-    nothing = np.zeros(rows.n_items, dtype=np.int64)
-    number = item_weights(rows, convention, lambda r: np.where(r >= 2, r, 0.0))
     return Sums(
         rows.n_items,
         rows.n_labels if values is None else 3,
         None,
         pairs,
-        numbers(nothing, np.arange(rows.n_items), number),
+        pairable_labels(rows, convention),
         pooled=Entries(np.zeros_like(label), label, label, item, pooled),
         coders=Entries(coder, label, label, item, own),
         n_coders=rows.n_coders,
