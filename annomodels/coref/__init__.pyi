@@ -1,6 +1,6 @@
 # The public names, each of which stands here only; __init__.py loads them from this list.
 
-from annomodels.coefficients.sets import set_distance as set_distance
+from annomodels.coefficients.distances import set_distance as set_distance
 from annomodels.coref.agreements import agreement as agreement
 from annomodels.coref.agreements import alpha as alpha
 from annomodels.coref.agreements import antecedent_agreement as antecedent_agreement
@@ -30,15 +30,15 @@ from annomodels.coref.readings import to_mpa_frame as to_mpa_frame
 from annomodels.coref.scores import Score as Score
 from annomodels.coref.scores import score as score
 from annomodels.coref.tables import LinkTable as LinkTable
+from annomodels.coref.tables import TextAgreement as TextAgreement
 from annomodels.coref.tables import TwoByTwo as TwoByTwo
+from annomodels.coref.tables import clustered_agreement as clustered_agreement
+from annomodels.coref.tables import link_agreement as link_agreement
 from annomodels.coref.tables import link_table as link_table
+from annomodels.coref.tables import near_identity_agreement as near_identity_agreement
+from annomodels.coref.tables import pair_agreement as pair_agreement
 from annomodels.coref.tables import pair_table as pair_table
-from annomodels.coref.texts import TextAgreement as TextAgreement
-from annomodels.coref.texts import clustered_agreement as clustered_agreement
-from annomodels.coref.texts import link_agreement as link_agreement
-from annomodels.coref.texts import near_identity_agreement as near_identity_agreement
-from annomodels.coref.texts import pair_agreement as pair_agreement
-from annomodels.coref.texts import text_kappa as text_kappa
+from annomodels.coref.tables import text_kappa as text_kappa
 from annomodels.data.document import Document as Document
 from annomodels.data.expressions import Markable as Markable
 from annomodels.data.expressions import Span as Span

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from annomodels.coefficients.catalogue import find
+from annomodels.coefficients.distances import Empty, size_distance
 from annomodels.coefficients.reasons import REASONS
 from annomodels.coefficients.result import Agreement
-from annomodels.coefficients.sets import Empty, size_distance
 from annomodels.coref.alphas import (
     FEWEST,
     Cut,

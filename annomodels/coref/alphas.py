@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from annomodels.coefficients.distances import SizeDistance
 from annomodels.coefficients.rows import ranges, within_items
-from annomodels.coefficients.sets import SizeDistance
 from annomodels.coref.posteriors import over_texts
 from annomodels.types import Bools, Floats, Ints
 

@@ -16,8 +16,7 @@ import pandas as pd
 from annomodels.coefficients.intervals import as_text, interval
 from annomodels.coefficients.sums import sparse_sum
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
-from annomodels.coref.tables import kappa_of
-from annomodels.coref.texts import pair_agreement
+from annomodels.coref.tables import kappa_of, pair_agreement
 from annomodels.data.columns import columns
 from annomodels.data.document import Corpus, documents_of
 from annomodels.data.summary import Summary

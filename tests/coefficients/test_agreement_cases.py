@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients.sets import set_distance
+from annomodels.coefficients.distances import set_distance
 
 # Breakdowns by label and item have their own test, test_breakdown_cases.py.
 ELSEWHERE = {"category_kappa", "item_agreement", "alpha_dfbeta_item"}

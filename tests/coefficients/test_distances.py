@@ -10,8 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels.coefficients.distances import DISTANCES, make_distance
-from annomodels.coefficients.sets import SET_DISTANCES, SIZE_DISTANCES, set_distance
+from annomodels.coefficients.distances import (
+    DISTANCES,
+    SET_DISTANCES,
+    SIZE_DISTANCES,
+    make_distance,
+    set_distance,
+)
 from annomodels.errors import AnnotationError, NotApplicable
 
 LABELS = ["a", "b", "c", "d"]
