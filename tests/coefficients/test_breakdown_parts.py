@@ -233,3 +233,17 @@ def test_the_printed_breakdown_names_the_whole_and_cuts_long_tables():
     assert len(text.splitlines()) > 30
     html = am.breakdown(TRAINS, "label", draws=20)._repr_html_()
     assert "<table" in html
+
+
+def test_a_coder_who_shares_no_item_changes_nothing_at_all(rng):
+    rows = [(i, c, int(rng.integers(3))) for i in range(40) for c in rng.choice(12, 3, False)]
+    data = am.Annotations.from_records([*rows, ("own", "solo", 1)])
+    for name in ("alpha", "k", "ac1"):
+        row = am.breakdown(data, "coder", name, draws=50).table.set_index("coder").loc["solo"]
+        assert (row["difference"], row["p_better_without"]) == (0, 0), name
+
+
+def test_items_with_equal_shares_stay_in_the_order_of_the_data():
+    rows = [(i, c, label) for i in range(30) for c, label in zip("abcd", "xxxy", strict=True)]
+    items = am.diagnose(am.Annotations.from_records(rows), "k", draws=0).items
+    assert items["item"].tolist() == list(range(30))
