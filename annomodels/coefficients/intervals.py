@@ -75,7 +75,7 @@ class Drawn:
         low, high = interval(self._drawn, prob, self.value)
         return float(low), float(high)
 
-    def p_above(self, threshold: float) -> float:
+    def p_above(self, threshold: float = 0.0) -> float:
         """Posterior probability that it exceeds a threshold; NaN without draws.
 
         Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, UNITIZING, Coefficient, find
+from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import COLUMNS as ALL
@@ -95,18 +95,6 @@ class Agreement(Drawn, Html):
     notes: tuple[str, ...] = ()
     basis: Basis | None = None
     words: tuple[str, str] = ("item", "label")
-
-    @property
-    def definition(self) -> Coefficient:
-        """Entry of the catalog: aliases, source, DOI."""
-        return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
-
-    @property
-    def undefined_share(self) -> float:
-        """Share of the draws without a value; NaN without draws."""
-        if self.draws is None or not len(self.draws):
-            return math.nan
-        return float(np.isnan(self.draws).mean())
 
     def analytic(self, prob: float = 0.95) -> Analytic:
         """Compute Gwet's standard error and interval, to compare with other packages.

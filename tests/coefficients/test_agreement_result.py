@@ -85,8 +85,6 @@ def test_interval_and_threshold(panel):
     assert alpha.interval(0.5)[0] > alpha.low
     assert (alpha.low, alpha.high) == alpha.interval(0.95)
     assert alpha.p_above(-2) == 1.0
-    assert alpha.undefined_share == 0.0
-    assert alpha.definition is COEFFICIENTS["alpha"]
     with pytest.raises(ValueError, match="between 0 and 1"):
         alpha.interval(95)
 
@@ -95,7 +93,6 @@ def test_without_draws():
     panel = am.agreement(am.Annotations.from_records(ROWS), draws=0)
     assert panel["alpha"].draws is None
     assert math.isnan(panel["alpha"].low)
-    assert math.isnan(panel["alpha"].undefined_share)
     assert panel.draws["sampling"].sizes["draw"] == 0
 
 

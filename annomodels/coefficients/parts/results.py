@@ -66,16 +66,6 @@ class Difference(Drawn, Html):
     draws: Floats
     notes: tuple[str, ...] = ()
 
-    def p_above(self, threshold: float = 0.0) -> float:
-        """Posterior probability that the difference exceeds a threshold; NaN without draws.
-
-        Parameters
-        ----------
-        threshold
-            0 asks whether the first is larger.
-        """
-        return super().p_above(threshold)
-
     def __repr__(self) -> str:
         line = f"{self.title} = {self.value:.4f}"
         if not math.isnan(self.low):
