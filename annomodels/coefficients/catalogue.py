@@ -133,7 +133,6 @@ def find(name: str) -> Coefficient:
 
 
 def panel_names(scale: str) -> tuple[str, ...]:
-    """Coefficients that a panel shows for labels of a scale."""
     nominal = "percent s pi k kappa multi_kappa alpha ac1"
     ordered = f"{nominal} weighted_kappa alpha_kappa ac2"
     chosen = {"nominal": nominal, "ordinal": ordered}

@@ -408,7 +408,6 @@ class Layer:
 
 
 def layer(units: Units, label: int) -> Layer:
-    """Collect what a label's disagreement is made of."""
     mine = units.label == label
     active = units.active.sum(1)
     used = active >= 2
@@ -575,7 +574,6 @@ def alpha_u(
 
 
 def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
-    """Observed and expected disagreement, mean over the labels."""
     found = [one.disagreement(weights) for one in layers]
     observed, expected = (np.asarray(sum(column)) for column in zip(*found, strict=True))
     return observed / len(layers), expected / len(layers)

@@ -337,7 +337,6 @@ def make_distance(
 
 
 def _few(labels: Sequence[Hashable]) -> None:
-    """Refuse tables of all pairs of very many labels."""
     if len(labels) > MANY_LABELS:
         raise NotApplicable(
             f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "

@@ -113,7 +113,6 @@ def _metric(
 
 
 def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
-    """Tables of the mean over all pairs of different coders."""
     first, second = np.triu_indices(theta.shape[-1])
     margins = np.einsum("sk,sjkl->sjl", p, theta, optimize=True) * v[:, None]
     pooled = margins.sum(1)

@@ -98,7 +98,6 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
-    """Count the pairs of coders that a mean over pairs leaves out."""
     every = n_coders * (n_coders - 1) // 2
     why = (
         (unshared, "share no item"),
@@ -142,7 +141,6 @@ def data_notes(
     duplicates: Duplicates,
     drawn: bool,
 ) -> tuple[str, ...]:
-    """Collect notes on repeats, missing labels, the label set and the draws."""
     notes = []
     if data.repeats:
         share, pairs = intra_coder(data)
@@ -205,7 +203,6 @@ def unit_note(data: Annotations, rows: Rows) -> str:
 
 
 def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
-    """Count repeats and name their treatment."""
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
     return f"Repeats by the same coder on an item: {counted(data.repeats, 'label')} {what}."
 

@@ -110,7 +110,6 @@ def _some(names: Sequence[Hashable]) -> str:
 
 
 def _bad_numbers(given: Mapping[Hashable, float], what: str, most: float) -> list[Problem]:
-    """Values that are no numbers or out of range."""
     none = [name for name, value in given.items() if not np.isfinite(number_or_nan(value))]
     out = [n for n, v in given.items() if n not in set(none) and not 0 <= float(v) <= most]
     limits = "not negative" if np.isinf(most) else f"between 0 and {most:g}"
@@ -201,7 +200,6 @@ def make_requests(
 
 
 def _entries(data: Annotations, name: Names, chance: bool) -> list[Coefficient]:
-    """Entries of the catalogue that are asked for, each once."""
     if name is None:
         names: Sequence[str] = (*panel_names(data.scale), *(["s_item"] if chance else []))
     elif name == "all":
@@ -227,7 +225,6 @@ def _check(
     margins: Floats | None,
     chance: Floats | None,
 ) -> None:
-    """Refuse what the coefficient does not know."""
     only = "interval" if entry.numeric else "nominal"
     if given is not None and not entry.weighted and given.name not in ("nominal", only):
         raise NotApplicable(

@@ -277,7 +277,6 @@ def item_weights(rows: Rows, convention: Convention, of: Callable[[Floats], Floa
 
 
 def pairable_labels(rows: Rows, convention: Convention) -> Entries:
-    """Count the labels of items with two or more."""
     number = item_weights(rows, convention, lambda r: np.where(r >= 2, r, 0.0))
     return numbers(np.zeros(rows.n_items, dtype=np.int64), np.arange(rows.n_items), number)
 
@@ -396,7 +395,7 @@ def by_coder(rows: Rows, convention: Convention) -> Sums:
 
 
 def by_group(sums: Sums, group: AnyArray, size: int) -> Sums:
-    """Collect the pairs of each group of items; chance items have no group."""
+    """Collect the pairs of each group of items, for shares; chance items have no group."""
     pairs = sums.pairs.take(sums.pairs.item < len(group))
     return dataclasses.replace(
         sums, size=size, pairs=pairs._replace(part=group[pairs.item].astype(np.int64)), _apart={}

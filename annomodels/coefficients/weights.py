@@ -120,8 +120,6 @@ MEMORY = 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Items, chance items, and how to draw their weights."""
-
     rows: Rows  # the items of the data, then the chance items
     point: Floats  # weights that give the classical value, 0 for chance items [item]
     shape: Floats  # shape of the Gamma weight of each unit [unit]
@@ -158,7 +156,6 @@ class Sample:
 
 
 def make_sample(rows: Rows, drawn: bool = True) -> Sample:
-    """Add the chance items and say how the weights are drawn."""
     real = rows.n_items
     by_unit = rows.unit is not None
     if rows.unit is None:
@@ -207,7 +204,6 @@ class Request:
 
     @property
     def title(self) -> str:
-        """Name of the coefficient in print, with its distance."""
         entry = self.coefficient
         plain = self.nominal or entry.numeric
         return entry.title if plain else f"{entry.title}, {self.distance.name}"
@@ -215,8 +211,6 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Data, sample and request behind a coefficient."""
-
     data: Annotations  # who labeled which item how, with the label set that was used
     rows: Rows  # the same with repeats settled
     sample: Sample  # items with how their weights are drawn

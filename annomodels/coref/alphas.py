@@ -147,7 +147,6 @@ class SetLabels:
         return frozenset(self.elements[m] for m in members)
 
     def pairable(self) -> SetLabels:
-        """Labels of items that have two or more."""
         keep = np.bincount(self.item, minlength=1)[self.item] > 1
         names = ("item", "coder", "word", "base", "own")
         return replace(self, **{name: getattr(self, name)[keep] for name in names})
@@ -206,8 +205,6 @@ class LabelBuilder:
 
 
 class Disagreement(NamedTuple):
-    """Observed and expected disagreement with what they rest on."""
-
     observed: float  # mean distance of two labels of an item
     drawn: float  # mean distance of two labels drawn with replacement from all (pi, K)
     n_items: int  # items with two labels or more, and their labels

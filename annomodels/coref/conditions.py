@@ -75,8 +75,6 @@ NEW = "none"
 
 
 class Condition(NamedTuple):
-    """One way to make labels out of pointers or clusters."""
-
     name: str  # what the user says
     title: str  # what to print
     chain: str  # "none" (immediate antecedents), "full" or "cluster"

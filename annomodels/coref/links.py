@@ -92,7 +92,6 @@ def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates
 
 
 def _rows(data: Any) -> list[tuple[str, str, str]]:
-    """Rows of item, coder and label as text."""
     frame = data if hasattr(data, "columns") else to_mpa_frame(data)
     missing = [name for name in COLUMNS if name not in list(frame.columns)]
     if missing:

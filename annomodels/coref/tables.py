@@ -235,7 +235,6 @@ def pair_table(x: Clusters, y: Clusters, *, missing: Missing = "drop") -> TwoByT
 
 
 def pairs_of(x: Ints, y: Ints) -> TwoByTwo:
-    """Pair table of two codings of the same mentions, from the cluster of each mention."""
     joint = x * (int(y.max(initial=0)) + 1) + y
     sizes = np.unique(joint, return_counts=True)[1], np.bincount(x), np.bincount(y)
     both, own, other = (int((size * (size - 1) // 2).sum()) for size in sizes)

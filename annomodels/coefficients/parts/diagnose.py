@@ -201,7 +201,6 @@ def _coders(
     more: Bias,
     over: Floats,
 ) -> pd.DataFrame:
-    """Table of the coders, those behind most disagreement first."""
     by = more.by(setup.sample.point)
     low, high = interval(over, value=by)
     rows, names = setup.rows, setup.data.labels
@@ -264,7 +263,6 @@ class LabelPairs:
         self.first, self.second = first[self.listed], second[self.listed]
 
     def shares(self, weights: Floats) -> tuple[Floats, Floats]:
-        """See :meth:`.Sums.shares`."""
         apart = (self.cells @ weights.T).T * self.d
         n = (self.sums.of_all @ weights.T).T
         by_chance = 2 * n[..., self.first] * n[..., self.second] * self.d[self.listed]

@@ -59,7 +59,6 @@ class Setup:
 
     @cached_property
     def sums(self) -> Sums:
-        """Label pairs and labels of all data under the convention."""
         if self.request.convention == "pairwise":
             return pairwise(self.sample.rows, self.request)
         return of_items(self.sample.rows, self.convention)
@@ -225,7 +224,6 @@ def dataset(
 
 
 def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
-    """Sentences about the data and the draws that concern every part."""
     notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
     notes += [setup.request.note] if setup.request.note else []
     if made:
@@ -235,7 +233,6 @@ def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
 
 
 def draws_note(asked: int, made: int) -> list[str]:
-    """Note that fewer draws were made than asked for."""
     if made >= asked:
         return []
     return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
