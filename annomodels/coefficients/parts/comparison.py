@@ -11,7 +11,7 @@ from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
 from annomodels.coefficients.parts.results import Difference
-from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
+from annomodels.coefficients.parts.setup import Setup, collect, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain, unit_note
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.tables import Evaluated
@@ -133,20 +133,19 @@ def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
     one, two = both
     sample = make_sample(_joint(one, two))
     border = one.rows.n_coders
-    statistics = []
+    parts = []
     for setup, mine in ((one, sample.rows.coder < border), (two, sample.rows.coder >= border)):
         rows = restrict(sample.rows, mine)
         # Chance items take their labels from the larger label set.
         k = setup.rows.n_labels
         rows = dataclasses.replace(rows, label=rows.label % k, n_labels=k)
-        statistics.append(Statistics(rows, [setup.request]))
-    if not draws:
-        return [np.empty(0), np.empty(0)]
-    blocks = [
-        [part.evaluate(weights)[0].value for part in statistics]
-        for weights in sample.draw(draws, seed, sum(part.width for part in statistics))
-    ]
-    return [np.concatenate(column) for column in zip(*blocks, strict=True)]
+        parts.append(Statistics(rows, [setup.request]))
+
+    def measure(weights: Floats) -> dict[str, Evaluated]:
+        return {str(n): part.evaluate(weights)[0] for n, part in enumerate(parts)}
+
+    width = sum(part.width for part in parts)
+    return list(collect(sample, measure, draws, seed, width).values())
 
 
 def _joint(one: Setup, two: Setup) -> Rows:

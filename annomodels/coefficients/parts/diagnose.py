@@ -145,7 +145,7 @@ def diagnose(
     width = 6 * sum(sizes.values()) + 2 * data.n_labels + 6 * len(label_pairs.d)
     work = int(label_pairs.cells.nnz + 4 * sides.total.nnz)
     made = planned(made, width, work)
-    drawn = collect(setup, measure, made, seed, width)
+    drawn = collect(setup.sample, measure, made, seed, width)
     columns = {}
     for kind, shares in parts.items():
         both = drawn[f"{kind}_share"], drawn[f"{kind}_expected"]

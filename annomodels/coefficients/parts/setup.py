@@ -123,14 +123,15 @@ def planned(asked: int, numbers: int, work: int) -> int:
     return min(asked, max(FEWEST, most))
 
 
-def collect(setup: Setup, measure: Measure, draws: int, seed: int, width: int) -> dict[str, Floats]:
+def collect(
+    sample: Sample, measure: Measure, draws: int, seed: int, width: int
+) -> dict[str, Floats]:
     """Measures of every draw, [draw, ...] each; a coefficient's value."""
 
     def one(weights: Floats) -> dict[str, Floats]:
         found = measure(weights)
         return {k: x.value if isinstance(x, Evaluated) else x for k, x in found.items()}
 
-    sample = setup.sample
     blocks = [one(some) for some in sample.draw(draws, seed, width // TIGHT)]
     blocks = blocks or [one(np.empty((0, len(sample.point))))]
     return {k: np.concatenate([block[k] for block in blocks]) for k in blocks[0]}
@@ -141,7 +142,7 @@ def drawn(
 ) -> tuple[dict[str, Any], dict[str, Floats], list[str]]:
     """Measures under the classical weights and of every draw, and notes on the draws."""
     made = planned(asked, numbers, work)
-    found = collect(setup, measure, made, seed, width)
+    found = collect(setup.sample, measure, made, seed, width)
     return dict(measure(setup.sample.point)), found, notes_of(setup, asked, made)
 
 
