@@ -44,6 +44,12 @@ def interval(
     )
 
 
+def spans(name: str, value: Floats, draws: Floats) -> dict[str, Floats]:
+    """Columns of a quantity and of the ends of its interval."""
+    low, high = interval(draws, value=value)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
 def share_above(draws: Floats, threshold: float) -> Floats:
     """Share of the defined draws above a threshold, [draw, ...] -> [...]; NaN without any."""
     return over((draws > threshold).sum(0), (~np.isnan(draws)).sum(0))

@@ -19,7 +19,7 @@ from annomodels.coefficients.agreement import Convention, Resample
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.intervals import interval, share_above
+from annomodels.coefficients.intervals import share_above, spans
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
 from annomodels.coefficients.parts.results import Breakdown
 from annomodels.coefficients.parts.setup import (
@@ -211,13 +211,10 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     each = Evaluated(*np.broadcast_arrays(*point["value"]))
     columns, values = measured(setup, each, np.full(k, n_items), found["value"])
     specific = found["specific"] if n_items > 1 else found["specific"][:0]
-    low, high = interval(specific, value=point["specific"])
     before = {
         "n": given,
         "share": given / max(int(given.sum()), 1),
-        "specific": point["specific"],
-        "specific_low": low,
-        "specific_high": high,
+        **spans("specific", point["specific"], specific),
     }
     why = []
     for note, n in zip(columns.pop("note"), given.tolist(), strict=True):
@@ -253,16 +250,13 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     if made and len(rows.item) <= MOST_CELLS:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
     mean = further.mean(0) if len(further) else np.full(len(d), np.nan)
-    low, high = interval(further, value=mean)
     left = without_each_item(request, every)
     columns = {
         "n": rows.per_item,
         "value": 1 - d if setup.request.nominal else d,
         "share": apart / (apart.sum() or 1.0),
         "influence": whole - left,
-        "further": mean,
-        "further_low": low,
-        "further_high": high,
+        **spans("further", mean, further),
         "note": np.select(
             [rows.per_item < 2, np.isnan(left)],
             ["One label shows no agreement.", REASONS["no_variation"]],
@@ -352,7 +346,6 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     difference, change = point.get("difference", nan), np.empty((0, rows.n_coders))
     if "difference" in found:
         change = np.where(np.isnan(left_out), np.nan, found["difference"])
-    low, high = interval(change, value=difference)
     draws_of_all = found.get("whole", np.empty(0))
     if without is None and rows.n_coders < 3:
         notes.append("Only two coders: without one of them, no agreement is left.")
@@ -371,9 +364,7 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         why.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     after = {
         "without": left_out,
-        "difference": difference,
-        "difference_low": low,
-        "difference_high": high,
+        **spans("difference", difference, change),
         "p_better_without": share_above(change, 0.0),
         "note": why,
     }

@@ -9,7 +9,7 @@ import pandas as pd
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
-from annomodels.coefficients.intervals import interval, share_above
+from annomodels.coefficients.intervals import interval, share_above, spans
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label
 from annomodels.coefficients.parts.results import SHARES, Diagnosis
@@ -223,7 +223,7 @@ def _coders(
 
 
 MOST_LABEL_PAIRS = 500
-ROUNDING = 1e-9  # a part that is all of the disagreement has a ratio of 1, give or take this
+ALL = 1.0 + 1e-9  # ratio of a part that is all of the disagreement, with room for rounding
 
 
 class Bias:
@@ -274,9 +274,8 @@ class LabelPairs:
 def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats]) -> dict[str, Floats]:
     """Columns of observed and expected shares, [part] each; their draws are [draw, part]."""
     ratio = over(*draws)
-    spans = *interval(draws[0], value=point[0]), point[1]
-    ratios = over(*point), *interval(ratio, value=over(*point)), share_above(ratio, 1.0 + ROUNDING)
-    return dict(zip(SHARES, (point[0], *spans, *ratios), strict=True))
+    shares = spans("share", point[0], draws[0]) | {"by_chance": point[1]}
+    return shares | spans("ratio", over(*point), ratio) | {"p_more": share_above(ratio, ALL)}
 
 
 def item_table(setup: Setup) -> pd.DataFrame:
