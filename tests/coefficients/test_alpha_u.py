@@ -189,7 +189,7 @@ def test_all_problems_of_units_at_once():
     assert len(error.value.problems) == 10
     for words in (
         "overlap in text 't'",
-        "records 1 and 2",
+        "rows 1 and 2",
         "has no length",
         "are not both numbers",
         "The coder is empty",
