@@ -131,6 +131,7 @@ def test_interval_and_p_value_follow_the_error(rng):
     assert narrow.high - found.value == pytest.approx(reach)
     assert narrow.p == pytest.approx(2 * stats.norm.sf(abs(narrow.z0)))
     s = am.agreement(made(rng), "s", distance="nominal", draws=0).analytic()
+    assert 0 < s.se < 1
     assert s.p == pytest.approx(2 * stats.t.sf(s.value / s.se, 39))
 
 
@@ -138,6 +139,8 @@ def test_full_agreement_has_error_0_and_no_interval_above_1():
     rows = [(i, c, i % 2) for i in range(10) for c in range(3)]
     error = am.agreement(am.Annotations.from_records(rows), "k", draws=0).analytic()
     assert (error.se, error.low, error.high) == (0, 1, 1)
+    s = am.agreement(am.Annotations.from_records(rows), "s", draws=0).analytic()
+    assert np.isnan([s.z0, s.p]).all()
 
 
 def test_undefined_has_no_error():

@@ -168,6 +168,8 @@ def test_only_pairs_that_share_items_and_those_with_most_first(monkeypatch):
     assert any("The 2 pairs that share most have intervals" in note for note in some.notes)
     with pytest.raises(ValueError, match="no draws"):
         some.difference(("c0-0", "c0-1"), ("c0-0", "c9-0"))
+    point = am.breakdown(data, "pair", "percent", draws=0)
+    assert not any("have intervals" in note for note in point.notes)
 
 
 def test_the_matrix_of_pairs_is_symmetric_and_open_where_nothing_is_shared():
@@ -247,3 +249,12 @@ def test_items_with_equal_shares_stay_in_the_order_of_the_data():
     rows = [(i, c, label) for i in range(30) for c, label in zip("abcd", "xxxy", strict=True)]
     items = am.diagnose(am.Annotations.from_records(rows), "k", draws=0).items
     assert items["item"].tolist() == list(range(30))
+
+
+@pytest.mark.parametrize("missing", ["krippendorff", "gwet", "pairs", "pairwise", "listwise"])
+def test_all_labels_together_are_the_coefficient_of_the_data(missing, rng):
+    rows = [(i, c, int(rng.integers(3))) for i in range(30) for c in "abc" if rng.random() < 0.8]
+    data = am.Annotations.from_records(rows)
+    found = am.breakdown(data, "label", "k", missing=missing, draws=0).overall
+    value = am.agreement(data, "k", missing=missing, draws=0).value
+    assert found["value"].tolist() == pytest.approx([value])
