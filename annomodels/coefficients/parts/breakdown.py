@@ -463,27 +463,22 @@ def without_each_item(request: Request, sums: Sums) -> Floats:
 class WithoutCoders:
     # Taking a coder out changes only the items that the coder labeled. If the coefficient is a
     # function of pooled counts, the counts without the coder are those of the data less a linear
-    # statistic; otherwise the data are counted for each coder.
+    # statistic (`quick`); otherwise the data are counted for each coder.
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, quick: bool) -> None:
         request, rows = setup.request, setup.sample.rows
         self.request = request
-        plain = not request.coefficient.by_coder and not rows.repeated
         self.sums: Sums | None = None
         self.each: list[Statistics] = []
-        if plain and request.convention in CONVENTIONS and request.convention != "listwise":
+        if quick:
             self.sums = without_coders(rows, setup.convention, setup.sums)
             self.width = self.sums.width(request.distance, False)
             self.work = self.sums.work(request.distance)
-            return
-        if rows.n_coders * len(rows.item) <= MOST_ROWS:
+        else:
             others = (restrict(rows, rows.coder != coder) for coder in range(rows.n_coders))
             self.each = [Statistics(rest, [request]) for rest in others]
-        self.width = max((one.width for one in self.each), default=0)
-        self.work = 4 * len(rows.item) * rows.n_coders
-
-    def __bool__(self) -> bool:
-        return self.sums is not None or bool(self.each)
+            self.width = max(one.width for one in self.each)
+            self.work = 4 * len(rows.item) * rows.n_coders
 
     def evaluate(self, weights: Floats) -> Floats:
         """Coefficient without each coder, [..., item] -> [..., coder]."""
@@ -494,7 +489,12 @@ class WithoutCoders:
 
 def without_each_coder(setup: Setup) -> WithoutCoders | None:
     """None if a coefficient without a coder means nothing, or takes too long."""
-    reason = before(setup.request.coefficient, setup.rows, setup.request.convention)
-    if setup.sample.rows.n_coders < 3 or reason not in ("", "no_complete_items"):
+    entry, rows, convention = setup.request.coefficient, setup.sample.rows, setup.request.convention
+    reason = before(entry, setup.rows, convention)
+    if rows.n_coders < 3 or reason not in ("", "no_complete_items"):
         return None
-    return WithoutCoders(setup) or None
+    plain = convention in CONVENTIONS and convention != "listwise"
+    quick = plain and not entry.by_coder and not rows.repeated
+    if not quick and rows.n_coders * len(rows.item) > MOST_ROWS:
+        return None
+    return WithoutCoders(setup, quick)
