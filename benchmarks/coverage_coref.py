@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from annomodels.coefficients.sets import size_distance
+from annomodels.coefficients.distances import size_distance
 from annomodels.coref.alphas import chance_corrected_draws, pieces, together
 from annomodels.coref.building import document
 from annomodels.coref.conditions import condition_named, labels_of

@@ -6,6 +6,7 @@ import ast
 import inspect
 import pkgutil
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,8 @@ def messages() -> Iterator[tuple[str, str]]:
             for line, text in texts_in(ast.parse(path.read_text("utf-8"))):
                 if len(text.split()) > 2:
                     yield f"{path.relative_to(ROOT)}:{line}", re.sub(r"--\w+", "N", text)
+    reasons = ROOT / "annomodels" / "coefficients" / "reasons.toml"
+    yield from tomllib.loads(reasons.read_text("utf-8")).items()
 
 
 def texts_in(node: ast.AST) -> Iterator[tuple[int, str]]:

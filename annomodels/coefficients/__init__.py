@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from annomodels.coefficients.catalogue import table
     from annomodels.coefficients.continuum import Units, alpha_u
-    from annomodels.coefficients.easy_and_hard import EasyHard, easy_hard
+    from annomodels.coefficients.easy_and_hard import easy_hard
     from annomodels.coefficients.parts.comparison import compare_agreement
 
 _WHERE = {
-    "EasyHard": "easy_and_hard",
     "Units": "continuum",
     "alpha_u": "continuum",
     "compare_agreement": "parts.comparison",
@@ -24,7 +23,7 @@ _WHERE = {
     "table": "catalogue",
 }
 
-__all__ = ["EasyHard", "Units", "alpha_u", "compare_agreement", "easy_hard", "table"]
+__all__ = ["Units", "alpha_u", "compare_agreement", "easy_hard", "table"]
 
 
 def __getattr__(name: str) -> Any:

@@ -48,8 +48,6 @@ Resample = Literal["auto", "items", "groups"]
 
 
 class Options(TypedDict, total=False):
-    """Options of :func:`agreement`, which are explained there."""
-
     distance: DistanceLike | None
     missing: Convention | None
     duplicates: Duplicates
@@ -240,7 +238,6 @@ def _result(
     undefined: float,
     notes: tuple[str, ...],
 ) -> Agreement:
-    """Put a result together; without `point` the coefficient does not apply."""
     request, rows = basis.request, basis.rows
     entry, nominal = request.coefficient, request.nominal
     value, d_o, d_e = map(float, point or np.full(3, np.nan))

@@ -3,22 +3,74 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from annomodels.coefficients.entries import ENTRIES, Coefficient
-from annomodels.errors import NotApplicable, meant
-from annomodels.types import Floats
+from annomodels.errors import NotApplicable, Verb, meant
 
-if TYPE_CHECKING:
-    from annomodels.coefficients.distances import Distance
+CONVENTION_NAMES = ("krippendorff", "gwet", "pairs", "pairwise", "listwise")
 
-COEFFICIENTS: dict[str, Coefficient] = {entry.name: entry for entry in ENTRIES}
+
+@dataclass(frozen=True)
+class Coefficient:
+    name: str  # its name in tables and calls
+    title: str  # what to print
+    aliases: tuple[str, ...]  # other names a user may type, in lower case with underscores
+    citation: str  # where it comes from
+    doi: str = ""
+    # how the expected disagreement is found, a key of :data:`~.formulas.EXPECTED` or
+    # :data:`~.formulas.STATISTICS`; None for observed agreement
+    expectation: str | None = None
+    two_coders_only: bool = False  # whether it is defined for exactly two coders
+    two_labels_only: bool = False  # whether it is defined for exactly two labels
+    numeric: bool = False  # whether the labels have to be numbers
+    instead: str | Verb = ""  # what to ask for when it does not apply
+    by_coder: bool = False  # whether it matters which coder gave which label
+    weighted: bool = False  # whether it takes distances other than nominal
+    scale_distance: bool = False  # whether, without a distance, that of the labels' scale is taken
+    ordinal: str = "quadratic"  # the distance it takes for an ordinal scale
+    margins: bool = False  # whether it takes a fixed distribution of the labels from elsewhere
+    chance: bool = False  # whether it takes a chance level for every item (and cannot do without)
+    each_pair: bool = False  # whether it is the mean of the coefficients of all pairs of coders
+    # conventions for missing labels it knows; the first is used where another is asked for in a
+    # panel
+    missing: tuple[str, ...] = CONVENTION_NAMES
+    # whether it follows from the joint distribution of coders' labels, and so from a model
+    implied: bool = True
+
+    @property
+    def analytic(self) -> bool:
+        """True if Gwet's linearized error is known."""
+        known = (None, "uniform", "pooled", "without_replacement", "between", "gwet")
+        return self.expectation in known and not self.each_pair and not self.chance
+
+
+def _read() -> dict[str, Coefficient]:
+    text = Path(__file__).with_suffix(".toml").read_text("utf-8")
+    out = {}
+    for name, row in tomllib.loads(text).items():
+        values: dict[str, Any] = {
+            key: tuple(x) if isinstance(x, list) else x for key, x in row.items()
+        }
+        if isinstance(values.get("instead"), tuple):
+            values["instead"] = Verb(*values["instead"])
+        out[name] = Coefficient(name, **values)
+    return out
+
+
+COEFFICIENTS = _read()
 """All coefficients by name."""
 
-_BY_ALIAS = {alias: entry for entry in ENTRIES for alias in (entry.name, *entry.aliases)}
+UNITIZING = COEFFICIENTS.pop("alpha_u")
+"""The coefficient of :func:`annomodels.coefficients.alpha_u`, whose data are no labels of items."""
+
+_BY_ALIAS = {
+    alias: entry for entry in COEFFICIENTS.values() for alias in (entry.name, *entry.aliases)
+}
 
 _GREEK = {"κ": "kappa", "α": "alpha", "π": "pi", "β": "beta", "γ": "gamma", "²": "2"}
 
@@ -45,7 +97,7 @@ _ELSEWHERE |= {
 }
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """Lower case, Greek spelt out, "Cohen's kappa" -> "cohen_kappa"."""
     text = name.strip().lower()
     for letter, word in _GREEK.items():
@@ -66,53 +118,25 @@ _BY_BARE = {_bare(alias): entry for alias, entry in _BY_ALIAS.items()}
 
 
 def find(name: str) -> Coefficient:
-    """Look a coefficient up by its name or an alias."""
     if not isinstance(name, str):
         raise NotApplicable(f"A coefficient is chosen by its name, and {name!r} is not a name.")
-    plain = _plain(name)
-    if plain in _BY_ALIAS:
-        return _BY_ALIAS[plain]
-    for bare in (_bare(plain), _bare(re.sub(r"s_", "_", plain))):
+    given = plain(name)
+    if given in _BY_ALIAS:
+        return _BY_ALIAS[given]
+    for bare in (_bare(given), _bare(re.sub(r"s_", "_", given))):
         if bare in _ELSEWHERE:
             raise NotApplicable(_ELSEWHERE[bare])
         if bare in _BY_BARE:
             return _BY_BARE[bare]
-    hint = f"{meant(plain, _BY_ALIAS)}Use one of {', '.join(COEFFICIENTS)}."
+    hint = f"{meant(given, _BY_ALIAS)}Use one of {', '.join(COEFFICIENTS)}."
     raise NotApplicable(f"Unknown coefficient {name!r}. {hint}")
 
 
 def panel_names(scale: str) -> tuple[str, ...]:
-    """Coefficients that a panel shows for labels of a scale."""
     nominal = "percent s pi k kappa multi_kappa alpha ac1"
     ordered = f"{nominal} weighted_kappa alpha_kappa ac2"
     chosen = {"nominal": nominal, "ordinal": ordered}
     return tuple(chosen.get(scale, f"{ordered} icc_1 icc_a1 icc_c1").split())
-
-
-@dataclass(frozen=True, eq=False)
-class Request:
-    """A coefficient to compute."""
-
-    coefficient: Coefficient  # its entry in the catalogue
-    distance: Distance  # distance between labels
-    convention: str  # how missing labels are treated
-    # shares of the labels that stand for the distribution found [label]
-    margins: Floats | None = None
-    chance: Floats | None = None  # chance level of each item of the data [item]
-    reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
-    note: str = ""  # what a reader should know about the choice of the coefficient
-
-    @property
-    def nominal(self) -> bool:
-        """True if labels are the same or not, and nothing between."""
-        return self.distance.name == "nominal"
-
-    @property
-    def title(self) -> str:
-        """Name of the coefficient in print, with its distance."""
-        entry = self.coefficient
-        plain = self.nominal or entry.numeric
-        return entry.title if plain else f"{entry.title}, {self.distance.name}"
 
 
 def table() -> pd.DataFrame:
@@ -131,16 +155,16 @@ def table() -> pd.DataFrame:
       then needs) a chance level for every item;
     * ``draws``, ``model``: whether it has a sampling posterior, and whether it follows from the
       draws of a fitted model;
-    * ``analytic``: methods of :meth:`annomodels.coefficients.result.Agreement.analytic`, the
-      default first;
+    * ``analytic``: whether it has an analytic error, see
+      :meth:`annomodels.coefficients.result.Agreement.analytic`;
     * ``citation``, ``doi``: where it comes from.
 
     Examples
     --------
     >>> import annomodels as am
     >>> listed = am.coefficients.table().set_index("coefficient")
-    >>> listed.loc["kappa", ["coders", "distance", "analytic"]].tolist()
-    ['2', 'nominal', 'fleiss_cohen_everitt, gwet, gwet_table']
+    >>> listed.loc["kappa", ["coders", "distance", "missing"]].tolist()
+    ['2', 'nominal', 'krippendorff, gwet, pairs, pairwise, listwise']
     """
     rows = [
         {
@@ -154,7 +178,7 @@ def table() -> pd.DataFrame:
             "chance": entry.chance,
             "draws": True,
             "model": entry.implied,
-            "analytic": ", ".join(entry.analytic),
+            "analytic": entry.analytic,
             "aliases": ", ".join(entry.aliases),
             "citation": entry.citation,
             "doi": entry.doi,

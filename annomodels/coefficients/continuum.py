@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.entries import UNITIZING
+from annomodels.coefficients.catalogue import UNITIZING
 from annomodels.coefficients.formulas import less
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
@@ -105,7 +105,37 @@ class Units:
         >>> Units.from_records(rows, lengths=300, begins=150).n_coders
         2
         """
-        return cls._make(list(rows), lengths, begins, coders, done, "record")
+        # names are sorted, so nothing depends on the order of the rows
+        worked = None if done is None else _pairs(done)
+        units = _checked(list(rows), lengths, begins, coders, worked)
+        texts = _sorted(
+            {unit.text for unit in units}
+            | (set(lengths) if isinstance(lengths, Mapping) else set())
+            | {text for text, _ in worked or ()}
+        )
+        everyone = _sorted(
+            {unit.coder for unit in units} | set(coders or ()) | {c for _, c in worked or ()}
+        )
+        labels = _sorted({unit.label for unit in units})
+        place = [{name: n for n, name in enumerate(names)} for names in (texts, everyone, labels)]
+        units.sort(key=lambda u: (place[0][u.text], place[1][u.coder], place[2][u.label], u.start))
+        active = np.ones((len(texts), len(everyone)), dtype=bool)
+        if worked is not None:
+            pairs = [(text, coder) in worked for text in texts for coder in everyone]
+            active = np.array(pairs).reshape(active.shape)
+        return cls(
+            text=np.array([place[0][u.text] for u in units], dtype=np.int64),
+            coder=np.array([place[1][u.coder] for u in units], dtype=np.int64),
+            start=np.array([u.start for u in units], dtype=float),
+            end=np.array([u.end for u in units], dtype=float),
+            label=np.array([place[2][u.label] for u in units], dtype=np.int64),
+            texts=texts,
+            coders=everyone,
+            labels=labels,
+            begin=_of_texts(begins, texts),
+            length=_of_texts(lengths, texts),
+            active=active,
+        )
 
     @classmethod
     def from_frame(
@@ -162,49 +192,8 @@ class Units:
             raise AnnotationError([Problem(one, there, remedy) for one in wrong])
         blank = ["all"] * len(table)
         columns = [table[name].to_list() if name else blank for name in wanted.values()]
-        return cls._make(list(zip(*columns, strict=True)), lengths, begins, coders, done, "row")
-
-    @classmethod
-    def _make(
-        cls,
-        rows: list[Sequence[object]],
-        lengths: ByText,
-        begins: ByText,
-        coders: Sequence[Hashable] | None,
-        done: Done | None,
-        what: str,
-    ) -> Units:
-        """Check and code; the names are sorted, so nothing depends on the order of rows."""
-        worked = None if done is None else _pairs(done)
-        units = _checked(rows, lengths, begins, coders, worked, what)
-        texts = _sorted(
-            {unit.text for unit in units}
-            | (set(lengths) if isinstance(lengths, Mapping) else set())
-            | {text for text, _ in worked or ()}
-        )
-        everyone = _sorted(
-            {unit.coder for unit in units} | set(coders or ()) | {c for _, c in worked or ()}
-        )
-        labels = _sorted({unit.label for unit in units})
-        place = [{name: n for n, name in enumerate(names)} for names in (texts, everyone, labels)]
-        units.sort(key=lambda u: (place[0][u.text], place[1][u.coder], place[2][u.label], u.start))
-        active = np.ones((len(texts), len(everyone)), dtype=bool)
-        if worked is not None:
-            pairs = [(text, coder) in worked for text in texts for coder in everyone]
-            active = np.array(pairs).reshape(active.shape)
-        return cls(
-            text=np.array([place[0][u.text] for u in units], dtype=np.int64),
-            coder=np.array([place[1][u.coder] for u in units], dtype=np.int64),
-            start=np.array([u.start for u in units], dtype=float),
-            end=np.array([u.end for u in units], dtype=float),
-            label=np.array([place[2][u.label] for u in units], dtype=np.int64),
-            texts=texts,
-            coders=everyone,
-            labels=labels,
-            begin=_of_texts(begins, texts),
-            length=_of_texts(lengths, texts),
-            active=active,
-        )
+        rows = zip(*columns, strict=True)
+        return cls.from_records(rows, lengths=lengths, begins=begins, coders=coders, done=done)
 
     @property
     def n_texts(self) -> int:
@@ -239,15 +228,12 @@ def _sorted(names: set[Hashable]) -> tuple[Hashable, ...]:
 
 
 def _of_texts(given: ByText, texts: Sequence[Hashable]) -> Floats:
-    """Value of each text."""
     if isinstance(given, Mapping):
         return np.array([float(given.get(text, 0)) for text in texts])
     return np.full(len(texts), float(given))
 
 
 class Unit(NamedTuple):
-    """A stretch of a text that a coder marked."""
-
     text: Hashable
     coder: Hashable
     start: float
@@ -275,16 +261,14 @@ def _checked(
     begins: ByText,
     coders: Sequence[Hashable] | None,
     done: set[tuple[Hashable, Hashable]] | None,
-    what: str,
 ) -> list[Unit]:
-    """Read units, or raise every problem at once."""
     found = []
     if not rows and not isinstance(lengths, Mapping):
         found.append(Problem("No unit was given.", "", "Give at least one unit."))
-    read = [(number, _read(row, f"{what} {number}")) for number, row in enumerate(rows, 1)]
+    read = [(number, _read(row, f"row {number}")) for number, row in enumerate(rows, 1)]
     found += [each for _, each in read if isinstance(each, Problem)]
     units = [(number, each) for number, each in read if isinstance(each, Unit)]
-    found += _check_spans(units, lengths, begins, what)
+    found += _check_spans(units, lengths, begins)
     layers: dict[tuple[Hashable, ...], list[tuple[float, float, int]]] = {}
     for number, u in units:
         layers.setdefault((u.text, u.coder, u.label), []).append((u.start, u.end, number))
@@ -293,7 +277,7 @@ def _checked(
             if start < end:
                 wrong = f"Two units of coder {coder!r} with the label {label!r} overlap in text "
                 remedy = "Units of the same coder and label do not overlap: join or cut them."
-                found.append(Problem(f"{wrong}{text!r}.", f"{what}s {one} and {other}", remedy))
+                found.append(Problem(f"{wrong}{text!r}.", f"rows {one} and {other}", remedy))
     if coders is not None:
         unknown = sorted({str(u.coder) for _, u in units} - set(map(str, coders)))
         if unknown:
@@ -306,13 +290,12 @@ def _checked(
         if done is not None and (u.text, u.coder) not in done:
             wrong = f"Coder {u.coder!r} marked a unit in text {u.text!r} without working on it."
             remedy = "Add the pair (text, coder) to done=."
-            found.append(Problem(wrong, f"{what} {number}", remedy))
+            found.append(Problem(wrong, f"row {number}", remedy))
     _refuse(found)
     return [unit for _, unit in units]
 
 
 def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
-    """Read who worked on which text."""
     listed = list(done)
     wrong = [x for x in listed if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2]
     if wrong:
@@ -322,7 +305,6 @@ def _pairs(done: Iterable[Any]) -> set[tuple[Hashable, Hashable]]:
 
 
 def _read(row: Sequence[Any], where: str) -> Unit | Problem:
-    """Read one unit, or say what is wrong with it."""
     if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 5:
         what = "A unit is not (text, coder, start, end, label)."
         return Problem(what, f"{where}: {row!r}", "Give five cells for each unit.")
@@ -344,7 +326,7 @@ def _read(row: Sequence[Any], where: str) -> Unit | Problem:
 
 
 def _check_spans(
-    units: list[tuple[int, Unit]], lengths: ByText, begins: ByText, what: str
+    units: list[tuple[int, Unit]], lengths: ByText, begins: ByText
 ) -> Iterator[Problem]:
     """Find texts without a usable length, and units beyond their text."""
     known = {}
@@ -367,7 +349,7 @@ def _check_spans(
                 f"which goes from {first:g} to {last:g}."
             )
             remedy = "Fix the positions, or lengths= and begins=."
-            yield Problem(wrong, f"{what} {number}", remedy)
+            yield Problem(wrong, f"row {number}", remedy)
 
 
 BLOCK = 4_000_000
@@ -414,7 +396,6 @@ class Layer:
 
 
 def layer(units: Units, label: int) -> Layer:
-    """Collect what a label's disagreement is made of."""
     mine = units.label == label
     active = units.active.sum(1)
     used = active >= 2
@@ -581,7 +562,6 @@ def alpha_u(
 
 
 def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
-    """Observed and expected disagreement, mean over the labels."""
     found = [one.disagreement(weights) for one in layers]
     observed, expected = (np.asarray(sum(column)) for column in zip(*found, strict=True))
     return observed / len(layers), expected / len(layers)

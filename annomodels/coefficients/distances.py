@@ -2,20 +2,129 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annomodels.coefficients.entries import plain_name_of
-from annomodels.coefficients.sets import SET_DISTANCES, set_table
+from annomodels.coefficients.catalogue import plain
 from annomodels.data.names import quoted
 from annomodels.data.validation import number_or_nan
 from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
 from annomodels.types import Floats, Ints
+
+SizeDistance = Callable[[ArrayLike, ArrayLike, ArrayLike], Floats]
+Empty = Literal["subset", "disjoint"]
+Quotient = tuple[Floats | float, Floats | float]
+
+ALIASES = {"dkpro_masi": "masi_dkpro", "passoneau": "passonneau"}
+EMPTY_APART = "passonneau_empty_1"
+
+
+def _thirds(a: Floats, b: Floats, i: Floats, empty: Empty) -> Floats:
+    """Return three times Passonneau's distance; the first rule that fits counts."""
+    within = (a == i) | (b == i)
+    if empty == "disjoint":
+        within = within & ((i > 0) | (a == b))
+    return np.asarray(np.where(within, np.where(a == b, 0, 1), np.where(i > 0, 2, 3)), dtype=float)
+
+
+SIZE_DISTANCES: dict[str, Callable[[Floats, Floats, Floats, Empty], Quotient]] = {
+    "masi": lambda a, b, i, e: (3 * (a + b - i) - i * (3 - _thirds(a, b, i, e)), 3 * (a + b - i)),
+    "passonneau": lambda a, b, i, e: (_thirds(a, b, i, e), 3.0),
+    "jaccard": lambda a, b, i, _: (a + b - 2 * i, a + b - i),
+    "dice": lambda a, b, i, _: (a + b - 2 * i, a + b),
+    "nominal": lambda a, b, i, _: (np.asarray((a != i) | (b != i), dtype=float), 1.0),
+    "masi_dkpro": lambda a, b, i, e: ((a + b - 2 * i) * _thirds(a, b, i, e), 3 * (a + b - i)),
+}
+"""Numerator and denominator of each distance, from two sizes and the size of what is shared."""
+
+SET_DISTANCES = ("jaccard", "dice", "passonneau", "masi", EMPTY_APART)
+"""Those that :func:`annomodels.agreement` takes by name."""
+
+
+def size_distance(name: str, empty: Empty = "subset") -> SizeDistance:
+    """Distance by name, as a function of two sizes and of the size of what they share."""
+    if empty not in ("subset", "disjoint"):
+        raise NotApplicable(f"empty={empty!r} is unknown. Use 'subset' or 'disjoint'.")
+    key = ALIASES.get(name.lower(), name.lower())
+    if key == EMPTY_APART:
+        key, empty = "passonneau", "disjoint"
+    if key not in SIZE_DISTANCES:
+        raise NotApplicable(
+            f"Unknown distance of sets {name!r}. Use one of {', '.join(SIZE_DISTANCES)}."
+        )
+    quotient = SIZE_DISTANCES[key]
+
+    def distance(a: ArrayLike, b: ArrayLike, i: ArrayLike) -> Floats:
+        first, second, both = (np.asarray(size, dtype=float) for size in (a, b, i))
+        above, below = np.broadcast_arrays(*quotient(first, second, both, empty))
+        # Two empty sets are the same.
+        return np.asarray(np.divide(above, below, out=np.zeros(above.shape), where=below > 0))
+
+    return distance
+
+
+def set_table(name: str, labels: Sequence[Set[Hashable]]) -> Floats:
+    """Distances of all pairs of sets, shape [label, label]."""
+    places: dict[Any, int] = {}
+    member = [[places.setdefault(one, len(places)) for one in label] for label in labels]
+    held = np.zeros((len(labels), len(places)))
+    for row, columns in zip(held, member, strict=True):
+        row[columns] = 1.0
+    size = held.sum(1)
+    return size_distance(name)(size[:, None], size[None, :], held @ held.T)
+
+
+def set_distance(
+    a: Iterable[Hashable], b: Iterable[Hashable], distance: str = "masi", *, empty: Empty = "subset"
+) -> float:
+    r"""Distance of two sets.
+
+    ==============  ================================================================================
+    name            distance, with :math:`J = |A \cap B| / |A \cup B|`
+    ==============  ================================================================================
+    ``passonneau``  0 equal, 1/3 one within the other, 2/3 overlapping, 1 disjoint
+                    (Passonneau 2004)
+    ``masi``        :math:`1 - J M`, M = 1, 2/3, 1/3, 0 in the same order (Passonneau 2006)
+    ``masi_dkpro``  :math:`(1 - J) \delta`, :math:`\delta` = Passonneau's distance: what DKPro
+                    Statistics calls MASI; for comparison with it only
+    ``jaccard``     :math:`1 - J`
+    ``dice``        :math:`1 - 2 |A \cap B| / (|A| + |B|)`
+    ``nominal``     0 equal, 1 different
+    ==============  ================================================================================
+
+    Two empty sets are equal. Kopeć and Ogrodniczuk (2014) print MASI as :math:`\delta J`, which
+    gives disjoint sets the distance 0; it is not offered.
+
+    Parameters
+    ----------
+    a, b
+        The sets.
+    distance
+        Name of the distance.
+    empty
+        How far the empty set is from others by Passonneau's rules: "subset" (1/3, the first rule
+        that fits) or "disjoint" (1); "passonneau_empty_1" is short for the latter.
+
+    Raises
+    ------
+    NotApplicable
+        When there is no such distance.
+
+    Examples
+    --------
+    >>> round(set_distance({1, 2, 3, 4}, {3, 4, 5}), 4), set_distance({1}, {1, 2}, "jaccard")
+    (0.8667, 0.5)
+    >>> round(set_distance((), {1}, "passonneau"), 3)
+    0.333
+    """
+    first, second = set(a), set(b)
+    return float(size_distance(distance, empty)(len(first), len(second), len(first & second)))
+
 
 BLOCK = 256
 
@@ -29,8 +138,8 @@ class Distance:
     name: str  # what the user called it
     moving: ClassVar[bool] = False  # whether it depends on how frequent the labels are
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
-        """Distance of listed pairs of labels, shape [..., pair] or [pair]."""
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
+        """Distance of listed pairs of labels [..., pair]; `part` of `pooled` [..., part, label]."""
         raise NotImplementedError
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
@@ -48,24 +157,18 @@ class Distance:
 
 @dataclass(frozen=True)
 class Nominal(Distance):
-    """Distance 1 between different labels."""
-
     name: str = "nominal"
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         return np.asarray(first != second, dtype=float)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(right.sum(-1, keepdims=True) - right)
 
     def form(self, left: Floats, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(left.sum(-1) * right.sum(-1) - (left * right).sum(-1))
 
     def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(float(pooled.shape[-1] > 1))
 
 
@@ -88,32 +191,30 @@ class Squares(Distance):
         weight = np.maximum(pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
         return np.asarray(x - (pooled * x).sum(-1, keepdims=True) / weight)
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         x = self.places(pooled)
-        return np.asarray((x[..., first] - x[..., second]) ** 2)
+        one, other = (
+            x[..., label] if part is None or not self.moving else x[..., part, label]
+            for label in (first, second)
+        )
+        return np.asarray((one - other) ** 2)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         x = self._centred(pooled)
         moments = (right.sum(-1), (right * x).sum(-1), (right * x * x).sum(-1))
         mass, first, second = (np.asarray(m)[..., None] for m in moments)
         return np.asarray(mass * x * x - 2 * first * x + second)
 
     def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(np.ptp(self.places(pooled), axis=-1) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
 class Squared(Squares):
-    """Squared difference of the labels' values."""
-
     name: str  # what the user called it
     values: Floats  # value of each label [label]
 
     def places(self, pooled: Floats) -> Floats:
-        """Value of each label."""
         return self.values
 
 
@@ -145,24 +246,20 @@ class Computed(Distance):
     unit: float | None = None
     note: str = ""  # what a reader should know about it
 
-    def pairs(self, first: Ints, second: Ints, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
+    def pairs(self, first: Ints, second: Ints, pooled: Floats, part: Ints | None = None) -> Floats:
         return self.between(first, second)
 
     def reach(self, right: Floats, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         flat = np.ascontiguousarray(right).reshape(-1, self.n_labels)
         reached = [flat @ block for block in self._blocks()]
         return np.concatenate(reached, axis=-1).reshape(right.shape)
 
     def _blocks(self) -> Iterator[Floats]:
-        """Yield the distances of all labels to some labels at a time."""
         codes = np.arange(self.n_labels)[:, None]
         for start in range(0, self.n_labels, BLOCK):
             yield self.between(codes, codes[start : start + BLOCK].T)
 
     def largest(self, pooled: Floats) -> Floats:
-        """See :class:`Distance`."""
         return np.asarray(max(block.max() for block in self._blocks()))
 
 
@@ -217,8 +314,8 @@ def make_distance(
             found = [[number_or_nan(distance(a, b)) for b in labels] for a in labels]
             return _table(name, np.array(found), labels)
         return _table("custom", np.asarray(distance, dtype=float), labels)
-    plain = plain_name_of(distance).removesuffix("_weights").removesuffix("_distance")
-    distance = OTHER_NAMES.get(plain, plain)
+    name = plain(distance).removesuffix("_weights").removesuffix("_distance")
+    distance = OTHER_NAMES.get(name, name)
     if distance not in DISTANCES:
         raise NotApplicable(
             f"Unknown distance {distance!r}. Use one of {', '.join(DISTANCES)}, "
@@ -240,7 +337,6 @@ def make_distance(
 
 
 def _few(labels: Sequence[Hashable]) -> None:
-    """Refuse tables of all pairs of very many labels."""
     if len(labels) > MANY_LABELS:
         raise NotApplicable(
             f"A distance by a function is worked out for all pairs of labels; {len(labels):,} "
@@ -249,7 +345,6 @@ def _few(labels: Sequence[Hashable]) -> None:
 
 
 def _table(name: str, table: Floats, labels: Sequence[Hashable]) -> Distance:
-    """Check a table."""
     n, note = len(labels), ""
     if table.shape == (n, n) and n > 1 and (np.diag(table) == 1).all() and (table <= 1).all():
         table = 1.0 - table

@@ -3,77 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 
 from annomodels.coefficients.intervals import interval
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.tables import over
-from annomodels.data.columns import percent
-from annomodels.data.html import Html
+from annomodels.data.columns import columns, percent
+from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
-
-@dataclass(frozen=True, repr=False)
-class EasyHard(Html):
-    """Share of hard items, and its consequences for the labels.
-
-    Parameters
-    ----------
-    hard
-        Share of the items that are hard, NaN where coders agree less than by chance.
-    guessed
-        Share of hard items among those on which two coders agree: what looks settled and is not.
-    wrong
-        Share of one coder's labels that are wrong, if a guess on a hard item is right as often as
-        two guesses agree.
-    draws
-        Draws of the three, shape [draw] each; above 1 where a draw has less agreement than by
-        chance. Empty without draws.
-    """
-
-    hard: float
-    guessed: float
-    wrong: float
-    draws: dict[str, Floats] = field(default_factory=dict)
-
-    def interval(self, name: str = "hard", prob: float = 0.95) -> tuple[float, float]:
-        """Equal-tailed posterior interval that contains the value; (NaN, NaN) without draws.
-
-        Parameters
-        ----------
-        name
-            "hard", "guessed" or "wrong".
-        prob
-            Probability inside, between 0 and 1.
-        """
-        low, high = interval(self.draws.get(name, np.empty(0)), prob, getattr(self, name))
-        return float(low), float(high)
-
-    @property
-    def sentence(self) -> str:
-        """The reading as text."""
-        if math.isnan(self.hard):
-            return (
-                "Easy and hard items cannot explain this: agreement is not defined, or "
-                "lower than guesses would give."
-            )
-        low, high = self.interval()
-        span = "" if math.isnan(low) else f" ({percent(low, 0)} to {percent(min(high, 1.0), 0)})"
-        return (
-            "If coders agree on every easy item and guess on hard ones, "
-            f"{percent(self.hard, 0)}{span} of the items are hard; {percent(self.guessed, 0)} of "
-            f"the items on which two coders agree were guessed; about {percent(self.wrong, 0)} of "
-            "one coder's labels are wrong."
-        )
-
-    def __repr__(self) -> str:
-        return self.sentence
+QUANTITIES = ("hard", "guessed", "wrong")
 
 
-def easy_hard(agreement: Agreement | float, expected: float | None = None) -> EasyHard:
+def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Summary:
     r"""Turn observed and expected agreement into a share of hard items and an error rate.
 
     With :math:`h = (1 - A_o) / (1 - A_e)`, two coders agree on a hard item with probability
@@ -91,7 +36,11 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Ea
 
     Returns
     -------
-    The point values, their draws where the coefficient has some, and a sentence.
+    A summary with a row for each `quantity`, with its `value` and the ends of its interval, `low`
+    and `high`: the share of "hard" items, NaN if coders agree less than by chance; the share
+    "guessed" among the items on which two coders agree; and the share "wrong" of one coder's
+    labels, if a guess is right as often as two guesses agree. The note says it as text. Draws
+    above 1 have less agreement than by chance.
 
     Raises
     ------
@@ -106,10 +55,13 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Ea
     --------
     Observed agreement .88 on two equally frequent labels:
 
-    >>> print(easy_hard(0.88, 0.5).sentence)
+    >>> print(easy_hard(0.88, 0.5).notes[0])
     If coders agree on every easy item and guess on hard ones, 24 % of the items are hard; 14 % of
     the items on which two coders agree were guessed; about 12 % of one coder's labels are wrong.
     """
+    import xarray as xr
+
+    drawn = np.empty((3, 0))
     if isinstance(agreement, Agreement):
         if expected is not None:
             raise NotApplicable("expected= goes with a number; a coefficient has its own.")
@@ -118,8 +70,7 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Ea
                 f"{agreement.title} has no expected agreement of labels. "
                 "Take s, pi, kappa, k, multi_kappa, alpha or ac1, without a distance."
             )
-        found = _shares(np.array(1 - agreement.observed), np.array(1 - agreement.expected))
-        drawn: dict[str, Floats] = {}
+        shares = 1 - agreement.observed, 1 - agreement.expected
         if agreement.draws is not None:
             parts = agreement.parts()
             drawn = _shares(parts.observed, parts.expected)
@@ -127,16 +78,40 @@ def easy_hard(agreement: Agreement | float, expected: float | None = None) -> Ea
         for name, share in (("agreement", agreement), ("expected", expected)):
             if not isinstance(share, (int, float)) or not 0 <= share <= 1:
                 raise NotApplicable(f"{name}={share!r} should be a share between 0 and 1.")
-        found = _shares(np.array(1.0 - agreement), np.array(1.0 - (expected or 0.0)))
-        drawn = {}
-    point = {name: float(value) for name, value in found.items()}
-    if not point["hard"] <= 1 + 1e-12:
-        point = dict.fromkeys(point, math.nan)
-    return EasyHard(**point, draws=drawn)
+        shares = 1.0 - agreement, 1.0 - (expected or 0.0)
+    values = _shares(*map(np.array, shares))
+    if not values[0] <= 1 + 1e-12:
+        values = np.full(3, math.nan)
+    low, high = interval(drawn.T, value=values)
+    table = pd.DataFrame({"quantity": QUANTITIES, "value": values, "low": low, "high": high})
+    draws = xr.Dataset({"share": (("draw", "quantity"), drawn.T)}, {"quantity": list(QUANTITIES)})
+    note = _sentence(values, low[0], high[0])
+    return Summary(
+        "Easy and hard items",
+        table,
+        draws if drawn.size else xr.Dataset(),
+        (note,),
+        columns("quantity value"),
+    )
 
 
-def _shares(d_o: Floats, d_e: Floats) -> dict[str, Floats]:
-    """Shares from observed and expected disagreement."""
+def _shares(d_o: Floats, d_e: Floats) -> Floats:
+    """Shares from observed and expected disagreement, [...] -> [quantity, ...]."""
     hard = over(d_o, d_e)
     guessed = over(hard * (1 - d_e), 1 - np.asarray(d_o))
-    return {"hard": hard, "guessed": guessed, "wrong": hard * d_e}
+    return np.stack([hard, guessed, hard * d_e])
+
+
+def _sentence(values: Floats, low: float, high: float) -> str:
+    if math.isnan(values[0]):
+        return (
+            "Easy and hard items cannot explain this: agreement is not defined, or lower than "
+            "guesses would give."
+        )
+    span = "" if math.isnan(low) else f" ({percent(low, 0)} to {percent(min(high, 1.0), 0)})"
+    hard, guessed, wrong = (percent(value, 0) for value in values)
+    return (
+        f"If coders agree on every easy item and guess on hard ones, {hard}{span} of the items are "
+        f"hard; {guessed} of the items on which two coders agree were guessed; about {wrong} of "
+        "one coder's labels are wrong."
+    )

@@ -7,96 +7,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import Request
-from annomodels.coefficients.counts import Counts, count_for
-from annomodels.coefficients.distances import Distance, Nominal
-from annomodels.coefficients.formulas import evaluate_with, observed, ratio
-from annomodels.coefficients.grouped import Grouped, Pairwise, all_pairs
-from annomodels.coefficients.rows import CONVENTIONS, Convention, Rows
+from annomodels.coefficients.distances import Distance, Nominal, Squared
+from annomodels.coefficients.formulas import evaluate_observed, ratio
+from annomodels.coefficients.rows import CONVENTIONS, Rows
+from annomodels.coefficients.sums import Sums, by_coder_pair, nodes_for, of_items, pairable_labels
 from annomodels.coefficients.tables import Evaluated, over
-from annomodels.coefficients.weights import Sample
+from annomodels.coefficients.weights import Request, Sample
+from annomodels.errors import NotApplicable
 from annomodels.types import Floats
 
-
-class OneWay:
-    """Hughes's alpha, (MSA - MSE) / (MSA + (r_0 - 1) MSE): one-way analysis of variance."""
-
-    # With r_i labels on item i, N in all and a items: MSE = D_o / 2, MSA = (SST - (N - a) MSE) / (a
-    # - 1), r_0 = (N - sum r_i^2 / N) / (a - 1); SST is half the sum of the distances of all pairs
-    # over N. Items with one label count in SST.
-
-    def __init__(self, rows: Rows, distance: Distance, convention: str) -> None:
-        weighing = one_way_convention(convention)
-        self.counts, self.distance = count_for(rows, weighing, distance, "pooled")
-        self.sizes = item_sizes(rows, convention)
-
-    @property
-    def width(self) -> int:
-        """Numbers held for each weighting, to plan memory with."""
-        return self.counts.width(False)
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Coefficient under weights of the items, shape [item] or [draw, item]."""
-        tables = self.counts.tables(weights, by_coder=False)
-        within = observed(tables, self.distance) / 2
-        apart = self.distance.form(tables.pooled, tables.pooled, tables.pooled)
-        largest = self.distance.largest(tables.pooled)
-        among, per_item = among_items(within, apart, weights @ self.sizes)
-        whole = np.asarray(2 * (among + (per_item - 1) * within) / per_item)
-        return ratio(np.asarray(2 * within), whole, largest)
+MOST_CELLS = 20_000_000
 
 
-def one_way_convention(name: str) -> Convention:
-    """Pairs as Krippendorff has them, and every label once, also on items with one label."""
-    known = CONVENTIONS[name]
-    return Convention(known.name, known.sentence, known.pair, np.ones_like, np.ones_like)
+def all_pairs(rows: Rows, request: Request) -> Sums:
+    """Collect each pair of coders, if there is room for all of them at once."""
+    pairs, names = by_coder_pair(rows, request.convention == "listwise")
+    size, k = len(names), rows.n_labels
+    if size * k > MOST_CELLS:
+        raise NotApplicable(
+            f"{size:,} pairs of coders with {k:,} labels need {size * k:,} cells (at most "
+            f"{MOST_CELLS:,}). Take another convention than pairwise, or fewer coders."
+        )
+    return pairs
 
 
-def item_sizes(rows: Rows, convention: str) -> Floats:
-    """1, number of labels and its square for each item that counts, shape [item, 3]."""
-    r = rows.per_item.astype(float)
-    used = (r == rows.n_coders) if convention == "listwise" else np.ones(len(r), dtype=bool)
-    return np.stack([used, used * r, used * r * r], axis=1).astype(float)
+def pairwise(rows: Rows, request: Request) -> Sums:
+    """Collect pairs of coders with a shared item, of which each counts the same."""
+    number = pairable_labels(rows, CONVENTIONS["krippendorff"])
+    return replace(all_pairs(rows, request), even=True, number=number)
 
 
-def among_items(within: Floats, apart: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Mean square among items, and the mean number of labels r_0; NaN where undefined."""
-    items, labels, squares = sizes[..., 0], sizes[..., 1], sizes[..., 2]
-    more = np.where(items > 1, items - 1, np.nan)
-    labels = np.where(labels > 0, labels, np.nan)
-    among = (apart / (2 * labels) - (labels - items) * within) / more
-    per_item = (labels - squares / labels) / more
-    return np.asarray(among), np.where(per_item > 1, per_item, np.nan)
-
-
-class ItemChance:
-    """S with a separate chance level :math:`p_i` for every item."""
-
-    # (A_o - A_e) / (1 - A_e), A_e the mean of the p_i, each item weighted as in A_o. Chance items
-    # take the mean chance level.
-
-    width = 4
-
-    def __init__(self, rows: Rows, convention: str, chance: Floats | None) -> None:
-        chance = np.zeros(0) if chance is None else chance
-        counts = Counts(rows, CONVENTIONS[convention])
-        pairs = np.asarray(counts.together.sum(0)).reshape(-1)
-        alike = counts.together[counts.first == counts.second]
-        agreed = np.asarray(alike.sum(0)).reshape(-1)
-        some = pairs[: len(chance)] > 0
-        mean = chance[some].mean() if some.any() else 0.0
-        level = np.concatenate([chance, np.full(rows.n_items - len(chance), mean)])
-        self.sums = np.stack([pairs, pairs - agreed, pairs * (1.0 - level)], axis=1)
-
-    def evaluate(self, weights: Floats) -> Evaluated:
-        """Coefficient under weights of the items, shape [item] or [draw, item]."""
-        sums = weights @ self.sums
-        mean = over(sums[..., 1:], sums[..., :1])
-        return ratio(mean[..., 0], mean[..., 1], np.ones(()))
-
-
-Key = tuple[str, str]
-"""Convention, and the distance that the values of nodes belong to, or none."""
+def item_chances(rows: Rows, request: Request) -> Floats:
+    """Pairs, pairs apart, and pairs apart by chance of each item, shape [item, 3]."""
+    # S with a separate chance level p_i for every item is (A_o - A_e) / (1 - A_e), A_e the mean of
+    # the p_i, each item weighted as in A_o. Chance items take the mean chance level.
+    chance = np.zeros(0) if request.chance is None else request.chance
+    sums = of_items(rows, CONVENTIONS[request.convention])
+    pairs = sums.total.toarray()[0]
+    apart = sums.apart(Nominal(), np.ones(rows.n_labels)).toarray()[0]
+    some = pairs[: len(chance)] > 0
+    mean = chance[some].mean() if some.any() else 0.0
+    level = np.concatenate([chance, np.full(rows.n_items - len(chance), mean)])
+    return np.stack([pairs, apart, pairs * (1.0 - level)], axis=1)
 
 
 class Statistics:
@@ -105,70 +57,75 @@ class Statistics:
     def __init__(self, rows: Rows, requests: Sequence[Request]) -> None:
         self.rows = rows
         self.requests = requests
-        self.own: dict[int, OneWay | ItemChance] = {}  # by request
-        self.pairs: dict[int, Grouped] = {}  # by request
-        self.counts: dict[Key, Counts | Pairwise] = {}
-        self.by_coder: dict[Key, bool] = {}
-        self._tables: dict[int, tuple[Key, Distance]] = {}
-        for n, r in enumerate(requests):
-            if r.coefficient.own == "one_way":
-                self.own[n] = OneWay(rows, r.distance, r.convention)
-            elif r.coefficient.own == "item_chance":
-                self.own[n] = ItemChance(rows, r.convention, r.chance)
-            elif r.coefficient.each_pair:
-                self.pairs[n] = all_pairs(rows, r)
+        self.items: dict[int, Floats] = {}  # by request
+        self.pairs: dict[int, Sums] = {}  # by request
+        self.sums: dict[tuple[str, str], Sums] = {}  # by convention and distance of nodes
+        self._of: dict[int, tuple[tuple[str, str], Distance]] = {}
+        for n, request in enumerate(requests):
+            if request.coefficient.chance:
+                self.items[n] = item_chances(rows, request)
+            elif request.coefficient.each_pair:
+                self.pairs[n] = all_pairs(rows, request)
             else:
-                self._count(n, r)
+                self._of[n] = self._sums(request)
+        self.by_coder = {
+            key: any(
+                requests[n].coefficient.by_coder for n, (of, _) in self._of.items() if of == key
+            )
+            for key in self.sums
+        }
 
-    def _count(self, n: int, request: Request) -> None:
-        """Find or make the statistics of a request that tables are made from."""
-        name, expectation = request.convention, request.coefficient.expectation
+    def _sums(self, request: Request) -> tuple[tuple[str, str], Distance]:
+        name = request.convention
         if name == "pairwise":
-            key, distance = (name, ""), request.distance
-            if key not in self.counts:
-                self.counts[key] = Pairwise(self.rows, request)
-        else:
-            given = request.distance if request.margins is None else Nominal()
-            made, distance = count_for(self.rows, CONVENTIONS[name], given, expectation)
-            key = name, "" if distance is given else given.name
-            self.counts.setdefault(key, made)
-            distance = request.distance if distance is given else distance
-        self._tables[n] = key, distance
-        self.by_coder[key] = self.by_coder.get(key, False) or request.coefficient.by_coder
+            if (name, "") not in self.sums:
+                self.sums[name, ""] = pairwise(self.rows, request)
+            return (name, ""), request.distance
+        given = request.distance if request.margins is None else Nominal()
+        nodes = nodes_for(given, request.coefficient.expectation)
+        key = name, "" if nodes is None else given.name
+        if key not in self.sums:
+            values = given.values if nodes and isinstance(given, Squared) else None
+            self.sums[key] = of_items(self.rows, CONVENTIONS[name], values)
+        return key, nodes or request.distance
 
     @property
     def width(self) -> int:
-        """Numbers held for each draw."""
-        counts = sum(x.width(self.by_coder[key]) for key, x in self.counts.items())
-        return counts + sum(x.width for x in (*self.own.values(), *self.pairs.values()))
+        distances = dict(self._of.values())
+        counts = sum(x.width(distances[key], self.by_coder[key]) for key, x in self.sums.items())
+        pairs = (x.width(self.requests[n].distance, True) for n, x in self.pairs.items())
+        return counts + sum(pairs) + 4 * len(self.items)
 
     def evaluate(self, weights: Floats) -> list[Evaluated]:
         """All requests under the same weights of the items, shape [item] or [draw, item]."""
-        made = {key: x.tables(weights, self.by_coder[key]) for key, x in self.counts.items()}
+        tables = {key: x.tables(weights, self.by_coder[key]) for key, x in self.sums.items()}
         found = []
         for n, request in enumerate(self.requests):
-            if n in self.own:
-                found.append(self.own[n].evaluate(weights))
+            if n in self.items:
+                sums = weights @ self.items[n]
+                mean = over(sums[..., 1:], sums[..., :1])
+                found.append(ratio(mean[..., 0], mean[..., 1], np.ones(())))
             elif n in self.pairs:
-                found.append(self.pairs[n].evaluate(weights).mean(-1))
+                found.append(self.pairs[n].evaluate(weights, request).mean(-1))
             else:
-                key, distance = self._tables[n]
-                tables = made[key]
+                key, distance = self._of[n]
+                table = tables[key]
                 if request.margins is not None:
-                    given = np.broadcast_to(request.margins, tables.pooled.shape)
-                    tables = replace(tables, pooled=given, n=np.full_like(tables.n, np.inf))
-                found.append(evaluate_with(request.coefficient.expectation, tables, distance))
+                    given = np.broadcast_to(request.margins, table.pooled.shape)
+                    table = replace(table, pooled=given, n=np.full_like(table.n, np.inf))
+                d_o = self.sums[key].observed(weights, distance, table)
+                expectation = request.coefficient.expectation
+                found.append(evaluate_observed(expectation, table, distance, d_o))
         return found
 
     def pairs_left_out(self, n: int, weights: Floats) -> tuple[int, int]:
         """Count pairs of coders that a mean leaves out: they share no item, or are 0/0."""
-        value = self.pairs[n].evaluate(weights).value
+        value = self.pairs[n].evaluate(weights, self.requests[n]).value
         every = self.rows.n_coders * (self.rows.n_coders - 1) // 2
         return every - value.size, int(np.isnan(value).sum())
 
 
 def point_values(sample: Sample, requests: Sequence[Request]) -> list[Evaluated]:
-    """Classical values, one for each request."""
     return Statistics(sample.rows, requests).evaluate(sample.point)
 
 

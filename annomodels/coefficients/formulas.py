@@ -8,7 +8,6 @@ docs/coefficients.md has their formulas.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +27,6 @@ def _margins(tables: Tables) -> tuple[Floats, Floats]:
 
 
 def _kappa_max(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
-    """Kappa if the coders agreed as often as their margins allow."""
     one, other = _margins(tables)
     most = 1.0 - np.minimum(one, other).sum(-1)
     chance = 1.0 - (one * other).sum(-1)
@@ -49,21 +47,6 @@ def _index(second: float) -> Callable[[Tables, Distance, Floats], Evaluated]:
     return evaluate
 
 
-class MeanSquares(NamedTuple):
-    """Mean squares of items by coders, shape [...] each."""
-
-    # mean squares of the items, within the items, and of what is left after the coders
-    rows: Floats
-    within: Floats
-    error: Floats
-    # variance of the coders' means less what error contributes, (MS columns - MS error) / n
-    coders: Floats
-    # half the mean squared distance of any two labels, a scale for what is negligible
-    total: Floats
-    n: Floats  # number of items
-    k: int  # number of coders
-
-
 def _between_coders(tables: Tables, x: Floats) -> Floats:
     """Half the mean squared distance of the means of two different coders."""
     left, right = tables.left.sum(-1), tables.right.sum(-1)
@@ -81,44 +64,37 @@ def _between_coders(tables: Tables, x: Floats) -> Floats:
         return np.asarray(apart / (all_together**2 - (own**2).sum(-1)))
 
 
-def mean_squares(tables: Tables, distance: Distance, d_o: Floats) -> MeanSquares:
-    """Mean squares of complete items by the same coders."""
-    if not isinstance(distance, Squared):
-        raise NotApplicable(
-            f"An intraclass correlation takes the distance 'interval', not {distance.name!r}."
-        )
-    k = tables.n_coders
-    weight = np.maximum(tables.pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
-    share = tables.pooled / weight
-    x = distance.values - (share * distance.values).sum(-1, keepdims=True)
-    total = np.asarray((share * x * x).sum(-1))
-    within = d_o / 2
-    between = _between_coders(tables, x[..., None, :])
-    n = tables.n / k
-    per_item = np.divide(1.0, n, out=np.full_like(total, np.nan), where=n > 1)
-    grow = 1.0 / (1.0 - per_item)
-    error = grow * (within - between)
-    rows = grow * (k * total - (k - 1) * within)
-    return MeanSquares(rows, within, error, between - error * per_item, total, n, k)
-
-
-def _parts(name: str, found: MeanSquares) -> tuple[Floats, Floats]:
-    """Error variance and total variance of one label, or of the mean of k."""
-    error, rows, k = found.error, found.rows, found.k
-    if name in ("icc_1", "icc_1k"):
-        error = found.within
-    single = error + found.coders if name in ("icc_a1", "icc_ak") else error
-    true = (rows - error) / k
-    return (single, true + single) if name.endswith("1") else (single / k, true + single / k)
-
-
 def _icc(name: str) -> Callable[[Tables, Distance, Floats], Evaluated]:
+    """Intraclass correlation of complete items by the same coders, from mean squares."""
+
     def evaluate(tables: Tables, distance: Distance, d_o: Floats) -> Evaluated:
-        found = mean_squares(tables, distance, d_o)
-        error, whole = _parts(name, found)
-        some = whole > NEGLIGIBLE * np.maximum(found.total, np.finfo(float).tiny)
-        share = np.divide(error, whole, out=np.full_like(error, np.nan), where=some)
-        return Evaluated(1.0 - share, error, np.where(some, whole, np.where(whole <= 0, 0, whole)))
+        if not isinstance(distance, Squared):
+            raise NotApplicable(
+                f"An intraclass correlation takes the distance 'interval', not {distance.name!r}."
+            )
+        k = tables.n_coders
+        weight = np.maximum(tables.pooled.sum(-1, keepdims=True), np.finfo(float).tiny)
+        share = tables.pooled / weight
+        x = distance.values - (share * distance.values).sum(-1, keepdims=True)
+        # half the mean squared distance of any two labels, of an item's, and of coders' means
+        total = np.asarray((share * x * x).sum(-1))
+        within = d_o / 2
+        between = _between_coders(tables, x[..., None, :])
+        n = tables.n / k
+        per_item = np.divide(1.0, n, out=np.full_like(total, np.nan), where=n > 1)
+        grow = 1.0 / (1.0 - per_item)
+        rest = grow * (within - between)  # mean square of what is left after the coders
+        error = within if name in ("icc_1", "icc_1k") else rest
+        true = (grow * (k * total - (k - 1) * within) - error) / k
+        if name in ("icc_a1", "icc_ak"):
+            error = error + between - rest * per_item  # and the variance of the coders
+        if name.endswith("k"):
+            error = error / k
+        whole = true + error
+        some = whole > NEGLIGIBLE * np.maximum(total, np.finfo(float).tiny)
+        ratio_of = np.divide(error, whole, out=np.full_like(error, np.nan), where=some)
+        whole = np.where(some, whole, np.where(whole <= 0, 0, whole))
+        return Evaluated(1.0 - ratio_of, error, whole)
 
     return evaluate
 

@@ -12,9 +12,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annomodels.coefficients.catalogue import find
+from annomodels.coefficients.catalogue import Coefficient, find
 from annomodels.coefficients.distances import Distance, DistanceLike, make_distance
-from annomodels.coefficients.entries import Coefficient
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.tables import Evaluated, Tables, fold, from_joint, over
 from annomodels.errors import NotApplicable, Verb
@@ -24,7 +23,6 @@ BLOCK = 2_000_000
 
 
 def pair_joint(prevalence: ArrayLike, first: ArrayLike, second: ArrayLike) -> Floats:
-    """Joint distribution of the labels of two coders."""
     p = np.asarray(prevalence, dtype=float)[..., None]
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     return np.asarray(np.swapaxes(a * p, -1, -2) @ b)
@@ -97,7 +95,6 @@ def implied(
 
 
 def _entry(name: str) -> Coefficient:
-    """Look up a coefficient that follows from the joint distribution of the labels."""
     entry = find(name)
     if not entry.implied:
         raise NotApplicable(
@@ -110,14 +107,12 @@ def _entry(name: str) -> Coefficient:
 def _metric(
     entry: Coefficient, n_labels: int, distance: DistanceLike, values: ArrayLike | None
 ) -> Distance:
-    """Distance between label codes that a coefficient takes."""
     x = None if values is None else np.asarray(values, dtype=float)
     how = "interval" if entry.numeric else distance if entry.weighted else "nominal"
     return make_distance(how, range(n_labels), x)
 
 
 def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
-    """Tables of the mean over all pairs of different coders."""
     first, second = np.triu_indices(theta.shape[-1])
     margins = np.einsum("sk,sjkl->sjl", p, theta, optimize=True) * v[:, None]
     pooled = margins.sum(1)
@@ -141,7 +136,7 @@ def _panel(p: Floats, theta: Floats, v: Floats) -> Tables:
 def evaluate(name: str, tables: Tables, distance: Distance | None = None) -> Evaluated:
     """Coefficient of tables of label pairs; see :data:`~.catalogue.COEFFICIENTS` for the names."""
     entry = find(name)
-    if entry.own and not (entry.implied and np.isinf(tables.n).all()):
+    if entry.chance:
         raise NotApplicable(
             f"{entry.title} needs the items, not only tables of label pairs. "
             f"Use {Verb('am.agreement', 'annomodels agree')}."

@@ -44,6 +44,12 @@ def interval(
     )
 
 
+def spans(name: str, value: Floats, draws: Floats) -> dict[str, Floats]:
+    """Columns of a quantity and of the ends of its interval."""
+    low, high = interval(draws, value=value)
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
 def share_above(draws: Floats, threshold: float) -> Floats:
     """Share of the defined draws above a threshold, [draw, ...] -> [...]; NaN without any."""
     return over((draws > threshold).sum(0), (~np.isnan(draws)).sum(0))
@@ -75,7 +81,7 @@ class Drawn:
         low, high = interval(self._drawn, prob, self.value)
         return float(low), float(high)
 
-    def p_above(self, threshold: float) -> float:
+    def p_above(self, threshold: float = 0.0) -> float:
         """Posterior probability that it exceeds a threshold; NaN without draws.
 
         Parameters

@@ -5,12 +5,13 @@ A reason is data: no exception, and never 1 by default.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Hashable, Sequence
+from pathlib import Path
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, Request
-from annomodels.coefficients.entries import Coefficient
+from annomodels.coefficients.catalogue import COEFFICIENTS, Coefficient
 from annomodels.coefficients.rows import (
     CONVENTIONS,
     PAIRWISE,
@@ -21,7 +22,7 @@ from annomodels.coefficients.rows import (
     meetings,
 )
 from annomodels.coefficients.tables import Evaluated
-from annomodels.coefficients.weights import Sample
+from annomodels.coefficients.weights import Request, Sample
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import percent
 from annomodels.data.names import quoted
@@ -31,44 +32,7 @@ from annomodels.limits import GROUPS_RESAMPLED
 
 FEW_SHARED = 20  # items, below which an interval of the mean of kappas rarely covers it
 
-REASONS: dict[str, str] = {
-    "no_variation": (
-        "Every pairable label is the same, so chance alone would give full agreement: 0/0."
-    ),
-    "zero_expected_disagreement": (
-        "All pairable labels are at distance 0 from each other, so there is nothing to correct "
-        "for: 0/0."
-    ),
-    "no_defined_pair": (
-        "It is a mean over pairs of coders, and it is 0/0 for each pair that shares an item, since "
-        "both gave one and the same label there."
-    ),
-    "no_total_variance": (
-        "The estimated variance of items and errors together, its denominator, is not above 0: "
-        "labels differ more within items than between them."
-    ),
-    "no_overlap": "No item has labels by two coders.",
-    "no_complete_items": "No item was labeled by every coder, which listwise asks for.",
-    "one_coder": "Only one coder labeled items.",
-    "two_coders_only": "It is defined for two coders, and there are {coders}. Use {instead}.",
-    "two_labels_only": "It is defined for two labels, and the label set has {labels}.",
-    "needs_numbers": "It needs labels that are numbers. Use {instead}.",
-    "needs_chance": (
-        "It needs a chance level for every item: chance={{item: probability}}, or an array in the "
-        "order of the items."
-    ),
-    "certain_by_chance": "Every item has a chance level of 1, so nothing is left to agree on: 0/0.",
-    "repeats_kept": (
-        "It compares pairs of coders and cannot count further labels of the same coder and item. "
-        'Use duplicates="first" or "last".'
-    ),
-    "too_few_items": "One item or document says nothing about others, so there is no interval.",
-    "few_shared_items": (
-        "Two coders share fewer than {shared} items on average. Kappas of so few items are far "
-        "off, most to the same side, and so is their mean: it has no interval. Use multi_kappa."
-    ),
-    "constant_coder": "A coder used one label only, so it is 0 whatever the observed agreement.",
-}
+REASONS: dict[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Sentence of each reason. The last three come with a value."""
 
 WITH_VALUE = ("too_few_items", "few_shared_items", "constant_coder")
@@ -114,9 +78,7 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
             return "no_variation"
         if entry.each_pair:
             return "no_defined_pair"
-        # Only an analysis of variance has a denominator that labels which differ can make nothing.
-        variance = entry.numeric or (entry.own and point.observed > 0)
-        return "no_total_variance" if variance else "zero_expected_disagreement"
+        return "no_total_variance" if entry.numeric else "zero_expected_disagreement"
     if n_units < 2:
         return "too_few_items"
     pair_kappas = entry.each_pair and entry.expectation == "between"
@@ -136,7 +98,6 @@ def diagnose(entry: Coefficient, rows: Rows, convention: str, point: Evaluated) 
 
 
 def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
-    """Count the pairs of coders that a mean over pairs leaves out."""
     every = n_coders * (n_coders - 1) // 2
     why = (
         (unshared, "share no item"),
@@ -150,7 +111,6 @@ def pairs_note(unshared: int, undefined: int, n_coders: int) -> str:
 
 
 def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -> str:
-    """Sentence of a reason."""
     if not reason:
         return ""
     instead = entry.instead or COEFFICIENTS["k"].name
@@ -158,12 +118,11 @@ def explain(reason: str, entry: Coefficient, n_coders: int, n_labels: int = 0) -
         coders=n_coders, labels=n_labels, instead=instead, shared=FEW_SHARED
     )
     if reason == "no_complete_items" and entry.numeric:
-        text += ' hughes_alpha with distance="interval" is the ICC(1) of items with missing labels.'
+        text += ' alpha with distance="interval" takes items with missing labels.'
     return text
 
 
 def refuse(reason: str, entry: Coefficient, rows: Rows) -> None:
-    """Refuse a coefficient that these coders or labels rule out."""
     if reason in UNFIT:
         why = explain(reason, entry, rows.n_coders, rows.n_labels)
         raise NotApplicable(f"{entry.title}: {why}")
@@ -182,7 +141,6 @@ def data_notes(
     duplicates: Duplicates,
     drawn: bool,
 ) -> tuple[str, ...]:
-    """Collect notes on repeats, missing labels, the label set and the draws."""
     notes = []
     if data.repeats:
         share, pairs = intra_coder(data)
@@ -245,7 +203,6 @@ def unit_note(data: Annotations, rows: Rows) -> str:
 
 
 def repeats_note(data: Annotations, duplicates: Duplicates) -> str:
-    """Count repeats and name their treatment."""
     what = "counted" if duplicates == "keep" else f"left out ({duplicates} label kept)"
     return f"Repeats by the same coder on an item: {counted(data.repeats, 'label')} {what}."
 

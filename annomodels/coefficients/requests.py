@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, Request, find, panel_names
+from annomodels.coefficients.catalogue import (
+    COEFFICIENTS,
+    CONVENTION_NAMES,
+    Coefficient,
+    find,
+    panel_names,
+)
 from annomodels.coefficients.distances import (
     Computed,
     Distance,
@@ -19,9 +25,9 @@ from annomodels.coefficients.distances import (
     Nominal,
     make_distance,
 )
-from annomodels.coefficients.entries import CONVENTION_NAMES, Coefficient
 from annomodels.coefficients.reasons import explain
 from annomodels.coefficients.rows import with_labels
+from annomodels.coefficients.weights import Request
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import plain_mapping
 from annomodels.data.validation import number_or_nan, some
@@ -100,12 +106,10 @@ def _by_name(given: Mapping[Hashable, float], names: Sequence[Hashable]) -> dict
 
 
 def _some(names: Sequence[Hashable]) -> str:
-    """Quote the first few, and say how many more there are."""
     return f"{some(names)} {'is' if len(names) == 1 else 'are'}"
 
 
 def _bad_numbers(given: Mapping[Hashable, float], what: str, most: float) -> list[Problem]:
-    """Values that are no numbers or out of range."""
     none = [name for name, value in given.items() if not np.isfinite(number_or_nan(value))]
     out = [n for n, v in given.items() if n not in set(none) and not 0 <= float(v) <= most]
     limits = "not negative" if np.isinf(most) else f"between 0 and {most:g}"
@@ -123,7 +127,6 @@ def _bad_numbers(given: Mapping[Hashable, float], what: str, most: float) -> lis
 def _without(
     names: list[Hashable], given: Mapping[Hashable, float], what: str, kind: str, remedy: str
 ) -> list[Problem]:
-    """Names that were not given."""
     missing = [name for name in names if name not in given]
     if not missing:
         return []
@@ -180,7 +183,7 @@ def make_requests(
             )
         if isinstance(found, Computed) and (found.unit or entry.expectation in ("gwet", None)):
             note = f"{note} {found.note}".strip()
-        if found.name == "ordinal" and entry.name not in ("alpha", "hughes_alpha"):
+        if found.name == "ordinal" and entry.name != "alpha":
             note += " The distance is Krippendorff's; Gwet's ordinal weights are 'gwet_ordinal'."
         requests.append(
             Request(
@@ -197,7 +200,6 @@ def make_requests(
 
 
 def _entries(data: Annotations, name: Names, chance: bool) -> list[Coefficient]:
-    """Entries of the catalogue that are asked for, each once."""
     if name is None:
         names: Sequence[str] = (*panel_names(data.scale), *(["s_item"] if chance else []))
     elif name == "all":
@@ -223,7 +225,6 @@ def _check(
     margins: Floats | None,
     chance: Floats | None,
 ) -> None:
-    """Refuse what the coefficient does not know."""
     only = "interval" if entry.numeric else "nominal"
     if given is not None and not entry.weighted and given.name not in ("nominal", only):
         raise NotApplicable(
@@ -247,14 +248,12 @@ def _check(
 
 
 def _those(capability: str) -> str:
-    """Names of the coefficients that can do something."""
     return ", ".join(name for name, entry in COEFFICIENTS.items() if getattr(entry, capability))
 
 
 def _suited(
     data: Annotations, entry: Coefficient, given: Distance | None, single: bool
 ) -> Distance:
-    """Choose the distance a coefficient takes."""
     if entry.numeric and np.isfinite(data.values).all():
         return _distance(data, "interval")
     # In a panel, observed agreement stays the share of equal labels.

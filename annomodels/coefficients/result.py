@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from annomodels.coefficients.catalogue import COEFFICIENTS, find
-from annomodels.coefficients.entries import UNITIZING, Coefficient
+from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import COLUMNS as ALL
@@ -26,7 +25,7 @@ from annomodels.types import Floats
 if TYPE_CHECKING:
     import xarray as xr
 
-    from annomodels.coefficients.analytic.methods import Analytic
+    from annomodels.coefficients.errors import Analytic
     from annomodels.coefficients.tables import Evaluated
 
 
@@ -97,36 +96,20 @@ class Agreement(Drawn, Html):
     basis: Basis | None = None
     words: tuple[str, str] = ("item", "label")
 
-    @property
-    def definition(self) -> Coefficient:
-        """Entry of the catalog: aliases, source, DOI."""
-        return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
+    def analytic(self, prob: float = 0.95) -> Analytic:
+        """Compute Gwet's standard error and interval, to compare with other packages.
 
-    @property
-    def undefined_share(self) -> float:
-        """Share of the draws without a value; NaN without draws."""
-        if self.draws is None or not len(self.draws):
-            return math.nan
-        return float(np.isnan(self.draws).mean())
-
-    def analytic(self, method: str | None = None, prob: float = 0.95) -> Analytic:
-        """Compute the analytic standard error and interval that other packages print.
-
-        They rest on large samples. Where labels are rare or items few, trust the draws.
+        They rest on large samples. If labels are rare or items few, trust the draws.
 
         Parameters
         ----------
-        method
-            "fleiss_cohen_everitt" (kappa, weighted kappa), "gwet", "gwet_table" (two coders, as
-            irrCAC's functions for tables), "fleiss" (Fleiss' kappa under chance), "f" (intraclass
-            correlations) or "jackknife" (Hughes's alpha); by default the first that it has.
         prob
             Probability of the interval.
 
         Raises
         ------
         NotApplicable
-            When the coefficient has no such method, or the method does not fit the data.
+            When the coefficient has no analytic error for these data.
         ValueError
             When `prob` is not between 0 and 1.
 
@@ -135,12 +118,12 @@ class Agreement(Drawn, Html):
         >>> import annomodels as am
         >>> found = am.agreement(am.datasets.load("anesthesia"), "k")
         >>> error = found.analytic()
-        >>> error.method, round(error.se, 3), round(error.low, 3), round(error.high, 3)
-        ('gwet', 0.05..., 0..., 0...)
+        >>> round(error.se, 3), round(error.low, 3), round(error.high, 3)
+        (0.05..., 0..., 0...)
         """
-        from annomodels.coefficients.analytic.methods import analytic
+        from annomodels.coefficients.errors import analytic
 
-        return analytic(self._basis(), self.value, method, prob)
+        return analytic(self._basis(), self.value, prob)
 
     def parts(self) -> Evaluated:
         """Draws of the value with its observed and expected disagreement, shape [draw] each.

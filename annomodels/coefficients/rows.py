@@ -70,7 +70,7 @@ CONVENTIONS: dict[str, Convention] = {
         _KRIPPENDORFF, name="listwise", sentence="items that every coder labeled"
     ),
 }
-"""Conventions by name; ``pairwise`` is :class:`~annomodels.coefficients.grouped.Pairwise`."""
+"""Conventions by name; ``pairwise`` is a function of ``evaluation``."""
 
 PAIRWISE = "each pair of coders on the items both labeled, then the mean over the pairs"
 
@@ -132,7 +132,6 @@ class Rows:
 
 
 def with_labels(data: Annotations, labels: Sequence[Hashable]) -> Annotations:
-    """Copy of the data with a declared label set."""
     declared = tuple(labels)
     lookup = {name: code for code, name in enumerate(declared)}
     used = {data.labels[code] for code in np.unique(data.label)}
@@ -300,7 +299,6 @@ class Meetings(NamedTuple):
 
 
 def meetings(rows: Rows, complete_only: bool = False) -> Meetings:
-    """List where two coders met."""
     r = rows.per_item
     if (r * (r - 1) // 2).sum() > MOST_MEETINGS:
         raise NotApplicable(

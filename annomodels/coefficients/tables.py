@@ -23,8 +23,6 @@ def over(part: ArrayLike, whole: ArrayLike, otherwise: float = math.nan) -> Floa
 
 
 class Evaluated(NamedTuple):
-    """A coefficient with what it was made from."""
-
     value: Floats  # 1 - observed / expected, NaN where it is undefined [...]
     observed: Floats  # observed disagreement D_o [...]
     expected: Floats  # expected disagreement D_e, NaN for a coefficient without one [...]
@@ -59,7 +57,6 @@ class Tables:
 
     @property
     def n_labels(self) -> int:
-        """Size of the label set."""
         return int(self.pooled.shape[-1])
 
     @property
@@ -83,7 +80,6 @@ def from_joint(
     weights: ArrayLike | None = None,
     n: ArrayLike = np.inf,
 ) -> Tables:
-    """Tables from joint distributions of the labels of two coders."""
     if isinstance(joint, (list, tuple)) and np.ndim(joint[0]) >= 2:
         pairs = [np.asarray(table, dtype=float) for table in joint]
     else:

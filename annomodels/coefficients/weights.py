@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import Request
+from annomodels.coefficients.catalogue import Coefficient
+from annomodels.coefficients.distances import Distance
 from annomodels.coefficients.rows import Rows, collapse
 from annomodels.data.annotations import Annotations
 from annomodels.types import Floats, Ints
@@ -29,7 +30,6 @@ MOST_TIMES = 2
 
 
 def chance_items(rows: Rows) -> Rows:
-    """Make the chance items of a data set."""
     # Jeffreys' prior, from the table of two coders and two labels to any number of both: half an
     # item for each label on which all agree (together two at most), and one of disagreement.
     # Without the first ones a sample that missed the rare label is sure that there is none.
@@ -120,8 +120,6 @@ MEMORY = 1_500_000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Items, chance items, and how to draw their weights."""
-
     rows: Rows  # the items of the data, then the chance items
     point: Floats  # weights that give the classical value, 0 for chance items [item]
     shape: Floats  # shape of the Gamma weight of each unit [unit]
@@ -158,7 +156,6 @@ class Sample:
 
 
 def make_sample(rows: Rows, drawn: bool = True) -> Sample:
-    """Add the chance items and say how the weights are drawn."""
     real = rows.n_items
     by_unit = rows.unit is not None
     if rows.unit is None:
@@ -190,9 +187,30 @@ def make_sample(rows: Rows, drawn: bool = True) -> Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
-    """Data, sample and request behind a coefficient."""
+class Request:
+    coefficient: Coefficient  # its entry in the catalogue
+    distance: Distance  # distance between labels
+    convention: str  # how missing labels are treated
+    # shares of the labels that stand for the distribution found [label]
+    margins: Floats | None = None
+    chance: Floats | None = None  # chance level of each item of the data [item]
+    reason: str = ""  # why it cannot be computed for these data, a key of :data:`~.reasons.REASONS`
+    note: str = ""  # what a reader should know about the choice of the coefficient
 
+    @property
+    def nominal(self) -> bool:
+        """True if labels are the same or not, and nothing between."""
+        return self.distance.name == "nominal"
+
+    @property
+    def title(self) -> str:
+        entry = self.coefficient
+        plain = self.nominal or entry.numeric
+        return entry.title if plain else f"{entry.title}, {self.distance.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Basis:
     data: Annotations  # who labeled which item how, with the label set that was used
     rows: Rows  # the same with repeats settled
     sample: Sample  # items with how their weights are drawn

@@ -1,6 +1,6 @@
 # The public names, each of which stands here only; __init__.py loads them from this list.
 
-from annomodels.coefficients.sets import set_distance as set_distance
+from annomodels.coefficients.distances import set_distance as set_distance
 from annomodels.coref.agreements import agreement as agreement
 from annomodels.coref.agreements import alpha as alpha
 from annomodels.coref.agreements import antecedent_agreement as antecedent_agreement
@@ -10,16 +10,12 @@ from annomodels.coref.building import document_of_judgments as document_of_judgm
 from annomodels.coref.links import link_probabilities as link_probabilities
 from annomodels.coref.links import pairs as pairs
 from annomodels.coref.links import silver as silver
-from annomodels.coref.mentions import HeadAgreement as HeadAgreement
 from annomodels.coref.mentions import MentionOverlap as MentionOverlap
 from annomodels.coref.mentions import SameExpression as SameExpression
-from annomodels.coref.mentions import UnitizedAlpha as UnitizedAlpha
 from annomodels.coref.mentions import dominating_agreement as dominating_agreement
 from annomodels.coref.mentions import head_agreement as head_agreement
 from annomodels.coref.mentions import match_mentions as match_mentions
 from annomodels.coref.mentions import mention_agreement as mention_agreement
-from annomodels.coref.mentions import s_item as s_item
-from annomodels.coref.mentions import unitized_alpha as unitized_alpha
 from annomodels.coref.overview import agreement_table as agreement_table
 from annomodels.coref.overview import coder_table as coder_table
 from annomodels.coref.posteriors import PairPosterior as PairPosterior
@@ -34,16 +30,15 @@ from annomodels.coref.readings import to_mpa_frame as to_mpa_frame
 from annomodels.coref.scores import Score as Score
 from annomodels.coref.scores import score as score
 from annomodels.coref.tables import LinkTable as LinkTable
+from annomodels.coref.tables import TextAgreement as TextAgreement
 from annomodels.coref.tables import TwoByTwo as TwoByTwo
-from annomodels.coref.tables import chance_corrected as chance_corrected
+from annomodels.coref.tables import clustered_agreement as clustered_agreement
+from annomodels.coref.tables import link_agreement as link_agreement
 from annomodels.coref.tables import link_table as link_table
+from annomodels.coref.tables import near_identity_agreement as near_identity_agreement
+from annomodels.coref.tables import pair_agreement as pair_agreement
 from annomodels.coref.tables import pair_table as pair_table
-from annomodels.coref.texts import TextAgreement as TextAgreement
-from annomodels.coref.texts import clustered_agreement as clustered_agreement
-from annomodels.coref.texts import link_agreement as link_agreement
-from annomodels.coref.texts import near_identity_agreement as near_identity_agreement
-from annomodels.coref.texts import pair_agreement as pair_agreement
-from annomodels.coref.texts import text_kappa as text_kappa
+from annomodels.coref.tables import text_kappa as text_kappa
 from annomodels.data.document import Document as Document
 from annomodels.data.expressions import Markable as Markable
 from annomodels.data.expressions import Span as Span

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from annomodels.coefficients.catalogue import find
+from annomodels.coefficients.distances import Empty, size_distance
 from annomodels.coefficients.reasons import REASONS
 from annomodels.coefficients.result import Agreement
-from annomodels.coefficients.sets import Empty, size_distance
 from annomodels.coref.alphas import (
     FEWEST,
     Cut,
@@ -196,7 +196,6 @@ def agreement(
 
 
 def parts_of(documents: Sequence[Document], by: By | None) -> dict[str, list[Document]]:
-    """Group documents by name or by text type, or put all together."""
     if by not in (None, "document", "genre"):
         raise NotApplicable(f"{Option('by', by)} is unknown. Use 'document', 'genre' or None.")
     parts: dict[str, list[Document]] = {}
@@ -262,7 +261,6 @@ Table = dict[str, dict[Hashable, str | frozenset[Any]]]
 
 
 def _table(labels: Labels) -> Table:
-    """Labels by coder and item, missing ones left out."""
     if isinstance(labels, Mapping):
         rows = {str(coder): given for coder, given in labels.items()}
     else:

@@ -17,8 +17,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from annomodels.coefficients.distances import SizeDistance
 from annomodels.coefficients.rows import ranges, within_items
-from annomodels.coefficients.sets import SizeDistance
 from annomodels.coref.posteriors import over_texts
 from annomodels.types import Bools, Floats, Ints
 
@@ -27,8 +27,6 @@ Cut = Literal["whole", "without", "before"]
 
 @dataclass(frozen=True, eq=False)
 class Meets:
-    """Pairs of base sets with common elements."""
-
     row: Ints  # base sets, row <= column [pair]; sorted
     column: Ints
     common: Ints  # number of common elements [pair]
@@ -56,12 +54,10 @@ class SetLabels:
 
     @property
     def n_bases(self) -> int:
-        """Number of base sets."""
         return len(self.starts) - 1
 
     @cached_property
     def base_sizes(self) -> Ints:
-        """Number of elements of each base set."""
         return np.diff(self.starts)
 
     @cached_property
@@ -140,7 +136,6 @@ class SetLabels:
         return out
 
     def label(self, n: int, cut: Cut) -> str | frozenset[Hashable]:
-        """Write out a label."""
         if self.word[n] >= 0:
             return self.words[int(self.word[n])]
         base, own = self.base[n], self.own[n]
@@ -152,7 +147,6 @@ class SetLabels:
         return frozenset(self.elements[m] for m in members)
 
     def pairable(self) -> SetLabels:
-        """Labels of items that have two or more."""
         keep = np.bincount(self.item, minlength=1)[self.item] > 1
         names = ("item", "coder", "word", "base", "own")
         return replace(self, **{name: getattr(self, name)[keep] for name in names})
@@ -167,8 +161,6 @@ def places(keys: Ints, wanted: Ints) -> Ints:
 
 
 class LabelBuilder:
-    """Collects labels and codes them."""
-
     def __init__(self, elements: Iterable[Hashable], fixed: Iterable[Hashable] = ()) -> None:
         self._elements = {element: n for n, element in enumerate(elements)}
         self._fixed = frozenset(fixed)
@@ -189,7 +181,6 @@ class LabelBuilder:
         self._rows.append((item, coder, -1, base, element))
 
     def build(self) -> SetLabels:
-        """Code what was added."""
         items = {item: n for n, item in enumerate(dict.fromkeys(row[0] for row in self._rows))}
         coders = {coder: n for n, coder in enumerate(sorted({row[1] for row in self._rows}))}
         codes = [(items[i], coders[c], w, b, e) for i, c, w, b, e in self._rows]
@@ -214,8 +205,6 @@ class LabelBuilder:
 
 
 class Disagreement(NamedTuple):
-    """Observed and expected disagreement with what they rest on."""
-
     observed: float  # mean distance of two labels of an item
     drawn: float  # mean distance of two labels drawn with replacement from all (pi, K)
     n_items: int  # items with two labels or more, and their labels
@@ -234,8 +223,6 @@ class Disagreement(NamedTuple):
 
 @dataclass(frozen=True)
 class Piece:
-    """Contribution of a document to the disagreement of a corpus."""
-
     # sum over labels of their mean distance from the others of their item, and those labels
     apart: float
     n_observed: int

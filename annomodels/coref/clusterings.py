@@ -95,11 +95,9 @@ class Overlap:
 
     @cached_property
     def n(self) -> int:
-        """Number of mentions that both have."""
         return int(self.both.sum())
 
     def swapped(self) -> Overlap:
-        """Return the same with the two sides exchanged."""
         x, y = (self.row, self.x_sizes, self.mention_x), (self.column, self.y_sizes, self.mention_y)
         return Overlap(self.both, y[0], x[0], y[1], x[1], y[2], x[2])
 

@@ -21,7 +21,6 @@ from annomodels.errors import NotApplicable
 
 
 def in_order(keys: Iterable[Key]) -> list[Key]:
-    """Sort keys by their place in the text."""
     return sorted(keys, key=lambda key: (key[1], key[0]))
 
 
@@ -76,8 +75,6 @@ NEW = "none"
 
 
 class Condition(NamedTuple):
-    """One way to make labels out of pointers or clusters."""
-
     name: str  # what the user says
     title: str  # what to print
     chain: str  # "none" (immediate antecedents), "full" or "cluster"
@@ -136,7 +133,6 @@ def errors_of(document: Document) -> set[Key]:
 
 
 def labels_of(document: Document, condition: Condition, drop: Iterable[Key] = ()) -> SetLabels:
-    """Labels of all coders of a document under a condition."""
     dropped = {*drop, *errors_of(document)}
     every = {m.key for layer in document.layers.values() for m in layer.markables.values()}
     order = in_order(every)

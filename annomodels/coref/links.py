@@ -92,7 +92,6 @@ def pairs(data: Corpus | pd.DataFrame, always: Sequence[str] = ()) -> Candidates
 
 
 def _rows(data: Any) -> list[tuple[str, str, str]]:
-    """Rows of item, coder and label as text."""
     frame = data if hasattr(data, "columns") else to_mpa_frame(data)
     missing = [name for name in COLUMNS if name not in list(frame.columns)]
     if missing:
@@ -199,7 +198,6 @@ def _links(fit: Fit, at_least: float, column: str = "p_link") -> dict[str, tuple
 
 
 def _named(document: Document) -> Iterator[tuple[str, Key]]:
-    """Names of mentions in tables, and keys."""
     keys = {m.key for layer in document.layers.values() for m in layer.markables.values()}
     for key in in_order(keys):
         yield f"{document.id}#{key_name(key)}", key

@@ -7,9 +7,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from annomodels.coefficients.continuum import Units, alpha_u
+from annomodels.coefficients.agreement import agreement as coefficient_of
+from annomodels.coefficients.result import Agreement
 from annomodels.coref.clusterings import Clusters, groups_of
-from annomodels.coref.tables import chance_corrected, harmonic, share
+from annomodels.coref.tables import harmonic, share
+from annomodels.data.annotations import Annotations
 from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Markable, Span
 from annomodels.data.layers import Layer
@@ -233,92 +235,32 @@ def _heads(document: Document, layer: Layer) -> dict[Key, int]:
     return {key: head for key, head in layer.heads.items() if head is not None}
 
 
-class HeadAgreement(NamedTuple):
-    """Agreement on the head of shared mentions, corrected for a head picked at random.
-
-    Parameters
-    ----------
-    observed
-        Share of the mentions with the same head.
-    expected
-        Mean of 1 / number of words.
-    n
-        Number of mentions.
-    """
-
-    observed: float
-    expected: float
-    n: int
-
-    @property
-    def s(self) -> float:
-        """S, item by item; NaN where all mentions have one word."""
-        return chance_corrected(self.observed, self.expected)
-
-
-def s_item(lengths: Iterable[int], same: Iterable[bool]) -> HeadAgreement:
-    r"""S with the chance of each item its own: one over the number of words to choose from.
-
-    .. math:: S = \frac{A_o - A_e}{1 - A_e} = 1 - \frac{n_{\ne}}{\sum_i (1 - 1 / l_i)}, \quad
-              A_e = \frac1n \sum_i \frac{1}{l_i}
-
-    So mentions of one word change A_o and A_e but not S.
-
-    Parameters
-    ----------
-    lengths, same
-        Number of words of each mention, and whether both coders chose the same head.
-
-    Raises
-    ------
-    AnnotationError
-        When the two do not have the same length, a mention has no word, or the heads of a mention
-        of one word differ.
-
-    Examples
-    --------
-    >>> found = s_item([1, 1, 1, 2, 4, 3], [True, True, True, True, False, True])
-    >>> round(found.observed, 4), round(found.expected, 4), round(found.s, 4)
-    (0.8333, 0.6806, 0.4783)
-    """
-    sizes, equal = list(lengths), list(same)
-    problems = []
-    if len(sizes) != len(equal):
-        what = f"{len(sizes)} lengths were given, but {len(equal)} answers."
-        problems.append(Problem(what, remedy="Give one of each for every mention."))
-    if any(size < 1 for size in sizes):
-        remedy = "Give the number of words, 1 or more."
-        problems.append(Problem(f"A mention has {min(sizes)} words.", remedy=remedy))
-    if any(size == 1 and not ok for size, ok in zip(sizes, equal, strict=False)):
-        what = "A mention of one word has two different heads."
-        problems.append(Problem(what, remedy="Its only word is its head; check the data."))
-    if problems:
-        raise AnnotationError(problems)
-    n = len(sizes)
-    if not n:
-        return HeadAgreement(math.nan, math.nan, 0)
-    return HeadAgreement(sum(map(bool, equal)) / n, math.fsum(1 / size for size in sizes) / n, n)
-
-
 def head_agreement(
     corpus: Corpus, first: str | None = None, second: str | None = None
-) -> HeadAgreement:
-    """Agreement on semantic heads, over mentions that both coders marked.
+) -> Agreement:
+    """Compute agreement on semantic heads, over mentions that both coders marked.
+
+    It is the coefficient ``s_item``: the chance of a mention is one over the number of its words,
+    so mentions of one word change observed and expected agreement but not S.
 
     Raises
     ------
     AnnotationError
-        When a coder is unknown or a head is missing.
+        When a coder is unknown, a head is missing, or the coders share no mention.
     """
     documents, coders = _of_two(corpus, first, second)
-    lengths: list[int] = []
-    same: list[bool] = []
+    rows, chance = [], {}
     for document in documents:
-        x, y = (_heads(document, document.layers[coder]) for coder in coders)
-        shared = [key for key in x if key in y]
-        lengths += [len(key[1]) for key in shared]
-        same += [x[key] == y[key] for key in shared]
-    return s_item(lengths, same)
+        heads = {coder: _heads(document, document.layers[coder]) for coder in coders}
+        for key in document.shared(*coders):
+            name = f"{document.id}#{key[0]}:{key[1].name}"
+            chance[name] = 1 / len(key[1])
+            rows += [(name, coder, heads[coder][key]) for coder in coders]
+    if not rows:
+        what = "The two coders have no mention in common."
+        raise AnnotationError(Problem(what, remedy="Compare coders of the same mentions."))
+    data = Annotations.from_records(rows)
+    return coefficient_of(data, "s_item", chance=chance, draws=0)
 
 
 @dataclass(frozen=True)
@@ -408,73 +350,3 @@ def dominating_agreement(
                     counts[2] += 1
                     counts[3] += same
     return SameExpression(counts[0], counts[1], counts[2], counts[3], chosen)
-
-
-class UnitizedAlpha(NamedTuple):
-    """Alpha of units, in all and by category.
-
-    Parameters
-    ----------
-    value
-        1 - observed / expected, over all categories; NaN where nothing could differ.
-    observed, expected
-        Disagreement, summed over categories.
-    by_category
-        Category -> (value, observed, expected).
-    """
-
-    value: float
-    observed: float
-    expected: float
-    by_category: dict[Hashable, tuple[float, float, float]]
-
-
-def unitized_alpha(
-    units: Iterable[tuple[int, int, Hashable, Hashable]], begin: int, length: int
-) -> UnitizedAlpha:
-    r"""Krippendorff's alpha for unitizing (1995; 2004), doi:10.2307/271061.
-
-    It needs units that do not overlap within a coder and category, so it does not fit nested or
-    discontinuous mentions: compare these by :func:`mention_agreement`. For several texts, and with
-    an interval, see :func:`annomodels.coefficients.alpha_u`.
-
-    Parameters
-    ----------
-    units
-        (first place, length, coder, category) of each unit.
-    begin, length
-        First place and length of the text.
-
-    Returns
-    -------
-    UnitizedAlpha
-        In all and by category. The coders are those that have any unit.
-
-    Raises
-    ------
-    AnnotationError
-        When units overlap or leave the text, or there are fewer than two coders.
-
-    Examples
-    --------
-    >>> found = unitized_alpha([(0, 4, "ana", "x"), (1, 4, "ben", "x")], begin=0, length=10)
-    >>> round(found.value, 4)
-    0.8352
-    """
-    rows = [("the text", coder, at, at + size, kind) for at, size, coder, kind in units]
-    problems: list[Problem] = []
-    coders = {row[1] for row in rows}
-    if len(coders) < 2:
-        what = f"The units are of {counted(len(coders), 'coder')}."
-        problems.append(Problem(what, remedy="Give units of two coders or more."))
-    try:
-        made = Units.from_records(rows, lengths={"the text": length}, begins=begin)
-    except AnnotationError as error:
-        raise AnnotationError([*error.problems, *problems]) from None
-    if problems:
-        raise AnnotationError(problems)
-    each = {kind: alpha_u(made, kind, draws=0) for kind in made.labels}
-    found = {kind: (one.value, one.observed, one.expected) for kind, one in each.items()}
-    observed, expected = (math.fsum(one[n] for one in found.values()) for n in (1, 2))
-    value = 1 - observed / expected if expected else math.nan
-    return UnitizedAlpha(value, observed, expected, found)

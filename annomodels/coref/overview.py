@@ -24,7 +24,7 @@ from annomodels.coref.posteriors import (
     valid_draws,
 )
 from annomodels.coref.readings import votes_of
-from annomodels.coref.texts import pair_agreement
+from annomodels.coref.tables import pair_agreement
 from annomodels.data.columns import COLUMNS as DECLARED
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.document import Corpus, Document, documents_of

@@ -13,11 +13,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from annomodels.coefficients.counts import sparse_sum
 from annomodels.coefficients.intervals import as_text, interval
+from annomodels.coefficients.sums import sparse_sum
 from annomodels.coref.clusterings import Clusters, groups_of, overlap
-from annomodels.coref.tables import kappa_of
-from annomodels.coref.texts import pair_agreement
+from annomodels.coref.tables import kappa_of, pair_agreement
 from annomodels.data.columns import columns
 from annomodels.data.document import Corpus, documents_of
 from annomodels.data.summary import Summary
@@ -33,8 +32,6 @@ GRID = np.tan(np.linspace(0, np.pi / 2, 202)[:-1][:, None])
 
 @dataclass(frozen=True)
 class OverTexts:
-    """Draws for groups of texts."""
-
     mean: Floats  # mean over texts like those of a group [group, draw]
     new: Floats  # kappa that one further text of the group would show [group, draw]
 
@@ -86,15 +83,12 @@ Extra = tuple[Ints, Ints, Floats]
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of a block of draws."""
-
     mentions: Floats  # [draw, mention]
     prior: Floats  # weights of the mention of agreement and of that of disagreement [2, draw]
     same: Floats  # where the mention of agreement lies, between 0 and 1 [draw]
     own: Floats  # where that of disagreement lies for each coder [coder, draw]
 
     def extras(self, first: int, second: int, n: int) -> tuple[Extra, Extra]:
-        """Mentions of the prior for two coders with n shared mentions."""
         same, x, y = ((u * n).astype(np.int64) for u in (self.same, *self.own[[first, second]]))
         return (same, same, self.prior[0]), (x, y, self.prior[1])
 
@@ -256,7 +250,6 @@ def pair_draws(x: Clusters, y: Clusters, draws: int = 1000, seed: int = 0) -> Fl
 
 
 def valid_draws(draws: int) -> None:
-    """Refuse a number of draws below 1."""
     if draws < 1:
         raise NotApplicable(f"{Option('draws', draws)} should be 1 or more, for instance 1000.")
 
@@ -294,7 +287,6 @@ class PairPosterior(Summary):
     prob: float = field(kw_only=True)
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Yield the table of texts, and the table over all texts."""
         yield from (("table", self.table), ("overall", self.overall))
 
     def by_genre(self) -> dict[str, PairPosterior]:

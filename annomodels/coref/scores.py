@@ -152,7 +152,6 @@ def _matched(shared: Overlap, similarity: Floats) -> float:
 
 
 def _links(sizes: Ints) -> tuple[int, int]:
-    """Numbers of coreferent and of other pairs."""
     n = int(sizes.sum())
     together = int((sizes * (sizes - 1) // 2).sum())
     return together, n * (n - 1) // 2 - together

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.rows import CONVENTIONS, Rows
+from annomodels.coefficients.sums import of_items
 
 pytestmark = pytest.mark.calibration
 
@@ -88,6 +88,6 @@ def test_true_values_are_those_of_all_patterns(script):
     codes = (np.array(x) for x in (item, coder, label))
     rows = Rows(*codes, len(weight), 3, 2, np.ones(len(weight)))
     weights = 1e12 * np.array(weight)  # so many items that alpha's n - 1 is n
-    tables = Counts(rows, CONVENTIONS["krippendorff"]).tables(weights)
+    tables = of_items(rows, CONVENTIONS["krippendorff"]).tables(weights)
     found = [float(evaluate(name, tables).value) for name in ("alpha", "k", "multi_kappa")]
     assert cell.truth()[:3] == pytest.approx(found, abs=1e-9)

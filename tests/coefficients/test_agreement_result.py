@@ -85,8 +85,6 @@ def test_interval_and_threshold(panel):
     assert alpha.interval(0.5)[0] > alpha.low
     assert (alpha.low, alpha.high) == alpha.interval(0.95)
     assert alpha.p_above(-2) == 1.0
-    assert alpha.undefined_share == 0.0
-    assert alpha.definition is COEFFICIENTS["alpha"]
     with pytest.raises(ValueError, match="between 0 and 1"):
         alpha.interval(95)
 
@@ -95,7 +93,6 @@ def test_without_draws():
     panel = am.agreement(am.Annotations.from_records(ROWS), draws=0)
     assert panel["alpha"].draws is None
     assert math.isnan(panel["alpha"].low)
-    assert math.isnan(panel["alpha"].undefined_share)
     assert panel.draws["sampling"].sizes["draw"] == 0
 
 
@@ -150,13 +147,13 @@ def test_own_distances():
 
 
 def test_pairwise_refuses_what_would_not_fit(monkeypatch):
-    from annomodels.coefficients import grouped, rows
+    from annomodels.coefficients import evaluation, rows
 
     data = am.Annotations.from_records(ROWS)
     monkeypatch.setattr(rows, "MOST_MEETINGS", 40)
     with pytest.raises(NotApplicable, match="more than 40 pairs of labels"):
         am.agreement(data, "light_kappa")
     monkeypatch.setattr(rows, "MOST_MEETINGS", 300)
-    monkeypatch.setattr(grouped, "MOST_CELLS", 30)
+    monkeypatch.setattr(evaluation, "MOST_CELLS", 30)
     with pytest.raises(NotApplicable, match="3 pairs of coders with 11 labels need 33 cells"):
         am.agreement(data, "k", missing="pairwise", labels=range(1, 12))

@@ -168,6 +168,8 @@ def test_only_pairs_that_share_items_and_those_with_most_first(monkeypatch):
     assert any("The 2 pairs that share most have intervals" in note for note in some.notes)
     with pytest.raises(ValueError, match="no draws"):
         some.difference(("c0-0", "c0-1"), ("c0-0", "c9-0"))
+    point = am.breakdown(data, "pair", "percent", draws=0)
+    assert not any("have intervals" in note for note in point.notes)
 
 
 def test_the_matrix_of_pairs_is_symmetric_and_open_where_nothing_is_shared():
@@ -198,7 +200,7 @@ def test_a_constant_coder_and_an_unused_label_are_said():
 @pytest.mark.calibration
 @pytest.mark.slow
 def test_many_parts_get_fewer_draws_and_a_note():
-    from annomodels.coefficients.parts import table
+    from annomodels.coefficients.parts import setup as table
 
     rng = np.random.default_rng(3)
     n = table.MOST_NUMBERS // 2000 // 2 + 500
@@ -233,3 +235,26 @@ def test_the_printed_breakdown_names_the_whole_and_cuts_long_tables():
     assert len(text.splitlines()) > 30
     html = am.breakdown(TRAINS, "label", draws=20)._repr_html_()
     assert "<table" in html
+
+
+def test_a_coder_who_shares_no_item_changes_nothing_at_all(rng):
+    rows = [(i, c, int(rng.integers(3))) for i in range(40) for c in rng.choice(12, 3, False)]
+    data = am.Annotations.from_records([*rows, ("own", "solo", 1)])
+    for name in ("alpha", "k", "ac1"):
+        row = am.breakdown(data, "coder", name, draws=50).table.set_index("coder").loc["solo"]
+        assert (row["difference"], row["p_better_without"]) == (0, 0), name
+
+
+def test_items_with_equal_shares_stay_in_the_order_of_the_data():
+    rows = [(i, c, label) for i in range(30) for c, label in zip("abcd", "xxxy", strict=True)]
+    items = am.diagnose(am.Annotations.from_records(rows), "k", draws=0).items
+    assert items["item"].tolist() == list(range(30))
+
+
+@pytest.mark.parametrize("missing", ["krippendorff", "gwet", "pairs", "pairwise", "listwise"])
+def test_all_labels_together_are_the_coefficient_of_the_data(missing, rng):
+    rows = [(i, c, int(rng.integers(3))) for i in range(30) for c in "abc" if rng.random() < 0.8]
+    data = am.Annotations.from_records(rows)
+    found = am.breakdown(data, "label", "k", missing=missing, draws=0).overall
+    value = am.agreement(data, "k", missing=missing, draws=0).value
+    assert found["value"].tolist() == pytest.approx([value])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import annomodels as am
 from annomodels.coefficients.catalogue import COEFFICIENTS
-from annomodels.coefficients.sets import SET_DISTANCES, set_distance
+from annomodels.coefficients.distances import SET_DISTANCES, set_distance
 
 CLOSE = {"abs": 1e-9, "nan_ok": True}
 SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.filter_too_much]

@@ -22,5 +22,3 @@ def test_every_coefficient_and_distance_is_on_the_page():
     named = set(re.findall(r"`(\w+)`", PAGE))
     assert set(am.coefficients.table()["coefficient"]) <= named
     assert set(DISTANCES) <= named
-    methods = {m for row in am.coefficients.table()["analytic"] for m in row.split(", ") if m}
-    assert methods <= named

@@ -9,11 +9,10 @@ from annomodels.errors import NotApplicable
 
 def test_boxcars_of_the_tutorial():
     """A_o = .88 and A_e = .5: 24 % hard items, 12 of the 88 % agreed were guessed."""
-    found = am.coefficients.easy_hard(0.88, 0.5)
-    assert found.hard == pytest.approx(0.24)
-    assert found.guessed == pytest.approx(0.12 / 0.88)
-    assert found.wrong == pytest.approx(0.12)
-    assert np.isnan(found.interval()).all()
+    table = am.coefficients.easy_hard(0.88, 0.5).table
+    assert table["quantity"].tolist() == ["hard", "guessed", "wrong"]
+    assert table["value"].tolist() == pytest.approx([0.24, 0.12 / 0.88, 0.12])
+    assert table[["low", "high"]].isna().all(axis=None)
 
 
 def test_simulated_easy_and_hard_items(rng):
@@ -27,32 +26,28 @@ def test_simulated_easy_and_hard_items(rng):
         am.agreement(am.Annotations.from_records(rows), "k", draws=200)
     )
     agreed = labels[0] == labels[1]
-    assert found.hard == pytest.approx(hard.mean(), abs=0.012)
-    assert found.guessed == pytest.approx(hard[agreed].mean(), abs=0.012)
-    assert found.wrong == pytest.approx((labels[0] != truth).mean(), abs=0.012)
-    for name in ("hard", "guessed", "wrong"):
-        low, high = found.interval(name)
-        assert low < getattr(found, name) < high
-        assert high - low < 0.03
+    shares = hard.mean(), hard[agreed].mean(), (labels[0] != truth).mean()
+    assert found.table["value"].tolist() == pytest.approx(shares, abs=0.012)
+    low, value, high = (found.table[name] for name in ("low", "value", "high"))
+    assert ((low < value) & (value < high) & (high - low < 0.03)).all()
 
 
 def test_draws_are_those_of_the_coefficient():
     data = am.datasets.load("anesthesia")
     kappa = am.agreement(data, "k")
     found = am.coefficients.easy_hard(kappa)
-    assert found.draws["hard"] == pytest.approx(1 - kappa.draws)
-    assert found.hard == pytest.approx(1 - kappa.value)
-    assert "42 % (" in found.sentence
-    assert repr(found) == found.sentence
+    assert found.draws["share"].sel(quantity="hard").to_numpy() == pytest.approx(1 - kappa.draws)
+    assert found.table["value"][0] == pytest.approx(1 - kappa.value)
+    assert "42 % (" in found.notes[0]
 
 
 def test_less_agreement_than_guesses_has_no_reading():
     found = am.coefficients.easy_hard(0.2, 0.5)
-    assert np.isnan([found.hard, found.guessed, found.wrong]).all()
-    assert "cannot explain this" in found.sentence
+    assert found.table["value"].isna().all()
+    assert "cannot explain this" in found.notes[0]
     rows = [(i, c, 1) for i in range(5) for c in (0, 1)]
     constant = am.agreement(am.Annotations.from_records(rows), "k")
-    assert "cannot explain this" in am.coefficients.easy_hard(constant).sentence
+    assert "cannot explain this" in am.coefficients.easy_hard(constant).notes[0]
 
 
 def test_what_does_not_fit():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import annomodels as am
-from annomodels.coefficients import counts
+from annomodels.coefficients import sums
 from annomodels.coefficients.catalogue import COEFFICIENTS
 
 
@@ -34,7 +34,7 @@ KNOWN = [
 def test_nodes_change_nothing(rng, monkeypatch, name, convention, values):
     data = ratings(rng, 30, 4, 0.2, values)
     few = am.agreement(data, name, distance="interval", missing=convention, draws=200)
-    monkeypatch.setattr(counts, "MANY_VALUES", 10**9)
+    monkeypatch.setattr(sums, "MANY_VALUES", 10**9)
     all_values = am.agreement(data, name, distance="interval", missing=convention, draws=200)
     for what in ("value", "observed", "expected", "draws"):
         assert getattr(few, what) == pytest.approx(getattr(all_values, what), rel=1e-9), what

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from annomodels.coefficients.implied import evaluate
 from annomodels.coefficients.tables import from_joint
-from annomodels.coref import TwoByTwo, link_table, pair_table, s_item, score, text_kappa
+from annomodels.coref import TwoByTwo, link_table, pair_table, score, text_kappa
 from annomodels.coref.conditions import chains
 from annomodels.coref.tables import kappa_of
 
@@ -117,20 +117,6 @@ def test_scores_are_shares_and_perfect_for_equal_codings(pair: tuple[list[int], 
     for name, value in score(x, x).items():
         if name != "muc" or len(set(pair[0])) < len(x):
             assert value == pytest.approx((1, 1, 1)), name
-
-
-@given(
-    mentions=st.lists(st.tuples(st.integers(2, 9), st.booleans()), min_size=1, max_size=20),
-    single=st.integers(0, 20),
-)
-def test_s_of_heads_does_not_see_mentions_of_one_word(
-    mentions: list[tuple[int, bool]], single: int
-) -> None:
-    lengths, same = (list(column) for column in zip(*mentions, strict=True))
-    found = s_item(lengths + [1] * single, same + [True] * single).s
-    assert found == pytest.approx(s_item(lengths, same).s)
-    missed = same.count(False)
-    assert found == pytest.approx(1 - missed / sum(1 - 1 / size for size in lengths))
 
 
 def reached(pointers: dict[int, list[int]], start: int) -> set[int]:

@@ -12,7 +12,7 @@ import xarray as xr
 
 import annomodels as am
 from annomodels.coref import LinkTable, TwoByTwo, document, link_agreement, link_table, pair_table
-from annomodels.coref.texts import TextAgreement
+from annomodels.coref.tables import TextAgreement
 
 CA1 = ["ABDGI", "CEF", "HJ"]
 CA2 = ["ABGI", "CDEF", "HJ"]

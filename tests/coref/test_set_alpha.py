@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import annomodels as am
-from annomodels.coefficients.sets import SET_DISTANCES, SIZE_DISTANCES, size_distance
+from annomodels.coefficients.distances import SET_DISTANCES, SIZE_DISTANCES, size_distance
 from annomodels.coref import alpha, document_of_judgments, set_distance
 from annomodels.coref.alphas import pieces, together
 from annomodels.coref.conditions import CONDITIONS, labels_of

@@ -15,7 +15,7 @@ from annomodels.errors import NotApplicable
 from annomodels.reporting.overall import agreement_methods
 
 SCALES = ("nominal", "ordinal", "interval")
-NAMES = ("alpha", "k", "multi_kappa", "weighted_kappa", "ac1", "ac2", "percent", "hughes_alpha")
+NAMES = ("alpha", "k", "multi_kappa", "weighted_kappa", "ac1", "ac2", "percent")
 
 
 def question(scale: str, n_groups: int, seed: int) -> am.Annotations:

@@ -9,31 +9,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 from scipy import sparse
 
+from annomodels.coefficients import sums
 from annomodels.coefficients.agreement import Convention, Resample
-from annomodels.coefficients.counts import Counts
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics
 from annomodels.coefficients.formulas import evaluate_with
-from annomodels.coefficients.grouped import Grouped, coder_pairs
-from annomodels.coefficients.intervals import interval, share_above
-from annomodels.coefficients.parts.grouped import (
-    against_rest,
-    make_without,
-    without_each_item,
-)
+from annomodels.coefficients.intervals import share_above, spans
 from annomodels.coefficients.parts.groups import Undefined, by_group_of_items
 from annomodels.coefficients.parts.results import Breakdown
-from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.parts.table import drawn, draws_note, finish, measured, planned
+from annomodels.coefficients.parts.setup import (
+    Setup,
+    drawn,
+    draws_note,
+    finish,
+    measured,
+    planned,
+    refuse_unfit,
+    set_up,
+)
 from annomodels.coefficients.reasons import RARE, REASONS, before, repeats_note, used_items
-from annomodels.coefficients.rows import Duplicates, constant_labels, label_counts, within_items
+from annomodels.coefficients.rows import (
+    CONVENTIONS,
+    Duplicates,
+    constant_labels,
+    label_counts,
+    restrict,
+    within_items,
+)
+from annomodels.coefficients.sums import Sums, without, without_coders
 from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.weights import Request
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import quoted
 from annomodels.data.validation import counted
@@ -173,7 +183,6 @@ def one_against_rest(tables: Tables) -> Tables:
 
 
 def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
-    """Break agreement down by label."""
     refuse_unfit(setup)
     entry = setup.request.coefficient
     if entry.each_pair or not setup.request.nominal:
@@ -184,7 +193,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         )
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        tables = setup.statistics.tables(weights, entry.by_coder)
+        tables = setup.sums.tables(weights, entry.by_coder)
         two = one_against_rest(tables)
         each, whole = (evaluate_with(entry.expectation, x) for x in (two, tables))
         # the share of the partners of a label that are the same label
@@ -192,7 +201,7 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
         return {"value": each, "specific": over(both, both + mixed / 2), "whole": whole.value}
 
     rows, k = setup.rows, setup.rows.n_labels
-    some = setup.statistics.tables(setup.sample.point, entry.by_coder)
+    some = setup.sums.tables(setup.sample.point, entry.by_coder)
     width = (8 * k + len(some.first)) * (1 + some.left.shape[-2])
     work = 4 * len(setup.sample.rows.item)
     point, found, notes = drawn(setup, measure, draws, seed, 2 * k, work, width)
@@ -202,13 +211,10 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
     each = Evaluated(*np.broadcast_arrays(*point["value"]))
     columns, values = measured(setup, each, np.full(k, n_items), found["value"])
     specific = found["specific"] if n_items > 1 else found["specific"][:0]
-    low, high = interval(specific, value=point["specific"])
     before = {
         "n": given,
         "share": given / max(int(given.sum()), 1),
-        "specific": point["specific"],
-        "specific_low": low,
-        "specific_high": high,
+        **spans("specific", point["specific"], specific),
     }
     why = []
     for note, n in zip(columns.pop("note"), given.tolist(), strict=True):
@@ -230,12 +236,12 @@ def by_label(setup: Setup, draws: int, seed: int) -> Breakdown:
 
 
 def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
-    """Break agreement down by item."""
     refuse_unfit(setup)
     rows, request = setup.rows, setup.request
-    parts, ones = against_rest(setup, "item"), np.ones(rows.n_items)
-    apart = parts.apart @ ones
-    d = over(apart, parts.total @ ones)
+    ones = np.ones(rows.n_items)
+    every = sums.of_items(rows, setup.convention)
+    apart = every.apart(request.distance, setup.pooled).toarray()[0]
+    d = over(apart, every.total.toarray()[0])
     whole = float("nan")
     if not before(request.coefficient, rows, request.convention):
         whole = float(Statistics(rows, [request]).evaluate(ones)[0].value)
@@ -244,16 +250,13 @@ def by_item(setup: Setup, draws: int, seed: int) -> Breakdown:
     if made and len(rows.item) <= MOST_CELLS:
         further = np.where(np.isnan(d), np.nan, _further(setup, made, seed))
     mean = further.mean(0) if len(further) else np.full(len(d), np.nan)
-    low, high = interval(further, value=mean)
-    left = without_each_item(setup, Counts(rows, setup.convention))
+    left = without_each_item(request, every)
     columns = {
         "n": rows.per_item,
         "value": 1 - d if setup.request.nominal else d,
         "share": apart / (apart.sum() or 1.0),
         "influence": whole - left,
-        "further": mean,
-        "further_low": low,
-        "further_high": high,
+        **spans("further", mean, further),
         "note": np.select(
             [rows.per_item < 2, np.isnan(left)],
             ["One label shows no agreement.", REASONS["no_variation"]],
@@ -311,19 +314,19 @@ def _further(setup: Setup, draws: int, seed: int) -> Floats:
 
 
 def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
-    """Break agreement down by coder."""
     entry, rows = setup.request.coefficient, setup.rows
     if entry.each_pair:
         raise NotApplicable(
             f"{entry.title} is a mean over pairs of coders. Take {Option('by', 'pair')}, or "
             "multi_kappa."
         )
-    sides, without = against_rest(setup, "coder"), make_without(setup)
+    request, sides = setup.request, sums.by_coder(setup.sample.rows, setup.convention)
+    without = without_each_coder(setup)
     whole = Statistics(setup.sample.rows, [setup.request])
     fits = before(entry, rows, setup.request.convention) in ("", "no_complete_items")
 
     def measure(weights: Floats) -> dict[str, Floats | Evaluated]:
-        found: dict[str, Floats | Evaluated] = {"value": sides.evaluate(weights)}
+        found: dict[str, Floats | Evaluated] = {"value": sides.evaluate(weights, request)}
         if fits:
             found["whole"] = all_data = whole.evaluate(weights)[0].value
             if without is not None:
@@ -331,7 +334,8 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         return found
 
     more = (0, 0) if without is None else (without.work, without.width)
-    work, width = sides.work + more[0], sides.width + whole.width + more[1]
+    work = sides.work(request.distance) + more[0]
+    width = sides.width(request.distance, True) + whole.width + more[1]
     point, found, notes = drawn(setup, measure, draws, seed, 2 * rows.n_coders, work, width)
     used = used_items(rows, setup.request.convention)
     n = np.bincount(rows.coder[used[rows.item]], minlength=rows.n_coders)
@@ -342,7 +346,6 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
     difference, change = point.get("difference", nan), np.empty((0, rows.n_coders))
     if "difference" in found:
         change = np.where(np.isnan(left_out), np.nan, found["difference"])
-    low, high = interval(change, value=difference)
     draws_of_all = found.get("whole", np.empty(0))
     if without is None and rows.n_coders < 3:
         notes.append("Only two coders: without one of them, no agreement is left.")
@@ -361,9 +364,7 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
         why.append(note or (f"Shares only {counted(count, 'item')}." if count < FEW else ""))
     after = {
         "without": left_out,
-        "difference": difference,
-        "difference_low": low,
-        "difference_high": high,
+        **spans("difference", difference, change),
         "p_better_without": share_above(change, 0.0),
         "note": why,
     }
@@ -379,9 +380,9 @@ def by_coder(setup: Setup, draws: int, seed: int) -> Breakdown:
 
 
 def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
-    """Break agreement down by pair of coders, those that share most items first."""
     rows, names = setup.sample.rows, setup.data.coders
-    pairs, known = coder_pairs(rows, setup.request)
+    request = setup.request
+    pairs, known = sums.by_coder_pair(rows, request.convention == "listwise")
     n = (pairs.total @ setup.sample.point).round().astype(np.int64)
     sharing = int((n > 0).sum())
     if not sharing:
@@ -390,26 +391,33 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
     place = np.full(len(known), -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     size, n = len(order), n[order]
-    every, top = (_first(pairs, place, m) for m in (size, min(size, MOST_DRAWN)))
+    n_drawn = min(size, MOST_DRAWN)
+    every, top = (sums.chosen(pairs, place, m) for m in (size, n_drawn))
     _, found, notes = drawn(
-        setup, lambda w: {"value": top.evaluate(w)}, draws, seed, top.n_parts, top.work, top.width
+        setup,
+        lambda weights: {"value": top.evaluate(weights, request)},
+        draws,
+        seed,
+        n_drawn,
+        top.work(request.distance),
+        top.width(request.distance, True),
     )
     # pairs that share few items have no draws
-    shape = (len(found["value"]), size - top.n_parts)
+    shape = (len(found["value"]), size - n_drawn)
     values = np.concatenate([found["value"], np.full(shape, np.nan)], axis=1)
-    point = every.evaluate(setup.sample.point)
+    point = every.evaluate(setup.sample.point, request)
     columns, values = measured(setup, point, n, values)
     if sharing > size:
         notes.append(
             f"{sharing:,} pairs of coders share items; the {size:,} that share most are shown."
         )
-    if len(values) and top.n_parts < size:
-        notes.append(f"The {top.n_parts:,} pairs that share most have intervals.")
+    if len(values) and n_drawn < size:
+        notes.append(f"The {n_drawn:,} pairs that share most have intervals.")
     alone = setup.rows.n_coders * (setup.rows.n_coders - 1) // 2 - sharing
     if alone:
         notes.append(f"{alone:,} pairs of coders have no item in common and are left out.")
     whole = np.empty(0)
-    if top.n_parts == size:
+    if n_drawn == size:
         whole = over(np.nansum(values, axis=1), (~np.isnan(values)).sum(1))
     mean = over(np.nansum(point.value), (~np.isnan(point.value)).sum())
     one, other = np.divmod(known[order], rows.n_coders)
@@ -418,16 +426,75 @@ def by_pair(setup: Setup, draws: int, seed: int) -> Breakdown:
         "each pair of coders",
         {"coder_a": [names[j] for j in one], "coder_b": [names[j] for j in other]},
         {"n": n, **columns},
-        {"value": values[:, : top.n_parts], "whole": whole},
+        {"value": values[:, :n_drawn], "whole": whole},
         [("mean over the pairs", float(mean), whole, size)],
         notes,
     )
 
 
-def _first(pairs: Grouped, place: Ints, size: int) -> Grouped:
-    """Take the first pairs of coders in another order; `place` is the new place of each."""
-    part = place[pairs.part]
-    kept = (part >= 0) & (part < size)
-    entries, part = pairs.entries.take(kept), part[kept]
-    labels = 2 * entries.weight, part, entries.item
-    return replace(pairs, entries=entries, part=part, n_parts=size, labels=labels)
+BLOCK = 2_000_000
+MOST_NUMBERS = 2_000_000_000
+MOST_ROWS = 20_000_000
+
+
+def without_each_item(request: Request, sums: Sums) -> Floats:
+    """Return the coefficient without each item [item], NaN if it is undefined."""
+    # NaN too for a mean over pairs of coders, and for too many items if coders are told apart.
+    n, entry = sums.n_items, request.coefficient
+    out = np.full(n, np.nan)
+    width = sums.width(request.distance, entry.by_coder) + (n if entry.by_coder else 0)
+    entries = int(sums.of_coders.nnz) if entry.by_coder else 1
+    if entry.each_pair or n * max(width, entries) > MOST_NUMBERS:
+        return out
+    for start in range(0, n, step := max(1, BLOCK // width)):
+        some = np.arange(start, min(start + step, n))
+        if entry.by_coder:
+            weights = np.ones((len(some), n))
+            weights[np.arange(len(some)), some] = 0.0
+            out[some] = sums.evaluate(weights, request).value
+        else:
+            part = np.full(n, -1)
+            part[some] = np.arange(len(some))
+            rest = without(sums, ((1.0, sums),), part, np.arange(n), len(some))
+            out[some] = rest.evaluate(np.ones(n), request).value
+    return out
+
+
+class WithoutCoders:
+    # Taking a coder out changes only the items that the coder labeled. If the coefficient is a
+    # function of pooled counts, the counts without the coder are those of the data less a linear
+    # statistic (`quick`); otherwise the data are counted for each coder.
+
+    def __init__(self, setup: Setup, quick: bool) -> None:
+        request, rows = setup.request, setup.sample.rows
+        self.request = request
+        self.sums: Sums | None = None
+        self.each: list[Statistics] = []
+        if quick:
+            self.sums = without_coders(rows, setup.convention, setup.sums)
+            self.width = self.sums.width(request.distance, False)
+            self.work = self.sums.work(request.distance)
+        else:
+            others = (restrict(rows, rows.coder != coder) for coder in range(rows.n_coders))
+            self.each = [Statistics(rest, [request]) for rest in others]
+            self.width = max(one.width for one in self.each)
+            self.work = 4 * len(rows.item) * rows.n_coders
+
+    def evaluate(self, weights: Floats) -> Floats:
+        """Coefficient without each coder, [..., item] -> [..., coder]."""
+        if self.sums is not None:
+            return self.sums.evaluate(weights, self.request).value
+        return np.stack([one.evaluate(weights)[0].value for one in self.each], axis=-1)
+
+
+def without_each_coder(setup: Setup) -> WithoutCoders | None:
+    """None if a coefficient without a coder means nothing, or takes too long."""
+    entry, rows, convention = setup.request.coefficient, setup.sample.rows, setup.request.convention
+    reason = before(entry, setup.rows, convention)
+    if rows.n_coders < 3 or reason not in ("", "no_complete_items"):
+        return None
+    plain = convention in CONVENTIONS and convention != "listwise"
+    quick = plain and not entry.by_coder and not rows.repeated
+    if not quick and rows.n_coders * len(rows.item) > MOST_ROWS:
+        return None
+    return WithoutCoders(setup, quick)

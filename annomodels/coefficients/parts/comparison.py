@@ -3,69 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
 from annomodels.coefficients.distances import DistanceLike
 from annomodels.coefficients.evaluation import Statistics, draw_values, point_values
-from annomodels.coefficients.intervals import Drawn
-from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
+from annomodels.coefficients.parts.results import Difference
+from annomodels.coefficients.parts.setup import Setup, collect, refuse_unfit, set_up
 from annomodels.coefficients.reasons import before, diagnose, explain, unit_note
 from annomodels.coefficients.rows import Duplicates, Rows, restrict
 from annomodels.coefficients.tables import Evaluated
 from annomodels.coefficients.weights import make_sample
 from annomodels.data.annotations import Annotations
-from annomodels.data.html import Html
 from annomodels.errors import NotApplicable
 from annomodels.types import Floats
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Difference(Drawn, Html):
-    """One coefficient less another.
-
-    Parameters
-    ----------
-    title
-        What is subtracted from what.
-    value
-        Difference of the classical values; NaN where one of them is undefined.
-    draws
-        Draws of the difference, shape [draw], NaN where one of them is undefined.
-    notes
-        Sentences a reader should know.
-
-    Examples
-    --------
-    >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
-    >>> found
-    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = 0.74
-    """
-
-    title: str
-    value: float
-    draws: Floats
-    notes: tuple[str, ...] = ()
-
-    def p_above(self, threshold: float = 0.0) -> float:
-        """Posterior probability that the difference exceeds a threshold; NaN without draws.
-
-        Parameters
-        ----------
-        threshold
-            0 asks whether the first is larger.
-        """
-        return super().p_above(threshold)
-
-    def __repr__(self) -> str:
-        line = f"{self.title} = {self.value:.4f}"
-        if not math.isnan(self.low):
-            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {self.p_above():.2f}"
-        return "\n".join([line, *self.notes])
 
 
 def compare_agreement(
@@ -103,7 +56,7 @@ def compare_agreement(
 
     Returns
     -------
-    A :class:`~annomodels.coefficients.parts.comparison.Difference`: value, interval,
+    A :class:`~annomodels.coefficients.parts.results.Difference`: value, interval,
     P(difference > 0).
 
     Raises
@@ -180,20 +133,19 @@ def _together(both: list[Setup], draws: int, seed: int) -> list[Floats]:
     one, two = both
     sample = make_sample(_joint(one, two))
     border = one.rows.n_coders
-    statistics = []
+    parts = []
     for setup, mine in ((one, sample.rows.coder < border), (two, sample.rows.coder >= border)):
         rows = restrict(sample.rows, mine)
         # Chance items take their labels from the larger label set.
         k = setup.rows.n_labels
         rows = dataclasses.replace(rows, label=rows.label % k, n_labels=k)
-        statistics.append(Statistics(rows, [setup.request]))
-    if not draws:
-        return [np.empty(0), np.empty(0)]
-    blocks = [
-        [part.evaluate(weights)[0].value for part in statistics]
-        for weights in sample.draw(draws, seed, sum(part.width for part in statistics))
-    ]
-    return [np.concatenate(column) for column in zip(*blocks, strict=True)]
+        parts.append(Statistics(rows, [setup.request]))
+
+    def measure(weights: Floats) -> dict[str, Evaluated]:
+        return {str(n): part.evaluate(weights)[0] for n, part in enumerate(parts)}
+
+    width = sum(part.width for part in parts)
+    return list(collect(sample, measure, draws, seed, width).values())
 
 
 def _joint(one: Setup, two: Setup) -> Rows:
@@ -224,6 +176,5 @@ def _joint(one: Setup, two: Setup) -> Rows:
 
 
 def _groups(data: Annotations) -> dict[Hashable, Hashable]:
-    """Group of each item, by names."""
     codes = np.asarray(data.group).tolist()
     return {item: data.groups[code] for item, code in zip(data.items, codes, strict=True)}

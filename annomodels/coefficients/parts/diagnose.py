@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from annomodels.coefficients.agreement import Convention, Resample, agreement
 from annomodels.coefficients.distances import DistanceLike
-from annomodels.coefficients.intervals import interval
+from annomodels.coefficients.intervals import interval, share_above, spans
 from annomodels.coefficients.parts import sentences as say
 from annomodels.coefficients.parts.breakdown import by_coder, by_label
-from annomodels.coefficients.parts.grouped import against_rest
 from annomodels.coefficients.parts.results import SHARES, Diagnosis
-from annomodels.coefficients.parts.setup import Setup, refuse_unfit, set_up
-from annomodels.coefficients.parts.shares import (
-    Bias,
-    LabelPairs,
+from annomodels.coefficients.parts.setup import (
     Overlap,
-    item_table,
+    Setup,
+    collect,
+    dataset,
+    notes_of,
     overlap,
-    share_columns,
+    planned,
+    refuse_unfit,
+    set_up,
 )
-from annomodels.coefficients.parts.table import collect, dataset, notes_of, planned
 from annomodels.coefficients.reasons import before
 from annomodels.coefficients.rows import Duplicates, constant_labels
+from annomodels.coefficients.sums import Sums, by_group, of_items
+from annomodels.coefficients.sums import by_coder as by_coder_sums
+from annomodels.coefficients.tables import over
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, valid_seed
@@ -126,27 +128,28 @@ def diagnose(
         resample=resample,
     ).table
     asked = panel.iloc[0].to_dict()
-    sides, label_pairs = against_rest(setup, "coder"), LabelPairs(setup)
-    parts: dict[str, Any] = {"label_pair": label_pairs, "coder": sides}
-    if resample != "items" and len(data.groups) > 1:
-        parts["group"] = against_rest(setup, "group")
+    sides, label_pairs = by_coder_sums(setup.sample.rows, setup.convention), LabelPairs(setup)
+    parts = {"label_pair": label_pairs.shares, "coder": setup.shares(sides)}
+    sizes = {"label_pair": len(label_pairs.listed), "coder": rows.n_coders}
+    if resample != "items" and data.group is not None and len(data.groups) > 1:
+        sizes["group"] = len(data.groups)
+        parts["group"] = setup.shares(by_group(setup.sums, data.group, sizes["group"]))
     more = Bias(sides, setup.sample.point)
 
     def measure(weights: Floats) -> dict[str, Floats]:
         found = {"over": more.by(weights)}
-        for name, part in parts.items():
-            found[f"{name}_share"], found[f"{name}_expected"] = part.shares(weights)
+        for name, shares in parts.items():
+            found[f"{name}_share"], found[f"{name}_expected"] = shares(weights)
         return found
 
-    width = 6 * sum(part.n_parts for part in parts.values()) + 2 * data.n_labels
-    width += 6 * len(label_pairs.d)
-    work = int(label_pairs.counts.together.nnz + 4 * sides.total.nnz)
+    width = 6 * sum(sizes.values()) + 2 * data.n_labels + 6 * len(label_pairs.d)
+    work = int(label_pairs.cells.nnz + 4 * sides.total.nnz)
     made = planned(made, width, work)
-    drawn = collect(setup, measure, made, seed, width)
+    drawn = collect(setup.sample, measure, made, seed, width)
     columns = {}
-    for kind, part in parts.items():
+    for kind, shares in parts.items():
         both = drawn[f"{kind}_share"], drawn[f"{kind}_expected"]
-        columns[kind] = share_columns(part.shares(setup.sample.point), both)
+        columns[kind] = share_columns(shares(setup.sample.point), both)
     first, second = ([data.labels[k] for k in x] for x in (label_pairs.first, label_pairs.second))
     pairs = pd.DataFrame({"first": first, "second": second, **columns["label_pair"]})
     coders = _coders(setup, links, by.table, columns["coder"], more, drawn["over"])
@@ -155,7 +158,7 @@ def diagnose(
         groups = pd.DataFrame({"group": list(data.groups), **columns["group"]})
     items = item_table(setup)
     given = np.bincount(rows.label, minlength=data.n_labels)
-    shares = dict(zip(data.labels, given / given.sum(), strict=True))
+    share_of = dict(zip(data.labels, given / given.sum(), strict=True))
     sentences = [
         *say.about_agreement(asked),
         *say.why_so_low(setup, asked["value"], asked["expected"]),
@@ -165,7 +168,7 @@ def diagnose(
         *say.about_items(items),
         *say.about_groups(groups),
         *say.about_coders(coders, request.title, data.n_labels),
-        *say.about_constant_coders(coders, shares),
+        *say.about_constant_coders(coders, share_of),
     ]
     kept = {name: values for name, values in drawn.items() if name.startswith("coder")}
     names = [f"{label_text(a)} / {label_text(b)}" for a, b in zip(first, second, strict=True)]
@@ -198,7 +201,6 @@ def _coders(
     more: Bias,
     over: Floats,
 ) -> pd.DataFrame:
-    """Table of the coders, those behind most disagreement first."""
     by = more.by(setup.sample.point)
     low, high = interval(over, value=by)
     rows, names = setup.rows, setup.data.labels
@@ -218,3 +220,79 @@ def _coders(
         note=table["note"],
     )
     return found.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)
+
+
+MOST_LABEL_PAIRS = 500
+ALL = 1.0 + 1e-9  # ratio of a part that is all of the disagreement, with room for rounding
+
+
+class Bias:
+    """The label that each coder gives more often than the others do on the same items."""
+
+    # `distance` is the total variation distance of the coder's labels and those of the others: the
+    # disagreement that unequal margins alone enforce ("quantity disagreement", Pontius & Millones
+    # 2011, doi:10.1080/01431161.2011.552923).
+
+    def __init__(self, sums: Sums, point: Floats) -> None:
+        k = sums.n_labels
+        counted = (sums.times(side, point, k) for side in sums.sides)
+        one, other = (over(x, x.sum(-1, keepdims=True)) for x in counted)
+        more = one - other
+        self.label: Ints = np.where(np.isnan(more), -1.0, more).argmax(-1)
+        self.distance: Floats = np.abs(more).sum(-1) / 2
+        rows = np.arange(len(self.label)) * k + self.label
+        left, right = sums.sides
+        self._more, self._given = left[rows] - right[rows], sums.total
+
+    def by(self, weights: Floats) -> Floats:
+        """Difference of the shares of that label, [..., item] -> [..., coder]."""
+        return over((self._more @ weights.T).T, (self._given @ weights.T).T)
+
+
+class LabelPairs:
+    """Pairs of different labels that occur, those with the largest share of disagreement first."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.sums, self.distance = setup.sums, setup.request.distance
+        self.cells, _, first, second = self.sums.cells
+        self.pooled = setup.pooled
+        self.d = self.distance.pairs(first, second, self.pooled)
+        now = np.asarray(self.cells @ setup.sample.point) * self.d
+        order = np.argsort(-now, kind="stable")[:MOST_LABEL_PAIRS]
+        self.listed = order[now[order] > 0]
+        self.first, self.second = first[self.listed], second[self.listed]
+
+    def shares(self, weights: Floats) -> tuple[Floats, Floats]:
+        apart = (self.cells @ weights.T).T * self.d
+        n = (self.sums.of_all @ weights.T).T
+        by_chance = 2 * n[..., self.first] * n[..., self.second] * self.d[self.listed]
+        all_chance = self.distance.form(n, n, np.broadcast_to(self.pooled, n.shape))
+        whole = apart.sum(-1, keepdims=True)
+        return over(apart[..., self.listed], whole), over(by_chance, all_chance[..., None])
+
+
+def share_columns(point: tuple[Floats, Floats], draws: tuple[Floats, Floats]) -> dict[str, Floats]:
+    """Columns of observed and expected shares, [part] each; their draws are [draw, part]."""
+    ratio = over(*draws)
+    shares = spans("share", point[0], draws[0]) | {"by_chance": point[1]}
+    return shares | spans("ratio", over(*point), ratio) | {"p_more": share_above(ratio, ALL)}
+
+
+def item_table(setup: Setup) -> pd.DataFrame:
+    """Share of each item that has pairs of labels, those with the largest share first."""
+    sums = of_items(setup.rows, setup.convention)
+    apart = sums.apart(setup.request.distance, setup.pooled).toarray()[0]
+    given = sums.total.toarray()[0]
+    shown = np.flatnonzero(given > 0)
+    share, expected = (x[shown] / (x.sum() or np.nan) for x in (apart, given))
+    table = pd.DataFrame(
+        {
+            "item": [setup.data.items[i] for i in shown],
+            "n": setup.rows.per_item[shown],
+            "disagreement": apart[shown] / given[shown],
+            "share": share,
+            "by_chance": expected,
+            "ratio": over(share, expected),
+        }
+    )
+    return table.sort_values("share", ascending=False, kind="stable").reset_index(drop=True)

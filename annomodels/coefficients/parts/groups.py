@@ -10,8 +10,7 @@ import numpy as np
 
 from annomodels.coefficients.evaluation import draw_values, point_values
 from annomodels.coefficients.parts.results import Breakdown
-from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.parts.table import Row, finish, measured, planned
+from annomodels.coefficients.parts.setup import Row, Setup, finish, measured, planned
 from annomodels.coefficients.reasons import (
     WITH_VALUE,
     before,
@@ -62,7 +61,6 @@ def between_groups(values: Floats, errors: Floats) -> tuple[float, float, float]
 def by_group_of_items(
     setup: Setup, draws: int, seed: int, undefined: Undefined, positive: Hashable | None
 ) -> Breakdown:
-    """Break agreement down by group."""
     data = setup.data
     if data.group is None:
         raise NotApplicable(

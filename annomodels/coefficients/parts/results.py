@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from annomodels.coefficients.intervals import as_text
-from annomodels.coefficients.parts.comparison import Difference
+from annomodels.coefficients.intervals import Drawn, as_text
 from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.data.html import Html
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.types import Floats
@@ -36,6 +37,40 @@ SHOWN: dict[tuple[str, ...], tuple[Column, ...]] = {
     ("coder_a", "coder_b"): columns("coder_a coder_b", *_COMMON, "note"),
 }
 """Columns that people look at, by the columns that name a part."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Drawn, Html):
+    """One coefficient less another.
+
+    Parameters
+    ----------
+    title
+        What is subtracted from what.
+    value
+        Difference of the classical values; NaN where one of them is undefined.
+    draws
+        Draws of the difference, shape [draw], NaN where one of them is undefined.
+    notes
+        Sentences a reader should know.
+
+    Examples
+    --------
+    >>> found = Difference("alpha of ana - alpha of ben", 0.1, np.linspace(-0.1, 0.3, 101))
+    >>> found
+    alpha of ana - alpha of ben = 0.1000 (-0.0900 to 0.2900) · P(> 0) = 0.74
+    """
+
+    title: str
+    value: float
+    draws: Floats
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        line = f"{self.title} = {self.value:.4f}"
+        if not math.isnan(self.low):
+            line += f" ({self.low:.4f} to {self.high:.4f}) · P(> 0) = {self.p_above():.2f}"
+        return "\n".join([line, *self.notes])
 
 
 class _Shown(Summary):
@@ -136,7 +171,6 @@ class Breakdown(_Shown):
         return Difference(title, value - of_other, draws - other)
 
     def _part(self, measure: str, name: Hashable) -> tuple[Floats, float]:
-        """Draws and value of a part."""
         if name not in self._rows:
             held = ", ".join(_name(known) for known in list(self._rows)[:6])
             more = ", ..." if len(self._rows) > 6 else ""
@@ -181,7 +215,6 @@ class Breakdown(_Shown):
         return pd.DataFrame(values, index=names, columns=names).sort_index().sort_index(axis=1)
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Names and tables: the parts, and all parts together."""
         for name, table in (("table", self.table), ("overall", self.overall)):
             if name == "table" or len(table):
                 yield name, table
@@ -235,7 +268,6 @@ class Diagnosis(_Shown):
     first = 5
 
     def tables(self) -> Iterator[tuple[str, pd.DataFrame]]:
-        """Names of the parts with their tables, as far as there are any."""
         names = ("agreement", "label_pairs", "labels", "items", "coders", "groups", "components")
         for name in names:
             table = getattr(self, name)

@@ -16,8 +16,7 @@ from scipy.special import ndtri, stdtrit
 from annomodels.coefficients.distances import Nominal
 from annomodels.coefficients.formulas import evaluate_with
 from annomodels.coefficients.parts.breakdown import FEW, one_against_rest
-from annomodels.coefficients.parts.setup import Setup
-from annomodels.coefficients.parts.shares import Overlap
+from annomodels.coefficients.parts.setup import Overlap, Setup
 from annomodels.coefficients.reasons import used_items
 from annomodels.coefficients.tables import over
 from annomodels.data.columns import percent
@@ -56,7 +55,6 @@ def _p(p: float) -> str:
 
 
 def about_agreement(row: Mapping[Any, Any]) -> list[str]:
-    """Report the coefficient with its interval and the probabilities of two thresholds."""
     if np.isnan(row["value"]):
         return [f"{row['title']} is undefined. {row['note']}"]
     text = f"{row['title']} is {number(row['value'])}"
@@ -242,7 +240,7 @@ def why_so_low(setup: Setup, value: float, by_chance: float) -> list[str]:
     rows, request, title = setup.rows, setup.request, setup.request.title
     if not request.nominal or request.coefficient.expectation is None:
         return []
-    tables = setup.counts.tables(setup.sample.point, by_coder=False)
+    tables = setup.sums.tables(setup.sample.point, by_coder=False)
     agreement, s, ac1 = (
         float(evaluate_with(how, tables, Nominal()).value) for how in (None, "uniform", "gwet")
     )

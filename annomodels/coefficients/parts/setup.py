@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import sparse
 
 from annomodels.coefficients.agreement import Convention, Resample, by_group
-from annomodels.coefficients.catalogue import Request, find
-from annomodels.coefficients.counts import Counts
+from annomodels.coefficients.catalogue import find
 from annomodels.coefficients.distances import DistanceLike
+from annomodels.coefficients.evaluation import pairwise
 from annomodels.coefficients.formulas import EXPECTED
-from annomodels.coefficients.grouped import Pairwise
-from annomodels.coefficients.reasons import before, refuse
+from annomodels.coefficients.intervals import THRESHOLDS, interval, share_above
+from annomodels.coefficients.parts.results import SHOWN, Breakdown
+from annomodels.coefficients.reasons import REASONS, before, refuse, repeats_note, unit_note
 from annomodels.coefficients.requests import make_requests
 from annomodels.coefficients.rows import (
     CONVENTIONS,
@@ -25,16 +30,18 @@ from annomodels.coefficients.rows import (
     with_labels,
 )
 from annomodels.coefficients.rows import Convention as Weighing
-from annomodels.coefficients.weights import Sample, make_sample
+from annomodels.coefficients.sums import Sums, of_items
+from annomodels.coefficients.tables import Evaluated
+from annomodels.coefficients.weights import Request, Sample, make_sample
+from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
+from annomodels.data.names import label_text
 from annomodels.errors import NotApplicable, Option
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """Data and request of a breakdown."""
-
     data: Annotations  # the annotations, with the label set that counts
     rows: Rows  # their codes, one item for each item of the data
     sample: Sample  # equal items counted once, and how their weights are drawn
@@ -43,7 +50,6 @@ class Setup:
 
     @property
     def convention(self) -> Weighing:
-        """Weights of an item by its number of labels."""
         if self.request.convention not in CONVENTIONS:
             raise NotApplicable(
                 'With missing="pairwise" every pair of coders is separate. Take '
@@ -52,20 +58,18 @@ class Setup:
         return CONVENTIONS[self.request.convention]
 
     @cached_property
-    def counts(self) -> Counts:
-        """Label pairs and labels of each item under the convention."""
-        return Counts(self.sample.rows, self.convention)
+    def sums(self) -> Sums:
+        if self.request.convention == "pairwise":
+            return pairwise(self.sample.rows, self.request)
+        return of_items(self.sample.rows, self.convention)
+
+    def shares(self, sums: Sums) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Shares of parts under weights of the items; the distance is that of the data."""
+        return lambda weights: sums.shares(weights, self.request.distance, self.pooled)
 
     @cached_property
     def pooled(self) -> Floats:
-        """Weight of each label in all data [label]."""
-        return np.asarray(self.counts.pooled @ self.sample.point, dtype=float)
-
-    @cached_property
-    def statistics(self) -> Counts | Pairwise:
-        """Statistics that tables of all data are made from."""
-        pairwise = self.request.convention == "pairwise"
-        return Pairwise(self.sample.rows, self.request) if pairwise else self.counts
+        return np.asarray(of_items(self.sample.rows, self.convention).of_all @ self.sample.point)
 
 
 def set_up(
@@ -86,7 +90,7 @@ def set_up(
     request = make_requests(data, name, distance, missing)[0] if taken_apart else None
     if request is not None and not whole:
         entry = request.coefficient
-        taken_apart = entry.expectation in (None, *EXPECTED) and not entry.own
+        taken_apart = entry.expectation in (None, *EXPECTED)
     if request is None or not taken_apart:
         raise NotApplicable(
             f"{find(name).title} cannot be taken apart this way. Use alpha, k, multi_kappa, s, "
@@ -99,6 +103,178 @@ def set_up(
 
 
 def refuse_unfit(setup: Setup) -> None:
-    """Refuse a coefficient that these coders rule out."""
     entry, rows = setup.request.coefficient, setup.rows
     refuse(before(entry, rows, setup.request.convention), entry, rows)
+
+
+Measure = Callable[[Floats], Mapping[str, Any]]
+Row = tuple[str, float, Floats, int]
+"""Row of the overall table: what it shows, its value, draws, and number of items."""
+
+FEWEST = 200
+MOST_NUMBERS = 16_000_000
+MOST_WORK = 2_000_000_000
+TIGHT = 8  # arrays of parts are short-lived; wide blocks of draws make sparse products quick
+
+
+def planned(asked: int, numbers: int, work: int) -> int:
+    """Choose the number of draws: as asked, fewer if each has many numbers or sparse products."""
+    most = min(MOST_NUMBERS // max(numbers, 1), MOST_WORK // max(work, 1))
+    return min(asked, max(FEWEST, most))
+
+
+def collect(
+    sample: Sample, measure: Measure, draws: int, seed: int, width: int
+) -> dict[str, Floats]:
+    """Measures of every draw, [draw, ...] each; a coefficient's value."""
+
+    def one(weights: Floats) -> dict[str, Floats]:
+        found = measure(weights)
+        return {k: x.value if isinstance(x, Evaluated) else x for k, x in found.items()}
+
+    blocks = [one(some) for some in sample.draw(draws, seed, width // TIGHT)]
+    blocks = blocks or [one(np.empty((0, len(sample.point))))]
+    return {k: np.concatenate([block[k] for block in blocks]) for k in blocks[0]}
+
+
+def drawn(
+    setup: Setup, measure: Measure, asked: int, seed: int, numbers: int, work: int, width: int
+) -> tuple[dict[str, Any], dict[str, Floats], list[str]]:
+    """Measures under the classical weights and of every draw, and notes on the draws."""
+    made = planned(asked, numbers, work)
+    found = collect(setup.sample, measure, made, seed, width)
+    return dict(measure(setup.sample.point)), found, notes_of(setup, asked, made)
+
+
+def measured(
+    setup: Setup, point: Evaluated, n: Ints, draws: Floats
+) -> tuple[dict[str, Any], Floats]:
+    """Return the columns of a coefficient of each part, and its draws."""
+    # A part without a value or with fewer than two items gets no interval, and NaN for draws.
+    value, *sides = (np.asarray(x, dtype=float) for x in point)
+    draws = np.where(np.isnan(value) | (np.asarray(n) < 2), np.nan, draws)
+    observed, expected = (1 - side if setup.request.nominal else side for side in sides)
+    low, high = interval(draws, value=value)
+    above = {f"p_above_{1000 * limit:.0f}": share_above(draws, limit) for limit in THRESHOLDS}
+    undefined = np.isnan(value)
+    kinds = {
+        "no_overlap": n == 0,
+        "no_variation": undefined & (sides[0] == 0),
+        "zero_expected_disagreement": undefined,
+        "too_few_items": n == 1,
+    }
+    notes = np.select([*kinds.values()], [REASONS[kind] for kind in kinds], "").tolist()
+    columns = {"value": value, "low": low, "high": high, "observed": observed}
+    return columns | {"expected": expected, **above, "note": notes}, draws
+
+
+def finish(
+    setup: Setup,
+    what: str,
+    parts: Mapping[str, Sequence[object]],
+    columns: Mapping[str, object],
+    draws: Mapping[str, Floats],
+    overall: Sequence[Row | Mapping[str, object]],
+    notes: Sequence[str],
+    measure: str = "value",
+) -> Breakdown:
+    """Put a breakdown together; draws named "whole" are those of the first overall value."""
+    rows: list[Mapping[str, Any]] = []
+    for row in overall:
+        if isinstance(row, Mapping):
+            rows.append(row)
+            continue
+        name, value, drawn, n = row
+        # one item or none gets no interval
+        low, high = map(float, interval(drawn if n > 1 else drawn[:0], value=value))
+        rows.append({"what": name, "value": value, "low": low, "high": high, "n": n})
+    return Breakdown(
+        title=f"{setup.request.title}: {what}",
+        table=pd.DataFrame({**parts, **columns}),
+        draws=dataset(parts, draws, rows[0]["value"]),
+        overall=pd.DataFrame(rows, columns=["what", "value", "low", "high", "n"]),
+        parts=tuple(parts),
+        measure=measure,
+        notes=tuple(notes),
+        columns=SHOWN[tuple(parts)],
+    )
+
+
+def dataset(
+    parts: Mapping[str, Sequence[object]],
+    variables: Mapping[str, Floats],
+    whole: float = float("nan"),
+) -> xr.Dataset:
+    """Draws with the dimension named after the parts, "pair" for two columns of names."""
+    held = {name: draws for name, draws in variables.items() if len(draws)}
+    if not set(held) - {"whole"}:
+        return xr.Dataset()
+    dimension = next(iter(parts)) if len(parts) == 1 else "pair"
+    n = next(draws.shape[1] for name, draws in held.items() if name != "whole")
+    names = {
+        key: (dimension, np.array([label_text(name) for name in values[:n]], dtype=object))
+        for key, values in parts.items()
+    }
+    found = {
+        name: (("draw",), draws, {"value": whole})
+        if name == "whole"
+        else (("draw", dimension), draws)
+        for name, draws in held.items()
+    }
+    return xr.Dataset(found, coords=names)
+
+
+def notes_of(setup: Setup, asked: int, made: int) -> list[str]:
+    notes = [repeats_note(setup.data, setup.duplicates)] if setup.data.repeats else []
+    notes += [setup.request.note] if setup.request.note else []
+    if made:
+        notes.append(f"Intervals: {setup.sample.recipe}; all parts share the draws.")
+        notes += filter(None, [unit_note(setup.data, setup.rows)])
+    return notes + draws_note(asked, made)
+
+
+def draws_note(asked: int, made: int) -> list[str]:
+    if made >= asked:
+        return []
+    return [f"{made:,} draws instead of {asked:,}, as there are many parts."]
+
+
+MOST_PATHS = 60_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """Connections between coders through items; components are numbered from the largest."""
+
+    component: Ints  # of each coder, [coder]
+    components: pd.DataFrame  # number of coders, items and labels of each
+    shared: Ints  # items that a coder shares with another, [coder]
+    partners: Ints | None  # coders that a coder shares items with, [coder]; None: too many to count
+    single: int  # items with one label
+
+
+def overlap(rows: Rows) -> Overlap:
+    """Find the connected components, and what each coder shares."""
+    n_coders, n_items = rows.n_coders, rows.n_items
+    ones = np.ones(len(rows.item))
+    given = sparse.csr_array((ones, (rows.coder, rows.item)), (n_coders, n_items))
+    given.data[:] = 1.0
+    part = np.arange(n_coders)
+    known = components(rows.item, rows.coder)
+    part[: len(known)] = known
+    of_coder = np.unique(part, return_inverse=True)[1]
+    first = rows.coder[rows.starts[rows.per_item > 0]]
+    members = {"coders": of_coder, "items": of_coder[first], "labels": of_coder[rows.coder]}
+    k = int(of_coder.max()) + 1
+    sizes = {name: np.bincount(x, minlength=k) for name, x in members.items()}
+    order = np.argsort(-sizes["labels"], kind="stable")
+    table = pd.DataFrame({"component": np.arange(k) + 1} | {n: x[order] for n, x in sizes.items()})
+    per_item = np.asarray(given.sum(0)).reshape(-1)
+    together = given @ given.T if (per_item**2).sum() <= MOST_PATHS else None
+    return Overlap(
+        component=np.argsort(order)[of_coder] + 1,
+        components=table,
+        shared=np.bincount(rows.coder[(per_item >= 2)[rows.item]], minlength=n_coders),
+        partners=None if together is None else np.diff(together.indptr).astype(np.int64) - 1,
+        single=int((per_item < 2).sum()),
+    )

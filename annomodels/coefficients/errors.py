@@ -1,0 +1,200 @@
+"""Gwet's analytic standard error, to compare with other packages; docs/coefficients.md has it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from annomodels.coefficients.catalogue import COEFFICIENTS
+from annomodels.coefficients.distances import Distance, unit
+from annomodels.coefficients.reasons import used_items
+from annomodels.coefficients.rows import CONVENTIONS
+from annomodels.coefficients.sums import Sums, of_items
+from annomodels.coefficients.tables import over
+from annomodels.coefficients.weights import Basis
+from annomodels.data.columns import percent
+from annomodels.errors import NotApplicable
+from annomodels.types import Floats
+
+MOST_CELLS = 50_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class Analytic:
+    """Analytic error and interval of a coefficient (Gwet 2014).
+
+    Parameters
+    ----------
+    value
+        The coefficient.
+    se
+        Its standard error.
+    low, high
+        Interval with the probability `prob`, from the t distribution and not above 1.
+    se0, z0
+        Standard error if the coders agreed by chance alone, and value / se0; NaN for other
+        coefficients than pi and K of as many labels on every item.
+    p
+        Two-sided p-value of the hypothesis that the coefficient is 0: from z0 if there is one,
+        else from value / se.
+    df
+        Degrees of freedom of the t distribution.
+    prob
+        Probability of the interval.
+    """
+
+    value: float
+    se: float
+    low: float
+    high: float
+    se0: float
+    z0: float
+    p: float
+    df: float
+    prob: float
+
+    def __repr__(self) -> str:
+        parts = (
+            f"{self.value:.4f}",
+            f"se {self.se:.4f}",
+            f"{percent(self.prob, 0)} interval {self.low:.4f} to {self.high:.4f}",
+            "" if math.isnan(self.z0) else f"z0 {self.z0:.3f}",
+            "" if math.isnan(self.p) else f"p {self.p:.3g}",
+        )
+        return " · ".join(filter(None, parts))
+
+
+def analytic(basis: Basis, value: float, prob: float) -> Analytic:
+    if not 0 < prob < 1:
+        raise ValueError(f"prob={prob!r} should lie between 0 and 1, for instance 0.95.")
+    entry = basis.request.coefficient
+    if not entry.analytic:
+        have = ", ".join(name for name, other in COEFFICIENTS.items() if other.analytic)
+        raise NotApplicable(
+            f"{entry.title} has no analytic error. Use the draws (interval()). These have: {have}."
+        )
+    se, df, se0 = math.nan, math.nan, math.nan
+    if not math.isnan(value):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            se, df = linearised(basis, value)
+        if entry.expectation == "pooled":
+            se0 = chance_error(basis)
+    reach = float(special.stdtrit(df, (1 + prob) / 2)) * se if df > 0 else math.nan
+    z0, p = value / se0 if se0 > 0 else math.nan, math.nan
+    if not math.isnan(z0):
+        p = float(2 * special.ndtr(-abs(z0)))
+    elif se > 0 and df > 0:
+        p = float(2 * special.stdtr(df, -abs(value / se)))
+    high = math.nan if math.isnan(reach) else min(value + reach, 1.0)
+    return Analytic(value, se, value - reach, high, se0, z0, p, df, prob)
+
+
+def chance_error(basis: Basis) -> float:
+    """Error under chance; NaN unless labels are nominal and as many on every item."""
+    # Fleiss, Nee & Landis 1979, doi:10.1037/0033-2909.86.5.974
+    request, rows = basis.request, basis.sample.rows
+    if request.distance.name != "nominal" or request.margins is not None:
+        return math.nan
+    real = (basis.sample.point > 0) & used_items(rows, request.convention)
+    sizes = np.unique(rows.per_item[real])
+    if len(sizes) != 1:
+        return math.nan
+    m, n = int(sizes[0]), float(basis.sample.point[real].sum())
+    weight = np.where(real, basis.sample.point, 0.0)[rows.item]
+    p = np.bincount(rows.label, weights=weight, minlength=rows.n_labels) / (n * m)
+    pq = p * (1 - p)
+    total = pq.sum()
+    if not total > 0:
+        return math.nan
+    inside = max(total**2 - (pq * (1 - 2 * p)).sum(), 0.0)
+    return float(np.sqrt(2 * inside / (n * m * (m - 1))) / total)
+
+
+def linearised(basis: Basis, value: float) -> tuple[float, float]:
+    """Error from the linear part of a coefficient, and its degrees of freedom."""
+    request, rows, t = basis.request, basis.sample.rows, basis.sample.point
+    if request.convention == "pairwise":
+        raise NotApplicable(
+            "The mean over pairs of coders has no linearized error. "
+            'Use the draws (interval()), or missing="gwet".'
+        )
+    if request.coefficient.expectation == "between" and rows.n_coders * rows.n_labels > MOST_CELLS:
+        raise NotApplicable(
+            f"{rows.n_coders:,} coders with {rows.n_labels:,} labels each are too many for an "
+            "analytic error. Use the draws (interval())."
+        )
+    sums = of_items(rows, CONVENTIONS[request.convention])
+    pooled = sums.of_all @ t if request.margins is None else request.margins
+    distance = request.distance
+    pairs = sums.total.toarray()[0]
+    pairs_apart = sums.apart(distance, pooled).toarray()[0]
+    total = float(t @ pairs)
+    d_o = float(t @ pairs_apart) / total
+    slope_o = (pairs_apart - pairs * d_o) / total
+    expectation = request.coefficient.expectation
+    if expectation is None:
+        whole = float(unit(distance, pooled))
+        linear, at_value = -slope_o / whole if whole > 0 else 0 * slope_o, value
+    else:
+        if request.margins is not None and expectation != "between":
+            d_e, slope_e = d_o / (1 - value) if value != 1 else 1.0, np.zeros_like(t)
+        else:
+            d_e, slope_e = _slope(expectation, sums, t, pooled, distance)
+        linear = -(slope_o - d_o / d_e * slope_e) / d_e
+        at_value = 1 - d_o / d_e
+    per_item = rows.per_item
+    counted = per_item >= (2 if request.convention != "gwet" else 1)
+    if request.convention == "listwise":
+        counted &= per_item == rows.n_coders
+    n = float(t[counted].sum())
+    if request.convention == "gwet":
+        # Gwet takes the share of items with two labels or more as known.
+        share = float(t[per_item >= 2].sum()) / n
+        linear = linear + at_value * ((per_item >= 2) / share - 1.0) / n
+    se = math.sqrt(n / (n - 1) * float(t @ linear**2)) if n > 1 else math.nan
+    return se, n - 1
+
+
+def _slope(
+    expectation: str, sums: Sums, t: Floats, pooled: Floats, distance: Distance
+) -> tuple[float, Floats]:
+    """Find the expected disagreement, and its change with the weight of each item."""
+    if expectation == "between":
+        return _between(sums, t, pooled, distance)
+    p, q = pooled / pooled.sum(), len(pooled)
+    even, derivative = np.full(q, 1.0 / q), np.zeros(q)
+    reached = distance.reach(p, pooled)
+    if expectation == "uniform":
+        d_e = float(even @ distance.reach(even, pooled))
+    elif expectation == "gwet":
+        none = float(unit(distance, pooled))
+        factor = q * (none - float(even @ distance.reach(even, pooled))) / (q - 1)
+        d_e = none - factor * float((p * (1 - p)).sum())
+        derivative = -factor * (1 - 2 * p)
+    else:  # Gwet leaves alpha's correction for n out of the error
+        d_e, derivative = float(p @ reached), 2 * reached
+    slope = sums.of_all.T @ derivative - (sums.of_all.sum(0) * float(p @ derivative))
+    return d_e, np.asarray(slope).reshape(-1) / pooled.sum()
+
+
+def _between(sums: Sums, t: Floats, pooled: Floats, distance: Distance) -> tuple[float, Floats]:
+    own = np.asarray(sums.of_coders @ t).reshape(sums.n_coders, -1)
+    given = own.sum(-1)
+    scale = np.ones_like(given)
+    if sums.equal_coders:
+        scale = over(1.0, given, 0.0)
+    own = own * scale[:, None]
+    mass = own.sum(-1)
+    # What every label of every coder adds to the sum over the other coders.
+    others = distance.reach(own.sum(0), pooled)[None, :] - distance.reach(own, pooled)
+    weight = float(mass.sum() ** 2 - (mass**2).sum())
+    d_e = float((own * others).sum()) / weight
+    if sums.equal_coders:
+        others = others - (own * others).sum(-1, keepdims=True) / np.maximum(mass, 1e-300)[:, None]
+    else:
+        others = others - d_e * (mass.sum() - mass)[:, None]
+    slope = 2 * np.asarray(sums.of_coders.T @ (others * scale[:, None]).reshape(-1)) / weight
+    return d_e, slope.reshape(-1)

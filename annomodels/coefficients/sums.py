@@ -1,0 +1,446 @@
+"""Sums over pairs of labels: of all data, by coder, pair of coders or group, and without a part.
+
+All are linear in the weights of the items, so any number of weightings - the data, bootstrap
+draws - is one sparse product.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from annomodels.coefficients.distances import Distance, Squared
+from annomodels.coefficients.formulas import ICC, evaluate_observed, observed
+from annomodels.coefficients.rows import (
+    Convention,
+    Rows,
+    label_counts,
+    meetings,
+    ranges,
+    restrict,
+    within_items,
+)
+from annomodels.coefficients.tables import Evaluated, Tables, over
+from annomodels.coefficients.weights import Request
+from annomodels.types import AnyArray, Bools, Floats, Ints
+
+ROUNDING = 1e-9
+NONE = np.zeros(0, dtype=np.int64)
+
+
+class Entries(NamedTuple):
+    """Weighted pairs of labels of the same item, in any order; single labels are pairs too."""
+
+    part: Ints  # part of the data, or coder [entry]
+    first: Ints
+    second: Ints  # that of a single label is the same
+    item: Ints
+    weight: Floats
+
+    def take(self, kept: Bools) -> Entries:
+        part, first, second = self.part[kept], self.first[kept], self.second[kept]
+        return Entries(part, first, second, self.item[kept], self.weight[kept])
+
+
+def numbers(part: Ints, item: Ints, number: Floats) -> Entries:
+    """Return numbers of labels, whatever these are."""
+    any_label = np.zeros_like(part)
+    return Entries(part, any_label, any_label, item, number)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Weights of label pairs and of labels in each part of the data."""
+
+    n_items: int
+    n_labels: int
+    size: int | None  # number of parts; None for all data, which have no axis of parts
+    pairs: Entries
+    number: Entries  # numbers of labels, of which coefficients know
+    pooled: Entries | None = None  # labels of all coders; None for both sides of the pairs
+    coders: Entries | None = None  # labels of each coder
+    n_coders: int = 0
+    equal_coders: bool = False
+    whole: Sums | None = None  # all data, from which the parts are taken away one at a time
+    even: bool = False  # whether tables are the mean over the parts
+    _apart: dict[Distance, sparse.csc_array] = field(default_factory=dict)
+
+    @property
+    def height(self) -> int:
+        return 1 if self.size is None else self.size
+
+    def _sum(self, weight: Floats, row: Ints, item: Ints, height: int) -> sparse.csc_array:
+        return sparse_sum(weight, row, item, (height, self.n_items))
+
+    def _labels(self, entries: Entries, label: Ints, rows: int) -> sparse.csc_array:
+        row = entries.part * self.n_labels + label
+        return self._sum(entries.weight, row, entries.item, rows * self.n_labels)
+
+    @cached_property
+    def total(self) -> sparse.csc_array:
+        """Weight of the pairs, sparse [part, item]."""
+        return self._sum(self.pairs.weight, self.pairs.part, self.pairs.item, self.height)
+
+    def apart(self, distance: Distance, pooled: Floats) -> sparse.csc_array:
+        """Weighted distance of the pairs under fixed label weights, sparse [part, item]."""
+        if distance not in self._apart:
+            part, first, second, item, weight = self.pairs
+            d = distance.pairs(first, second, pooled)
+            self._apart[distance] = self._sum(weight * d, part, item, self.height)
+        return self._apart[distance]
+
+    @cached_property
+    def sides(self) -> tuple[sparse.csc_array, sparse.csc_array]:
+        """Weight of each label on the two sides of the pairs, sparse [part * label, item]."""
+        one, other = (
+            self._labels(self.pairs, label, self.height)
+            for label in (self.pairs.first, self.pairs.second)
+        )
+        return one, other
+
+    @cached_property
+    def cells(self) -> tuple[sparse.csc_array, Ints, Ints, Ints]:
+        """Weight of each label pair of a part [cell, item], its part and its two labels."""
+        k = self.n_labels
+        part, first, second, item, weight = self.pairs
+        code, where = np.unique((part * k + first) * k + second, return_inverse=True)
+        owner, pair = np.divmod(code, k * k)
+        return self._sum(weight, where, item, len(code)), owner, *np.divmod(pair, k)
+
+    @cached_property
+    def _unordered(self) -> tuple[sparse.csc_array, Ints, Ints]:
+        """Sum of the cells of a label pair, in any order, over all parts [pair, cell]."""
+        both = self.cells[2:]
+        lower, higher = np.minimum(*both), np.maximum(*both)
+        code, pair = np.unique(lower * self.n_labels + higher, return_inverse=True)
+        return adding_up(pair, len(code)), *np.divmod(code, self.n_labels)
+
+    @cached_property
+    def _of_part(self) -> sparse.csc_array:
+        """Sum of the cells of a part [part, cell]."""
+        return adding_up(self.cells[1], self.height)
+
+    @cached_property
+    def of_all(self) -> sparse.csc_array:
+        """Weight of each label over all coders, sparse [part * label, item]."""
+        assert self.pooled is not None
+        return self._labels(self.pooled, self.pooled.first, self.height)
+
+    @cached_property
+    def of_coders(self) -> sparse.csc_array:
+        """Weight of each label of each coder, sparse [coder * label, item]."""
+        assert self.coders is not None
+        return self._labels(self.coders, self.coders.first, self.n_coders)
+
+    @cached_property
+    def numbers(self) -> sparse.csc_array:
+        """Number of labels, sparse [part, item]."""
+        height = 1 if self.even else self.height
+        return self._sum(self.number.weight, self.number.part, self.number.item, height)
+
+    def width(self, distance: Distance, by_coder: bool) -> int:
+        k, moving = self.n_labels, distance.moving or self.even
+        if self.whole is not None:
+            listed = len(self.whole.cells[1]) if moving else 0
+            return self.height * (5 * k + 3 * listed + 6)
+        rows = self.n_coders if by_coder and self.coders is not None else 0
+        listed = len(self.cells[1]) if moving or self.size is None else 0
+        return (6 * self.height + 4 * rows) * k + (4 if self.size is None else 2) * listed
+
+    def work(self, distance: Distance) -> int:
+        """Entries of the matrices of a coefficient."""
+        last = self.cells[0] if distance.moving else self.apart(distance, np.ones(self.n_labels))
+        labels = self.sides if self.pooled is None else (self.of_all, self.total)
+        return sum(int(matrix.nnz) for matrix in (self.numbers, last, *labels))
+
+    def times(self, matrix: sparse.csc_array, weights: Floats, *shape: int) -> Floats:
+        """Return sums under weights of the items, [..., item] -> [..., part, *shape]."""
+        parts = () if self.size is None else (self.size,)
+        return np.asarray((matrix @ weights.T).T).reshape((*weights.shape[:-1], *parts, *shape))
+
+    def tables(self, weights: Floats, by_coder: bool = True) -> Tables:
+        """Tables of each part; they list the label pairs of all data."""
+        if self.even:
+            return self._mean(weights)
+        k, n = self.n_labels, self.times(self.numbers, weights)
+        sign = np.ones(1)
+        if self.pooled is None:
+            left, right = (self.times(side, weights, k) for side in self.sides)
+            pooled, left, right = left + right, left[..., None, :], right[..., None, :]
+        else:
+            pooled = self.times(self.of_all, weights, k)
+            left = right = np.zeros((*pooled.shape[:-1], 0, 0))
+            sign = np.concatenate([sign, np.full(self.n_coders, -1.0)])
+            if by_coder:
+                left = right = self._by_coder(weights)
+        if self.whole is not None:
+            every = self.whole.tables(weights, by_coder=False)
+            first, second, together = every.first, every.second, every.together[..., None, :]
+            pooled = left_over(every.pooled[..., None, :], pooled)
+            n = left_over(np.asarray(every.n)[..., None], n)
+        elif self.size is None:
+            matrix, _, first, second = self.cells
+            together = (matrix @ weights.T).T
+        else:
+            first, second, together = NONE, NONE, np.zeros((*pooled.shape[:-1], 0))
+        return Tables(first, second, together, pooled, left, right, sign, n)
+
+    def _by_coder(self, weights: Floats) -> Floats:
+        """All coders before each of them, [..., 1 + coder, label]."""
+        own = self.times(self.of_coders, weights, self.n_coders, self.n_labels)
+        if self.equal_coders:
+            own = over(own, own.sum(-1, keepdims=True), 0.0)
+        return np.concatenate([own.sum(-2, keepdims=True), own], axis=-2)
+
+    def _mean(self, weights: Floats) -> Tables:
+        """Tables in which all parts count the same."""
+        k = self.n_labels
+        left, right = (self.times(side, weights, k) for side in self.sides)
+        scale = over(1.0, left.sum(-1), 0.0)
+        matrix, owner, _, _ = self.cells
+        adding, first, second = self._unordered
+        cells = (matrix @ weights.T).T * scale[..., owner]
+        left, right = left * scale[..., None], right * scale[..., None]
+        return Tables(
+            first,
+            second,
+            together=np.asarray((adding @ cells.T).T),
+            pooled=(left + right).sum(-2),
+            left=left,
+            right=right,
+            sign=np.ones(self.height),
+            n=np.asarray((self.numbers @ weights.T).T)[..., 0],
+        )
+
+    def observed(self, weights: Floats, distance: Distance, tables: Tables) -> Floats:
+        """Mean distance of the pairs of each part, [..., item] -> [..., part]."""
+        if self.even or self.size is None:
+            return observed(tables, distance)
+        if self.pooled is None:
+            total = tables.left[..., 0, :].sum(-1)
+        else:
+            total = self.times(self.total, weights)
+        apart = self._distance(weights, distance, tables.pooled)
+        if self.whole is not None:
+            d = distance.pairs(tables.first, tables.second, tables.pooled)
+            total = left_over(tables.together.sum(-1), total)
+            apart = left_over(np.asarray((tables.together * d).sum(-1)), apart)
+        return over(apart, total)
+
+    def _distance(self, weights: Floats, distance: Distance, pooled: Floats) -> Floats:
+        if not distance.moving:
+            return self.times(self.apart(distance, pooled), weights)
+        matrix, part, first, second = self.cells
+        d = distance.pairs(first, second, pooled, part)
+        return np.asarray((self._of_part @ ((matrix @ weights.T).T * d).T).T)
+
+    def evaluate(self, weights: Floats, request: Request) -> Evaluated:
+        entry, distance = request.coefficient, request.distance
+        tables = self.tables(weights, entry.by_coder)
+        d_o = self.observed(weights, distance, tables)
+        return evaluate_observed(entry.expectation, tables, distance, d_o)
+
+    def shares(self, weights: Floats, distance: Distance, pooled: Floats) -> tuple[Floats, Floats]:
+        """Share of each part in all disagreement, and in all pairs, [..., item] -> [..., part]."""
+        sums = (self.times(x, weights) for x in (self.apart(distance, pooled), self.total))
+        one, other = (over(x, x.sum(-1, keepdims=True)) for x in sums)
+        return one, other
+
+
+def sparse_sum(values: Floats, row: Ints, column: Ints, shape: tuple[int, int]) -> sparse.csc_array:
+    """Sparse matrix, equal places added up; item after item, as products with weights want it."""
+    return sparse.csc_array((values, (row, column)), shape=shape)
+
+
+def adding_up(owner: Ints, size: int) -> sparse.csc_array:
+    """Return what adds up the values of each owner, sparse [owner, value]."""
+    return sparse_sum(np.ones(len(owner)), owner, np.arange(len(owner)), (size, len(owner)))
+
+
+def left_over(whole: Floats, part: Floats) -> Floats:
+    """Subtract; 0 where only rounding errors are left."""
+    left = whole - part
+    return np.where(left > ROUNDING * np.abs(whole), left, 0.0)
+
+
+def item_weights(rows: Rows, convention: Convention, of: Callable[[Floats], Floats]) -> Floats:
+    """Weight of each item by its number of labels; with listwise 0 where one is missing."""
+    r = rows.per_item.astype(float)
+    complete = r == rows.n_coders
+    return np.where(complete, of(r), 0.0) if convention.name == "listwise" else of(r)
+
+
+def pairable_labels(rows: Rows, convention: Convention) -> Entries:
+    number = item_weights(rows, convention, lambda r: np.where(r >= 2, r, 0.0))
+    return numbers(np.zeros(rows.n_items, dtype=np.int64), np.arange(rows.n_items), number)
+
+
+def of_items(rows: Rows, convention: Convention, values: Floats | None = None) -> Sums:
+    """Collect all data; with the `values` of the labels, three nodes stand for the labels."""
+    ways = item_weights(rows, convention, convention.pair)
+    coder, label, item, each = rows.coder, rows.label, rows.item, np.ones(len(rows.item))
+    if values is None:
+        pairs = _label_pairs(rows, ways)
+    else:
+        nodes = _nodes(values)[label]
+        pairs = _node_pairs(rows, nodes, ways)
+        coder, item, each = np.repeat(coder, 3), np.repeat(item, 3), nodes.reshape(-1)
+        label = np.tile(np.arange(3), len(nodes))
+    pooled, own = (
+        each * item_weights(rows, convention, of)[item]
+        for of in (convention.pooled, convention.coder)
+    )
+    return Sums(
+        rows.n_items,
+        rows.n_labels if values is None else 3,
+        None,
+        pairs,
+        pairable_labels(rows, convention),
+        pooled=Entries(np.zeros_like(label), label, label, item, pooled),
+        coders=Entries(coder, label, label, item, own),
+        n_coders=rows.n_coders,
+        equal_coders=convention.equal_coders,
+    )
+
+
+def _label_pairs(rows: Rows, ways: Floats) -> Entries:
+    """Label pairs of each item, both orders together."""
+    item, label, times, _ = label_counts(rows)
+    a, b = within_items(item, rows.n_items)
+    weight = np.where(a == b, times[a] * (times[a] - 1), 2 * times[a] * times[b]) * ways[item[a]]
+    some = weight > 0
+    a, b = a[some], b[some]
+    return Entries(np.zeros_like(a), label[a], label[b], item[a], weight[some])
+
+
+# The mean of squared differences depends on the labels through their moments alone, so three nodes
+# - the least value, the largest, their mean - with the same sum, mean and mean square (Lagrange's
+# polynomials, some weights negative) do for a hundred thousand distinct values.
+MANY_VALUES = 8
+BILINEAR = ("pooled", "without_replacement", "between", *ICC)
+
+
+def _nodes(values: Floats) -> Floats:
+    """Weights of the nodes that stand for each label, shape [label, node]."""
+    z = 2 * (values - values.min()) / np.ptp(values) - 1
+    return np.stack([z * (z - 1) / 2, 1 - z * z, z * (z + 1) / 2], axis=1)
+
+
+def _node_pairs(rows: Rows, nodes: Floats, ways: Floats) -> Entries:
+    def summed(each: Floats) -> Floats:
+        return np.bincount(rows.item, weights=each, minlength=rows.n_items)
+
+    first, second = np.triu_indices(3)
+    weight = []
+    for a, b in zip(first, second, strict=True):
+        one, other = nodes[:, a], nodes[:, b]
+        both = summed(one) * summed(other) - summed(one * other)
+        weight.append(ways * both * (1 if a == b else 2))
+    item = np.tile(np.arange(rows.n_items), 6)
+    first, second = (np.repeat(node, rows.n_items) for node in (first, second))
+    return Entries(np.zeros_like(item), first, second, item, np.concatenate(weight))
+
+
+def nodes_for(distance: Distance, expectation: str | None) -> Squared | None:
+    """Distance of nodes that may stand for the labels, or None."""
+    if not isinstance(distance, Squared) or expectation not in BILINEAR:
+        return None
+    low, high = distance.values.min(), distance.values.max()
+    if len(distance.values) < MANY_VALUES or low == high:
+        return None
+    return Squared(distance.name, np.array([low, (low + high) / 2, high]))
+
+
+def by_coder_pair(rows: Rows, complete_only: bool) -> tuple[Sums, Ints]:
+    """Collect each pair of coders who share an item; and the two coders in one number."""
+    met = meetings(rows, complete_only)
+    ones = np.ones(len(met.item))
+    pairs = Entries(met.pair, met.first, met.second, met.item, ones)
+    number = numbers(met.pair, met.item, 2 * ones)
+    return Sums(rows.n_items, rows.n_labels, len(met.pairs), pairs, number), met.pairs
+
+
+def chosen(sums: Sums, place: Ints, size: int) -> Sums:
+    """Keep the first parts in another order; `place` is the new place of each."""
+
+    def kept(entries: Entries) -> Entries:
+        moved = entries._replace(part=place[entries.part])
+        return moved.take((moved.part >= 0) & (moved.part < size))
+
+    return dataclasses.replace(
+        sums, size=size, pairs=kept(sums.pairs), number=kept(sums.number), _apart={}
+    )
+
+
+def by_coder(rows: Rows, convention: Convention) -> Sums:
+    """Collect the labels of each coder, paired with the others of their items."""
+    # annotations with each distinct label of the others on the item, and the number of these
+    _, label, times, starts = label_counts(rows)
+    cell, a = ranges(starts[rows.item], np.diff(starts)[rows.item])
+    second, first = label[cell], rows.label[a]
+    others = times[cell] - (second == first)
+    ways = item_weights(rows, convention, convention.pair)
+    weight = others * ways[rows.item[a]]
+    pairs = Entries(rows.coder[a], first, second, rows.item[a], weight).take(others > 0)
+    paired = ways[rows.item] > 0
+    coder, item = rows.coder[paired], rows.item[paired]
+    number = numbers(coder, item, rows.per_item[item].astype(float))
+    return Sums(rows.n_items, rows.n_labels, rows.n_coders, pairs, number)
+
+
+def by_group(sums: Sums, group: AnyArray, size: int) -> Sums:
+    """Collect the pairs of each group of items, for shares; chance items have no group."""
+    pairs = sums.pairs.take(sums.pairs.item < len(group))
+    return dataclasses.replace(
+        sums, size=size, pairs=pairs._replace(part=group[pairs.item].astype(np.int64)), _apart={}
+    )
+
+
+def without(
+    whole: Sums, lost: Sequence[tuple[float, Sums]], part: Ints, item: Ints, size: int
+) -> Sums:
+    """Collect all data without each part, which takes the signed sums of `lost` with it."""
+    # an item of `lost` belongs to a part, or to none (-1), and has the weight of an item of all
+
+    def signed(of: Callable[[Sums], Entries | None]) -> Entries:
+        pieces = []
+        for sign, each in lost:
+            entries = of(each)
+            assert entries is not None
+            kept = entries.take(part[entries.item] >= 0)
+            at = kept.item
+            pieces.append(kept._replace(part=part[at], item=item[at], weight=sign * kept.weight))
+        return Entries._make(np.concatenate(column) for column in zip(*pieces, strict=True))
+
+    return Sums(
+        whole.n_items,
+        whole.n_labels,
+        size,
+        signed(lambda each: each.pairs),
+        signed(lambda each: each.number),
+        pooled=signed(lambda each: each.pooled),
+        whole=whole,
+    )
+
+
+def without_coders(rows: Rows, convention: Convention, whole: Sums) -> Sums:
+    """Collect the data without each coder, from the items that the coder labeled."""
+    at, owner = ranges(rows.starts[rows.item], rows.per_item[rows.item])
+    every = dataclasses.replace(
+        rows,
+        item=owner,
+        coder=rows.coder[at],
+        label=rows.label[at],
+        n_items=len(rows.item),
+        times=np.ones(len(rows.item)),
+        unit=None,
+    )
+    both = (1.0, every), (-1.0, restrict(every, at != owner))
+    lost = [(sign, of_items(each, convention)) for sign, each in both]
+    return without(whole, lost, rows.coder, rows.item, rows.n_coders)
