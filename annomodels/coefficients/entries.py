@@ -203,4 +203,9 @@ UNITIZING = Coefficient(
     "alpha_u", "Alpha for units", "unitizing_alpha u_alpha krippendorff_alpha_u",
     None, "Krippendorff 1995", "10.2307/271061", missing=(), implied=False,
 )  # fmt: skip
-"""The coefficient of :func:`annomodels.coefficients.alpha_u`, whose data are no labels of items."""
+SPAN_F1 = Coefficient(
+    "span_f1", "Span F1", "f1 f_measure mention_f1", None,
+    "Hripcsak and Rothschild 2005", "10.1197/jamia.M1733", missing=(), implied=False,
+)  # fmt: skip
+OF_UNITS = {entry.name: entry for entry in (UNITIZING, SPAN_F1)}
+"""The coefficients of :mod:`annomodels.coefficients` whose data are marked stretches, no labels."""

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from annomodels.coefficients.catalogue import COEFFICIENTS, find
-from annomodels.coefficients.entries import UNITIZING, Coefficient
+from annomodels.coefficients.entries import OF_UNITS, Coefficient
 from annomodels.coefficients.intervals import THRESHOLDS, Drawn, as_text
 from annomodels.coefficients.weights import Basis
 from annomodels.data.columns import COLUMNS as ALL
@@ -100,7 +100,7 @@ class Agreement(Drawn, Html):
     @property
     def definition(self) -> Coefficient:
         """Entry of the catalog: aliases, source, DOI."""
-        return {**COEFFICIENTS, UNITIZING.name: UNITIZING}[self.name]
+        return {**COEFFICIENTS, **OF_UNITS}[self.name]
 
     @property
     def undefined_share(self) -> float:

@@ -57,14 +57,15 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     if data.unanswered is not None:
         columns |= answer_columns(tree, data)
         answers = answer_sentences(tree, data, len(data.unanswered))
-    spammer, adversary = spammers(draws)
+    swaps = swapped_pairs(data)
+    swapping = np.isin(np.arange(len(n)), list(swaps))
+    spammer, adversary = spammers(draws, swapping)
     compared = draws.accuracy if right is None else right
     below = np.full(len(n), np.nan) if target is None else _share(compared < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
-    swaps = swapped_pairs(data)
     kind = ["not enough evidence"] * len(n)
     if not data.by_chance:
-        kind = kinds(draws, n, bias, np.isin(np.arange(len(n)), list(swaps)))
+        kind = kinds(draws, n, bias, swapping)
     two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule finds spammers
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
@@ -170,14 +171,18 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
     return tuple(notes)
 
 
-def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
-    """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder]."""
+def spammers(draws: CoderDraws, swapping: Bools) -> tuple[Bools, Bools]:
+    """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder].
+
+    Who surely swaps two classes is no spammer, though no more labels may be right than by chance.
+    """
     # bits alone of a noisy estimate are never near 0
     entropy = entropy_bits(draws.prevalence)[:, None]
     # a coder who is wrong more often than chance and still tells something has labels swapped
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
-    spammer = (np.abs(draws.skill) < SKILL_USELESS) & (draws.bits < entropy / 2) & ~swaps
-    return spammer, (draws.skill < 0) & ~spammer
+    useless = np.abs(draws.skill) < SKILL_USELESS
+    spammer = useless & (draws.bits < entropy / 2) & ~swaps & ~swapping
+    return spammer, ((draws.skill < 0) | (useless & swapping)) & ~spammer
 
 
 def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
@@ -192,7 +197,7 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
 
 def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools) -> list[str]:
     """Choose one word for each coder, by the first rule that holds; a bad one must be certain."""
-    p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws))
+    p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws, swaps))
     low = interval(draws.skill)[0] if len(draws.skill) > 1 else draws.skill[0]
     judged = n >= CODER_JUDGED
     rules = [
