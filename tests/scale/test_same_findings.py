@@ -14,9 +14,8 @@ POOLED = {"model": "pooled", "engine": "em", "seed": 1}
 
 
 def write(path: Path, rows: list[tuple[object, ...]]) -> Path:
-    path.write_text(
-        "\n".join(";".join(map(str, row)) for row in [("item", "coder", "label"), *rows])
-    )
+    lines = [";".join(map(str, row)) for row in [("item", "coder", "label"), *rows]]
+    path.write_text("\n".join(lines))
     return path
 
 
@@ -42,7 +41,7 @@ def test_decimal_commas(tmp_path: Path) -> None:
         for c in "xyz"
     ]
     path = write(tmp_path / "a.csv", rows)
-    data, scanned = am.read(path), am.scan(path)
+    data, scanned = (read(path, scale="interval") for read in (am.read, am.scan))
     assert data.labels == scanned.labels == ("0.5", "1", "1.5", "2.5")
     note = [text for text in data.notes if "decimal comma" in text]
     assert len(note) == 1
@@ -50,5 +49,5 @@ def test_decimal_commas(tmp_path: Path) -> None:
     again = scanned.to_annotations()
     assert [again.labels[k] for k in again.label] == [data.labels[k] for k in data.label]
     truth = {"t1": "0,5", "t2": "1"}
-    known = am.scan(path, truth=truth).to_annotations()
+    known = am.scan(path, truth=truth, scale="interval").to_annotations()
     assert np.array_equal(known.known, data.with_truth({"t1": "0.5", "t2": "1"}).known)
