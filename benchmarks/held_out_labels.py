@@ -12,7 +12,6 @@ marginal likelihood.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -140,11 +139,7 @@ def row(name: str, found: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     """Run the measurement and write its table."""
-    parser = common.arguments(__doc__, "held_out_labels.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="names of some of the sets")
-    parser.add_argument("--draws", type=int, default=400, help="draws of each chain")
+    parser = common.arguments_of_sets(__doc__, "held_out_labels.md", 400)
     options = parser.parse_args()
     if options.reduced:
         options.draws, options.sets = 100, options.sets or ["bluebirds", "snow_temp"]
@@ -152,8 +147,7 @@ def main() -> int:
     for name, data in sets_of(options.data or common.shared_data(), options.sets):
         sets[name] = measured(data, options.seed, options.draws)
         common.say(" ".join(row(name, sets[name])))
-        if options.json:
-            options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
+        common.keep(options.json, {"sets": sets})
     header = ["set", "held out", "shares"]
     header += [f"{model}, {who}" for model in MODELS for who in ("any coder", "the coder")]
     rows = [row(name, found) for name, found in sets.items()]

@@ -425,12 +425,8 @@ def summary(sets: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     """Measure, and write the tables."""
-    parser = common.arguments(__doc__, "truth.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="names of some of the sets")
+    parser = common.arguments_of_sets(__doc__, "truth.md", 1000)
     parser.add_argument("--picks", type=int, default=20, help="random picks of known items")
-    parser.add_argument("--draws", type=int, default=1000, help="draws of each chain")
     parser.add_argument("--learn", action="store_true", help="print the constants of the stack")
     parser.add_argument("--leave-one-out", action="store_true", help="constants of the other sets")
     options = parser.parse_args()
@@ -452,8 +448,7 @@ def main() -> None:
         sets[place.name] = rows_of(
             load(place), models[place], options.seed, options.draws, options.picks
         )
-        if options.json:
-            options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
+        common.keep(options.json, {"sets": sets})
     minutes = (time.perf_counter() - begun) / 60
     if options.leave_one_out and Path(options.out).name == "truth.md":
         options.out = Path(options.out).with_name("truth_left_out.md")
