@@ -12,6 +12,9 @@ CERTAIN = 0.95
 CODER_JUDGED = 5
 CODER_THIN = 10
 CODER_MATRIX = 20
+# labels of a coder per class below which a confusion matrix is mostly its prior, whose rows know
+# nothing of each other: whether the coder guesses is then told by the labels themselves
+CODER_ROW = 5
 # skill (kappa with the truth) below which labels hardly depend on the item
 SKILL_USELESS = 0.2
 
