@@ -16,6 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import counted, per_item
 from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import UNANIMOUS
+from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +27,7 @@ SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
 Ints = NDArray[np.int32]
 
 
-def agreed_labels(item: Ints, coder: Ints, label: Ints) -> int | None:
+def agreed_labels(item: AnyArray, coder: AnyArray, label: AnyArray) -> int | None:
     """Count the labels of items that two coders share; None if an item has two different ones.
 
     Rows are sorted by item.
