@@ -65,7 +65,7 @@ class Register:
         out: AnyArray = number[codes]
         return out
 
-    def rename(self, names: Mapping[Any, Any]) -> None:
+    def rename(self, names: Mapping[Hashable, Hashable]) -> None:
         """Give names others; numbers and counts stay."""
         self.codes = {names.get(name, name): n for name, n in self.codes.items()}
         self.counts = {names.get(name, name): n for name, n in self.counts.items()}
@@ -143,7 +143,7 @@ class Intake:
         self.skips = 0
         self.rows = 0
         self.places = Places()
-        self.points: dict[Any, str] = {}
+        self.points: dict[object, str] = {}
 
     def take(self, chunk: Chunk) -> None:
         """Check, code and spill the rows of a chunk."""

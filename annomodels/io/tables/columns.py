@@ -294,7 +294,7 @@ def _without_texts(columns: Columns, source: str) -> None:
         )
 
 
-def read_with_points(points: Mapping[Any, str], number: int) -> str:
+def read_with_points(points: Mapping[object, str], number: int) -> str:
     """Return the note on labels whose decimal comma was read as a point."""
     comma, point = next(iter(sorted(points.items(), key=str)))
     return f"Read as numbers with a decimal comma: {counted(number, 'label')} ({comma} as {point})."

@@ -63,9 +63,8 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     compared = draws.accuracy if right is None else right
     below = np.full(len(n), np.nan) if target is None else _share(compared < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
-    p_spammer, p_adversary = (each.mean(axis=0) for each in (spammer, adversary))
     guesses = guessing(right, draws.prevalence, data) * ~swapping
-    p_spammer = np.where(guesses >= CERTAIN, guesses, p_spammer)
+    p_spammer = np.where(guesses >= CERTAIN, guesses, _share(spammer))
     kind = ["not enough evidence"] * len(n)
     if not data.by_chance:
         kind = kinds(draws, n, bias, swapping, guesses)
@@ -73,7 +72,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
         "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else p_spammer,
-        "p_adversary": p_adversary,
+        "p_adversary": _share(adversary),
         "p_below_target": below,
         "bias": bias,
         "kind": kind,
@@ -207,7 +206,7 @@ def guessing(right: Floats | None, prevalence: Floats, data: Annotations) -> Flo
     n = data.per_coder
     few = (n >= CODER_JUDGED) & (n < CODER_ROW * data.n_labels)
     found = np.zeros(len(n))
-    if right is None or not few.any():
+    if right is None or len(right) < 2 or not few.any():
         return found
     given = np.zeros((len(n), data.n_labels))
     np.add.at(given, (data.coder, data.label), 1.0)
