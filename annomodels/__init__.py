@@ -7,8 +7,6 @@ names are listed once, in ``__init__.pyi``, for type checkers and for this file.
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
-from typing import Any
 
 try:
     from annomodels._version import __version__ as __version__  # written when a wheel is built
@@ -18,8 +16,8 @@ except ImportError:
 
 def _listed() -> dict[str, str]:
     """Public names and their modules, from lines such as ``from MODULE import NAME as NAME``."""
-    text = Path(__file__).with_suffix(".pyi").read_text("utf-8")
-    words = (line.split() for line in text.splitlines() if line.startswith("from "))
+    with open(__file__.rpartition(".")[0] + ".pyi", encoding="utf-8") as file:
+        words = [line.split() for line in file if line.startswith("from ")]
     return {name: module for _, module, _, name, *_ in words}
 
 
@@ -28,7 +26,7 @@ _WHERE = _listed()
 __all__ = sorted(_WHERE)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _WHERE:
         raise AttributeError(f"module 'annomodels' has no attribute {name!r}")
     if _WHERE[name] == "annomodels":

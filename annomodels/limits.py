@@ -12,6 +12,9 @@ CERTAIN = 0.95
 CODER_JUDGED = 5
 CODER_THIN = 10
 CODER_MATRIX = 20
+# labels of a coder per class below which a confusion matrix is mostly its prior, whose rows know
+# nothing of each other: whether the coder guesses is then told by the labels themselves
+CODER_ROW = 5
 # skill (kappa with the truth) below which labels hardly depend on the item
 SKILL_USELESS = 0.2
 
@@ -43,7 +46,8 @@ RESULT_RHAT, RESULT_RHAT_WORST = 1.05, 1.1
 # independent draws of wrong labels or shares below which ends of intervals are off by a seventh of
 # half their width, and by a fifth
 RESULT_DRAWS, RESULT_DRAWS_WORST = 100.0, 40.0
-# difference of P(truth) between chains, on average over items: probabilities have two digits
+# difference of P(truth) between chains, on average over items, beyond the noise of their draws:
+# probabilities have two digits
 P_OFF, P_OFF_WORST = 0.02, 0.05
 
 # share of the items that two coders labeled, and coders, below which nothing tells who is wrong

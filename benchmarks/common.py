@@ -41,6 +41,27 @@ def arguments(description: str | None, table: str) -> argparse.ArgumentParser:
     return parser
 
 
+def arguments_of_sets(description: str | None, table: str, draws: int) -> argparse.ArgumentParser:
+    """Parser of the scripts that fit public sets, with the number of draws by default."""
+    parser = arguments(description, table)
+    parser.add_argument("--data", type=Path, nargs="+", help="folders of sets")
+    parser.add_argument("--json", type=Path, help="file for all numbers")
+    parser.add_argument("--sets", nargs="*", help="names of some of the sets")
+    parser.add_argument("--draws", type=int, default=draws, help="draws of each chain")
+    return parser
+
+
+def folders_of(options: argparse.Namespace) -> list[Path]:
+    """Folders of sets that were given, or the one of this machine."""
+    return options.data or [shared_data()]
+
+
+def keep(path: Path | None, found: dict[str, Any]) -> None:
+    """Write all numbers so far, if a file was named for them."""
+    if path is not None:
+        path.write_text(json.dumps(found, indent=1), "utf-8")
+
+
 def cores() -> int:
     """Count the processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):

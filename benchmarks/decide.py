@@ -10,10 +10,8 @@ items at random, whose expected count is exact. Only items of known truth take p
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import common
@@ -66,15 +64,11 @@ def summary(sets: dict[str, Any]) -> dict[str, tuple[float, float]]:
 
 def main() -> int:
     """Run the comparison and write its table."""
-    parser = common.arguments(__doc__, "decide.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="only these sets")
+    parser = common.arguments_of_sets(__doc__, "decide.md", 300)
     parser.add_argument("--first", type=int, default=FIRST, help="items that are decided")
-    parser.add_argument("--draws", type=int, default=300, help="draws of a chain")
     options = parser.parse_args()
     run = {"chains": 2, "draws": options.draws, "warmup": options.draws // 2, "extend": False}
-    paths = folders([options.data or common.shared_data()], options.sets)
+    paths = folders(common.folders_of(options), options.sets)
     sets: dict[str, Any] = {}
     for path in paths[:1] if options.reduced else paths:
         each, begun = load(path), time.perf_counter()
@@ -82,9 +76,7 @@ def main() -> int:
         p = np.asarray(fit.tree["truth"]["p_truth"].values, dtype=float)
         sets[each.name] = removed(each, p, options.first)
         common.say(f"{each.name} {sets[each.name]}, {time.perf_counter() - begun:.0f} s")
-        if options.json:
-            found = {"sets": sets, "summary": summary(sets)}
-            options.json.write_text(json.dumps(found, indent=1), "utf-8")
+        common.keep(options.json, {"sets": sets, "summary": summary(sets)})
     ways = ("items", "wrong", "queue", "least certain", "random")
     rows = [[name, *(f"{row[way]:.3g}" for way in ways)] for name, row in sets.items()]
     means = [[name, f"{value:.2f} ± {error:.2f}"] for name, (value, error) in summary(sets).items()]

@@ -17,7 +17,6 @@ slices, and the label that came first wins.
 from __future__ import annotations
 
 import csv
-import json
 import sys
 import time
 from dataclasses import dataclass
@@ -80,11 +79,10 @@ class Set:
     calibration_prior: tuple[float, float]
 
 
-def places(data: Path, names: list[str] | None) -> list[Path]:
+def places(folders: list[Path], names: list[str] | None) -> list[Path]:
     """Folders that hold labels and gold, in a fixed order."""
-    if names:
-        return [data / name for name in names]
-    return sorted(path.parent for path in data.glob("*/gold.csv"))
+    found = sorted(path.parent for data in folders for path in data.glob("*/gold.csv"))
+    return [place for place in found if not names or place.name in names]
 
 
 def tables(folder: Path) -> list[tuple[str, am.Annotations, Any]]:
@@ -349,12 +347,8 @@ def page(found: dict[str, Any]) -> list[str]:
 
 def main() -> None:
     """Measure, and write the table."""
-    parser = common.arguments(__doc__, "estimate.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="names of some of the sets")
+    parser = common.arguments_of_sets(__doc__, "estimate.md", 1000)
     parser.add_argument("--resamples", type=int, default=1000, help="audits of each set and size")
-    parser.add_argument("--draws", type=int, default=1000, help="draws of each chain of the fits")
     parser.add_argument("--model", help="model that is audited [default: that of am.fit]")
     options = parser.parse_args()
     if options.reduced:
@@ -362,7 +356,7 @@ def main() -> None:
         options.sets = options.sets or ["weather_cf"]
     begun = time.perf_counter()
     found: dict[str, Any] = {}
-    for folder in places(options.data or common.shared_data(), options.sets):
+    for folder in places(common.folders_of(options), options.sets):
         for each in sets(folder, options.model, options.seed, options.draws):
             found[each.name] = {
                 str(size): measure(each, size, options.resamples, options.seed)
@@ -370,8 +364,7 @@ def main() -> None:
                 if size < (each.truth >= 0).sum()
             }
             common.say(f"{each.name}: audited")
-            if options.json:
-                options.json.write_text(json.dumps({"sets": found}, indent=1), "utf-8")
+            common.keep(options.json, {"sets": found})
     if not found:
         raise SystemExit("No set has enough items of known truth.")
     minutes = (time.perf_counter() - begun) / 60

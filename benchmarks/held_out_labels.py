@@ -12,7 +12,6 @@ marginal likelihood.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -110,10 +109,12 @@ def measured(data: am.Annotations, seed: int, draws: int) -> dict[str, Any]:
     return found
 
 
-def sets_of(folder: Path, names: list[str] | None) -> list[tuple[str, am.Annotations]]:
+def sets_of(folders: list[Path], names: list[str] | None) -> list[tuple[str, am.Annotations]]:
     """Read sets with labels of classes, in the order of their names."""
     found = []
-    for place in [folder / name for name in names] if names else sorted(folder.iterdir()):
+    for place in sorted(place for folder in folders for place in folder.iterdir()):
+        if names and place.name not in names:
+            continue
         paths = [p for p in (place / "labels.csv", place / "labels.csv.gz") if p.exists()]
         try:
             data = am.read(paths[0]) if paths else None
@@ -140,20 +141,15 @@ def row(name: str, found: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     """Run the measurement and write its table."""
-    parser = common.arguments(__doc__, "held_out_labels.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="names of some of the sets")
-    parser.add_argument("--draws", type=int, default=400, help="draws of each chain")
+    parser = common.arguments_of_sets(__doc__, "held_out_labels.md", 400)
     options = parser.parse_args()
     if options.reduced:
         options.draws, options.sets = 100, options.sets or ["bluebirds", "snow_temp"]
     sets: dict[str, Any] = {}
-    for name, data in sets_of(options.data or common.shared_data(), options.sets):
+    for name, data in sets_of(common.folders_of(options), options.sets):
         sets[name] = measured(data, options.seed, options.draws)
         common.say(" ".join(row(name, sets[name])))
-        if options.json:
-            options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
+        common.keep(options.json, {"sets": sets})
     header = ["set", "held out", "shares"]
     header += [f"{model}, {who}" for model in MODELS for who in ("any coder", "the coder")]
     rows = [row(name, found) for name, found in sets.items()]

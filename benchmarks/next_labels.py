@@ -10,10 +10,8 @@ back, so that only the choice of items is compared.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import common
@@ -171,18 +169,14 @@ def line(name: str, of: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     """Run the comparison and write its table."""
-    parser = common.arguments(__doc__, "next_labels.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="only these sets")
+    parser = common.arguments_of_sets(__doc__, "next_labels.md", 300)
     parser.add_argument("--runs", type=int, default=5, help="choices of what is shown")
     parser.add_argument("--model", default="stack", help="model of all fits")
-    parser.add_argument("--draws", type=int, default=300, help="draws of a chain")
     options = parser.parse_args()
     runs = 2 if options.reduced else options.runs
     run = {"chains": 2, "draws": options.draws, "warmup": options.draws // 2, "extend": False}
     sets: dict[str, Any] = {}
-    paths = folders([options.data or common.shared_data()], options.sets)
+    paths = folders(common.folders_of(options), options.sets)
     for path in paths[:1] if options.reduced else paths:
         each, begun = load(path), time.perf_counter()
         found = [one(each, options.model, options.seed + r, run) for r in range(runs)]
@@ -190,8 +184,7 @@ def main() -> int:
         common.say(
             f"{' '.join(line(each.name, sets[each.name]))}, {time.perf_counter() - begun:.0f} s"
         )
-        if options.json:
-            options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
+        common.keep(options.json, {"sets": sets})
     differences = ("next − least sure", "bits − least sure", "log loss, next − least sure")
     header = ["set", "none", *WAYS, *differences, "said", "true", "interval covers"]
     about = INTRODUCTION.format(model=options.model, shown=SHOWN, runs=runs).strip()

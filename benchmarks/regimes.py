@@ -15,7 +15,6 @@ labels of 20,200 items by the same coders.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -256,8 +255,7 @@ def main() -> None:
         numbers = range(options.start, options.start + n)
         done[name] = [measured(crowd(name, m, options.seed), 1) for m in numbers]
         common.say(" | ".join(row(name, done[name])))
-        if options.json:
-            options.json.write_text(json.dumps(done, indent=1), "utf-8")
+        common.keep(options.json, done)
     table = common.markdown(HEADER, [row(name, sets) for name, sets in done.items()])
     common.write(options.out, [table, f"{n} crowds per regime, seed {options.seed}."])
 

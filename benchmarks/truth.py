@@ -485,18 +485,14 @@ def by_family(values: dict[str, float]) -> float:
 
 def main() -> None:
     """Measure, and write the tables."""
-    parser = common.arguments(__doc__, "truth.md")
-    parser.add_argument("--data", type=Path, nargs="+", help="folders of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="+", help="names of some of the sets")
+    parser = common.arguments_of_sets(__doc__, "truth.md", 1000)
     parser.add_argument("--picks", type=int, default=20, help="random picks of known items")
-    parser.add_argument("--draws", type=int, default=1000, help="draws of each chain")
     parser.add_argument("--learn", action="store_true", help="print the constants of the stack")
     options = parser.parse_args()
     if options.reduced:
         options.picks, options.draws = min(options.picks, 1), 200
         options.sets = options.sets or ["bluebirds", "snow_wsd"]
-    places = folders(options.data or [common.shared_data()], options.sets)
+    places = folders(common.folders_of(options), options.sets)
     begun = time.perf_counter()
     loaded = [load(place) for place in places]
     known = {each.name: seen(each, options.seed) for each in loaded}
@@ -516,8 +512,7 @@ def main() -> None:
         if others:
             rows["left out"] = left_out(others[known[each.name].family], known[each.name])
         sets[each.name] = rows
-        if options.json:
-            options.json.write_text(json.dumps({"sets": sets}, indent=1), "utf-8")
+        common.keep(options.json, {"sets": sets})
     minutes = (time.perf_counter() - begun) / 60
     parts = [
         HEAD.format(picks=options.picks),

@@ -12,9 +12,7 @@ findings that decided.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import common
@@ -104,29 +102,24 @@ def kinds_table(done: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
 
 def main() -> None:
     """Measure, and write the tables."""
-    parser = common.arguments(__doc__, "verdict.md")
-    parser.add_argument("--data", type=Path, help="folder of sets")
-    parser.add_argument("--json", type=Path, help="file for all numbers")
-    parser.add_argument("--sets", nargs="*", help="names of some of the public sets")
+    parser = common.arguments_of_sets(__doc__, "verdict.md", 1000)
     parser.add_argument("--crowds", type=int, default=5, help="simulated crowds of each kind")
     parser.add_argument("--kinds", nargs="*", help="some of the simulated kinds")
-    parser.add_argument("--draws", type=int, default=1000, help="draws of each chain")
     options = parser.parse_args()
     if options.reduced:
         options.crowds, options.draws = 1, 300
         options.sets = options.sets or ["bluebirds", "snow_wsd"]
         options.kinds = options.kinds or SMALL
-    folder = options.data or common.shared_data()
+    given = common.folders_of(options) if options.sets != [] else []
     done: dict[str, dict[str, list[dict[str, Any]]]] = {group: {} for group in GROUPS}
 
     def keep(group: str, name: str, each: truths.Set) -> None:
         found = measured(each, options.seed, options.draws)
         done[group].setdefault(name, []).append(found)
         common.say(f"{name}: {found['verdict']}, {', '.join(found['warnings'])}")
-        if options.json:
-            options.json.write_text(json.dumps(done, indent=1), "utf-8")
+        common.keep(options.json, done)
 
-    for place in truths.folders(folder, options.sets) if options.sets != [] else []:
+    for place in truths.folders(given, options.sets):
         keep(GROUPS[0], place.name, truths.load(place))
     for name in regimes.REGIMES if options.kinds is None else options.kinds:
         for number in range(options.crowds):

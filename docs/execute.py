@@ -32,6 +32,9 @@ _NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
 _INTERVAL = rf"{_NUMBER}(?: to |–){_NUMBER}"
 # "18 of 200 gold labels are wrong, 9 expected (3 to 21)": the actual number, and its interval
 _ACTUAL = re.compile(rf"{_NUMBER}(?: of [\d,]+)?\b[^()\d]*\bwrong\b.*\bexpected\b.*?{_INTERVAL}")
+# "22 of 24 intervals contain the actual share"; fewer than 85 % of intervals of 95 % are no chance
+_COVERED = re.compile(rf"{_NUMBER} of {_NUMBER} intervals (?:contain|cover)")
+FEWEST_COVERED = 0.85
 _CELL = re.compile(rf"{_NUMBER} \({_INTERVAL}\)")
 
 
@@ -81,7 +84,7 @@ def outputs(page: str, name: str) -> Iterator[tuple[re.Match[str], tuple[str, An
 
 
 def untrue(said: str) -> list[str]:
-    """Return the lines of an output that disown it, or show a number outside its interval.
+    """Return the lines of an output that disown it, or whose intervals miss what they show.
 
     >>> untrue("18 of 200 gold labels are wrong, 9 expected (3 to 21)")
     []
@@ -97,6 +100,9 @@ def untrue(said: str) -> list[str]:
         if actual := _ACTUAL.search(line):
             number, low, high = map(_float, actual.groups())
             bad |= not low <= number <= high
+        if covered := _COVERED.search(line):
+            hits, of = map(_float, covered.groups())
+            bad |= hits < FEWEST_COVERED * of
         cells = _CELL.findall(line)
         if compared and len(cells) == 3:
             (audit, *_), (_, low, high) = (map(_float, cell) for cell in cells[1:])

@@ -1,11 +1,13 @@
 """Advice that messages give: each is followed, and then the situation is better.
 
-One table: a situation, words of the message that it gives, the advised action, and what must hold
-afterwards.
+`tests/advice` has the situations that are lines, and finds every place of the sources that advises:
+a new one fails here until a situation hears it. Situations that take more than lines are below.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,21 @@ import pytest
 
 import annomodels as am
 from annomodels.cli.main import main
+from tests.advice.base import make, votes
+from tests.advice.follow import (
+    HEARD,
+    Situation,
+    advice_in,
+    given_again,
+    heard,
+    prepare,
+    says,
+    unadvised,
+    unheeded,
+)
+from tests.advice.sites import all_sites
+from tests.advice.situations import SITUATIONS as LINES
+from tests.advice.situations import UNREACHED
 
 FAST = ("-q", "--model", "hierarchical", "--chains", "2", "--draws", "200", "--warmup", "100")
 
@@ -42,19 +59,6 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         return Said(code, " ".join("".join(capsys.readouterr()).split()))
 
     return one
-
-
-def votes(seed: int, n_items: int = 40, again: float = 0.0) -> str:
-    """Labels of five coders as a table; a part of the items is labeled twice by each coder."""
-    rng = np.random.default_rng(seed)
-    rows = ["item,coder,label"]
-    for item in range(n_items):
-        truth = int(rng.integers(2))
-        for coder in "abcde":
-            times = 1 + (item < again * n_items)
-            given = ["ny"[truth ^ int(rng.random() < 0.2)] for _ in range(times)]
-            rows += [f"i{item},{coder},{label}" for label in given]
-    return "\n".join(rows) + "\n"
 
 
 def repeats_in_a_fit(run: Run) -> None:
@@ -161,3 +165,49 @@ def test_forecasts_of_labels_and_notes_of_gold_hold_no_method(capsys) -> None:
     notes = " ".join([*fit.gold().notes, *fit.next().notes])
     assert "mixture" not in notes
     assert "ublic data sets" not in notes
+
+
+@pytest.fixture(scope="session")
+def shared_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with what situations share."""
+    folder = tmp_path_factory.mktemp("advice")
+    make(folder)
+    return folder
+
+
+@pytest.fixture
+def workplace(shared_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a copy of the shared files."""
+    folder = tmp_path / "work"
+    shutil.copytree(shared_files, folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "400")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("situation", LINES, ids=lambda each: each.id)
+def test_advice_names_what_helps(workplace: None, situation: Situation) -> None:
+    """What the advice names is done, nothing else, and then the advice is not given again."""
+    prepare(situation)
+    first = heard(situation.before, situation.stdin)
+    places = {site.key for site in all_sites() if says(site, first)}
+    assert set(json.loads(HEARD.read_text())[situation.id]) <= places, first.text
+    for line in situation.after:
+        done = heard(line)
+        assert done.code == 0, f"{line}\n{first.text}\n{done.text}"
+        assert given_again(situation, first, done) == []
+    assert unheeded(situation, advice_in(first)) == set(), first.text
+    assert unadvised(situation, first.text) == set(), first.text
+
+
+def test_every_place_that_advises_is_heard_in_a_situation() -> None:
+    """A new advice needs a situation; `python -m tests.advice.record` notes where it is heard."""
+    recorded = json.loads(HEARD.read_text())
+    assert sorted(recorded) == sorted(each.id for each in LINES)
+    reached = {key for keys in recorded.values() for key in keys}
+    excused = [key for keys in UNREACHED.values() for key in keys]
+    places = {site.key for site in all_sites()}
+    assert sorted(places - reached - set(excused)) == [], "advice that nobody followed"
+    assert sorted(set(excused) - places) == [], "these are gone: shorten the list"
+    assert sorted(reached.intersection(excused)) == [], "these are followed: shorten the list"

@@ -105,6 +105,8 @@ still_wrong                   11 (3 to 22)                       –            
         ("9 of 60 audited gold labels were wrong (expected: 1 to 9).", False),
         ("1,022 gold labels are wrong, 900 expected (801 to 1,010)", True),
         ("1,002 gold labels are wrong, 900 expected (801 to 1,010)", False),
+        ("18 of 24 intervals contain the actual share of right labels.", True),
+        ("22 of 24 intervals contain the actual share of right labels.", False),
         (OLD_TABLE, True),
         (OLD_TABLE.replace("23 (8", "21 (8"), False),
     ],

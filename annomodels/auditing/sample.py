@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 DEFAULT_SIZE = 60
 
+AUDIT = "audit"
+"""Column of the items to judge that tells their table from other true labels: a mark of the data.
+
+The chances of the items are in the design; without it the judged items show nothing of the others.
+"""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Summary):
@@ -139,7 +145,7 @@ def audit(
     >>> fit = am.fit(made.annotations, draws=100, warmup=100, chains=2, seed=1)
     >>> drawn = am.audit(fit, 40, seed=1)
     >>> len(drawn), list(drawn.table.columns), set(drawn.table["label"])
-    (40, ['item', 'label'], {''})
+    (40, ['item', 'label', 'audit'], {''})
     """
     sized(fit, size, width)
     data, p = fit.data, beliefs(fit)
@@ -205,6 +211,7 @@ def audit(
     if data.texts:
         table["text"] = [data.texts[item] for item in new]
     table["label"] = ""
+    table[AUDIT] = design.data
     plan = pd.DataFrame(forecast, columns=["size", "width", "width_audit_alone"])
     expected = forecast_widths(p, part, fit.model.calibration_prior, (len(every),))
     total = int(open_items(fit).sum())

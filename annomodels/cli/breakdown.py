@@ -48,13 +48,13 @@ def coefficient_names(
     return list(dict.fromkeys([*(names or default), *gates]))
 
 
-ALPHA_U = "alpha_u"
+OF_SPANS = ("alpha_u", "span_f1")
 
 
-def agreement_of_spans(data: str, reading: Reading) -> AgreementPanel:
-    """Return alpha_u of the stretches that coders marked in texts."""
+def agreement_of_spans(data: str, reading: Reading, asked: Sequence[str]) -> AgreementPanel:
+    """Return coefficients of the stretches that coders marked in texts."""
     from annomodels.cli.loading import Files
-    from annomodels.coefficients.continuum import Units, alpha_u
+    from annomodels.coefficients.continuum import Units, alpha_u, span_f1
     from annomodels.coefficients.result import AgreementPanel
     from annomodels.io.reading import read_spans
 
@@ -76,8 +76,10 @@ def agreement_of_spans(data: str, reading: Reading) -> AgreementPanel:
     lengths = {name: len(spans.texts.get(name, "")) or ends.get(name, 1) for name in spans.seen}
     done = [(name, who) for name, people in spans.seen.items() for who in people if who in known]
     units = Units.from_frame(table, text="document", lengths=lengths, done=done)
-    found = alpha_u(units)
-    return AgreementPanel((found,), (*spans.notes, *found.notes))
+    measures = dict(zip(OF_SPANS, (alpha_u, span_f1), strict=True))
+    found = tuple(measures[name](units) for name in dict.fromkeys(asked))
+    notes = dict.fromkeys(text for each in found for text in each.notes)
+    return AgreementPanel(found, (*spans.notes, *notes))
 
 
 def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[list[float]] | None:

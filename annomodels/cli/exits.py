@@ -46,6 +46,8 @@ def explain(error: BaseException, session: Session) -> int:
 
 # sentences of messages that say what to do
 ACTION = re.compile(r"(?:^|[.:;] )(?:Use|Give|Name|Choose|Add) ")
+# and such messages of this package, which name the options that go together
+OWN = re.compile(r"(?<![\w-])--[a-z]")
 
 
 def reason_of(error: Exception) -> str:
@@ -72,7 +74,8 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
             return INTERRUPTED, "Interrupted; no output is left half-written."
         case click.UsageError():
             text = error.format_message()
-            if error.ctx and not ACTION.search(text):  # a fix that the message names is enough
+            said = ACTION.search(text) or (type(error) is click.UsageError and OWN.search(text))
+            if error.ctx and not said:  # a fix that the message names is enough
                 text += f"\n  fix:   {error.ctx.command_path} --help shows what it takes."
             return USAGE, text
         case click.ClickException():

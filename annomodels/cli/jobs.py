@@ -229,7 +229,9 @@ def _looked_at(fit: Fit) -> None:
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
     """Do the job for each question in a separate folder, as far as possible, and link them."""
     if job.true_labels.paths:
-        raise click.UsageError("--truth is about one question: choose it with --question.")
+        raise click.UsageError(
+            "--truth is about one question: choose it with --question, without --every-question."
+        )
     output = job.output
     check_folder(output, (INDEX, TABLE, METHODS), job.force)
     found = load_each(job.data, job.reading)

@@ -305,6 +305,8 @@ def sorted_truth(truth: Truth, name: str, default: str = "fit") -> Truths:
             continue
         own = recognized(path, name, designs)
         use = own if own and len(truth.paths) > 1 else truth.use or own or default
+        if own is None and (truth.use is None or use == "audit"):
+            _refuse_without_design(path)
         if use == "audit" and truth.use is None and default != "audit":
             note(
                 f"note: {Path(path).name} has the items that `annomodels audit` drew, so it is "
@@ -348,6 +350,27 @@ def recognized(path: str, name: str, named: Sequence[str] = ()) -> str | None:
     return "audit" if found and any(found <= drawn for drawn in designs) else None
 
 
+def _refuse_without_design(path: str) -> None:
+    """Refuse items that `annomodels audit` drew if the design with their chances is not found."""
+    from annomodels.auditing.sample import AUDIT
+    from annomodels.io.mappings import rows_of
+
+    header: Sequence[str] = ()
+    if Path(path).is_file() and not path.endswith(".json"):
+        with suppress(AnnotationError):  # a table that cannot be read is refused when it is used
+            header = rows_of(path).header
+    if AUDIT in header:
+        what = (
+            "These items were drawn by `annomodels audit` with unequal chances, and their design "
+            f"({DESIGN}) is neither next to them nor next to the fit."
+        )
+        remedy = (
+            f"Give the design too: --truth {DESIGN}, from the folder that they were drawn from. "
+            "With --use fit they count as true labels of these items only."
+        )
+        raise AnnotationError(Problem(what, Path(path).name, remedy))
+
+
 def designs_for(paths: Sequence[str], name: str) -> list[Path]:
     """Return the designs of audits next to the fit and next to the answers."""
     places = [design_of(name), *(Path(path).with_name(DESIGN) for path in paths)]
@@ -373,7 +396,12 @@ def _drawn(
     for place in places:
         if judged & drawn_items(place):
             return {"audit": place}
-    if asked:  # a plain table that is called an audit: all items had the same chance
+    if asked:  # a plain table that is called an audit
+        note(
+            f"note: No design of an audit ({DESIGN}) has the items of "
+            f"{' and '.join(Path(path).name for path in paths)}: all items count as drawn with the "
+            "same chance."
+        )
         return {"use": "audit"}
     return {"audit": places[0]} if places else {}
 

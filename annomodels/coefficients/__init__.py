@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from annomodels.coefficients.catalogue import table
-    from annomodels.coefficients.continuum import Units, alpha_u
+    from annomodels.coefficients.continuum import Units, alpha_u, span_f1
     from annomodels.coefficients.easy_and_hard import easy_hard
     from annomodels.coefficients.parts.comparison import compare_agreement
 
@@ -20,10 +20,11 @@ _WHERE = {
     "alpha_u": "continuum",
     "compare_agreement": "parts.comparison",
     "easy_hard": "easy_and_hard",
+    "span_f1": "continuum",
     "table": "catalogue",
 }
 
-__all__ = ["Units", "alpha_u", "compare_agreement", "easy_hard", "table"]
+__all__ = ["Units", "alpha_u", "compare_agreement", "easy_hard", "span_f1", "table"]
 
 
 def __getattr__(name: str) -> Any:

@@ -65,8 +65,8 @@ def _read() -> dict[str, Coefficient]:
 COEFFICIENTS = _read()
 """All coefficients by name."""
 
-UNITIZING = COEFFICIENTS.pop("alpha_u")
-"""The coefficient of :func:`annomodels.coefficients.alpha_u`, whose data are no labels of items."""
+UNITIZING, SPAN_F1 = COEFFICIENTS.pop("alpha_u"), COEFFICIENTS.pop("span_f1")
+"""The coefficients of :mod:`annomodels.coefficients` whose data are marked stretches, no labels."""
 
 _BY_ALIAS = {
     alias: entry for entry in COEFFICIENTS.values() for alias in (entry.name, *entry.aliases)

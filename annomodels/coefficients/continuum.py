@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annomodels.coefficients.catalogue import UNITIZING
+from annomodels.coefficients.catalogue import SPAN_F1, UNITIZING
 from annomodels.coefficients.formulas import less
 from annomodels.coefficients.result import Agreement
 from annomodels.coefficients.rows import ranges
@@ -498,11 +498,7 @@ def alpha_u(
     >>> round(found.observed, 4), round(found.expected, 4), round(found.value, 4)
     (0.0144, 0.0532, 0.7286)
     """
-    if not isinstance(units, Units):
-        raise NotApplicable(
-            "alpha_u takes units of a continuum: annomodels.coefficients.Units.from_records(...). "
-            "For labels of items use annomodels.agreement."
-        )
+    _require_units(units, "alpha_u")
     if label is not None and label not in units.labels:
         known = ", ".join(map(repr, units.labels)) or "no label at all"
         raise NotApplicable(f"Nobody used the label {label!r}. Used: {known}.")
@@ -530,12 +526,9 @@ def alpha_u(
     if not reason and n_texts < 2:
         reason, note = "too_few_items", "One text says nothing about others: no interval."
     elif not reason and draws:
-        # random weights of the texts (Rubin 1981)
-        weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
-        weights *= n_texts / weights.sum(-1, keepdims=True)
+        weights, recipe = _text_weights(used, draws, seed)
         drawn = 1 - over(*_sums(layers, weights))
-        few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
-        notes.append(f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}")
+        notes.append(recipe)
     if any((x != np.round(x)).any() for x in (units.start, units.end)):
         notes.append(
             "Positions are not whole numbers. Alpha for units counts steps of 1: "
@@ -561,7 +554,100 @@ def alpha_u(
     )
 
 
+def _require_units(units: object, name: str) -> None:
+    if not isinstance(units, Units):
+        raise NotApplicable(
+            f"{name} takes units of a continuum: annomodels.coefficients.Units.from_records(...). "
+            "For labels of items use annomodels.agreement."
+        )
+
+
+def _text_weights(used: Bools, draws: int, seed: int) -> tuple[Floats, str]:
+    """Draw random weights of the texts (Rubin 1981), and say so; shape [draw, text]."""
+    n_texts = int(used.sum())
+    weights = np.random.default_rng(seed).standard_exponential((draws, len(used))) * used
+    weights *= n_texts / weights.sum(-1, keepdims=True)
+    few = " With so few the interval is rough." if n_texts < FEW_TEXTS else ""
+    return weights, f"Interval: Bayesian bootstrap over {n_texts:,} texts.{few}"
+
+
 def _sums(layers: list[Layer], weights: Floats) -> tuple[Floats, Floats]:
     found = [one.disagreement(weights) for one in layers]
     observed, expected = (np.asarray(sum(column)) for column in zip(*found, strict=True))
     return observed / len(layers), expected / len(layers)
+
+
+def span_f1(units: Units, *, draws: int = 2000, seed: int = 0) -> Agreement:
+    """F1 of the units of one coder against those of another, over all pairs of coders.
+
+    A unit is found if the other coder marked the same stretch with the same label. Pairs and texts
+    are added before they are divided, so that a text counts by its units. F1 is not corrected for
+    chance, which hardly ever gives the same stretch.
+
+    Parameters
+    ----------
+    units
+        Who marked which stretch of which text.
+    draws
+        Number of draws of the sampling posterior (Bayesian bootstrap over texts), 0 for none.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    Agreement
+        `n_items` is the number of texts that two coders worked on, `n_labels` that of units there.
+
+    References
+    ----------
+    Hripcsak and Rothschild 2005, doi:10.1197/jamia.M1733.
+
+    Examples
+    --------
+    >>> import annomodels as am
+    >>> rows = [("t", "ana", 0, 4, "P"), ("t", "ana", 9, 14, "P"), ("t", "ben", 0, 4, "P")]
+    >>> units = am.coefficients.Units.from_records(rows, lengths=20)
+    >>> round(am.coefficients.span_f1(units).value, 3)
+    0.667
+    """
+    _require_units(units, "span_f1")
+    coders = units.active.sum(axis=1)
+    used = coders >= 2
+    mine = used[units.text]
+    places = np.column_stack([units.text, units.label, units.start, units.end])[mine]
+    same, times = np.unique(places, axis=0, return_counts=True)
+    n = len(used)
+    found = np.bincount(same[:, 0].astype(np.int64), times * (times - 1.0), n)
+    marked = np.bincount(units.text[mine], minlength=n) * (coders - 1.0)
+    n_texts, reason, note, drawn = int(used.sum()), "", "", None
+    notes: tuple[str, ...] = ()
+    value = math.nan
+    if not n_texts:
+        reason, note = "no_overlap", "No text was worked on by two coders."
+    elif not marked.sum():
+        reason, note = "no_variation", "Nobody marked a unit in a text that two coders worked on."
+    else:
+        value = float(found.sum() / marked[used].sum())
+        if n_texts < 2:
+            reason, note = "too_few_items", "One text says nothing about others: no interval."
+        elif draws:
+            weights, recipe = _text_weights(used, draws, seed)
+            drawn, notes = over(weights @ found, weights @ (marked * used)), (recipe,)
+    return Agreement(
+        name=SPAN_F1.name,
+        title=SPAN_F1.title,
+        value=value,
+        observed=value,
+        expected=math.nan,
+        kind="agreement",
+        n_items=n_texts,
+        n_coders=units.n_coders,
+        n_labels=len(places),
+        convention="complete" if units.active.all() else "texts that two coders worked on",
+        note=note,
+        reason=reason,
+        distance="nominal",
+        draws=drawn,
+        notes=notes,
+        words=("text", "unit"),
+    )

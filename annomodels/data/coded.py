@@ -16,6 +16,7 @@ from annomodels.data.names import label_text
 from annomodels.data.validation import counted, per_item
 from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import UNANIMOUS
+from annomodels.types import AnyArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval", "ratio")
 Ints = NDArray[np.int32]
+
+
+def agreed_labels(item: AnyArray, coder: AnyArray, label: AnyArray) -> int | None:
+    """Count the labels of items that two coders share; None if an item has two different ones.
+
+    Rows are sorted by item.
+    """
+    same = item[1:] == item[:-1]
+    if (same & (label[1:] != label[:-1])).any():
+        return None
+    shared = np.unique(item[1:][same & (coder[1:] != coder[:-1])])
+    return int(np.isin(item, shared).sum())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,11 +133,7 @@ class Coded:
     @cached_property
     def unanimous(self) -> int:
         """Labels of shared items if no item has two different ones; 0 if there are few."""
-        same = self.item[1:] == self.item[:-1]
-        if (same & (self.label[1:] != self.label[:-1])).any() or not len(self.label):
-            return 0
-        shared = np.unique(self.item[1:][same & (self.coder[1:] != self.coder[:-1])])
-        number = int(np.diff(self.starts)[shared].sum())
+        number = agreed_labels(self.item, self.coder, self.label) or 0
         return number if number >= UNANIMOUS and (self.label != self.label[0]).any() else 0
 
     @property

@@ -61,7 +61,7 @@ class PairModel(Model):
             Parameter("prevalence", ("class",), "simplex" if self.single else "unit"),
             Parameter("mean", ("kind",), "unit"),
             Parameter("concentration", ("kind",), "positive"),
-            Parameter("rate", ("coder", "kind"), "unit", watched=""),
+            Parameter("rate", ("coder", "kind"), "unit"),
             # with the truth summed out; it moves with the rates of all coders, which are many
             Parameter("log_likelihood"),
         )

@@ -23,7 +23,7 @@ from annomodels.data.validation import (
     variants,
 )
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.tables.columns import without_label
+from annomodels.io.tables.columns import read_with_points, without_label
 from annomodels.scale.intake import Intake, declare
 from annomodels.scale.sorting import Census, Recoding, used_truths
 from annomodels.scale.spill import Bucket
@@ -76,7 +76,8 @@ def final_codes(
     notes: list[str] = []
     spelt: dict[str, str] | None = None
     if known is not None:
-        spelt = {name: label_text(value) for name, value in known.items() if not is_blank(value)}
+        given = {name: label_text(value) for name, value in known.items() if not is_blank(value)}
+        spelt = {name: intake.points.get(text, text) for name, text in given.items()}
         truths = dict.fromkeys(spelt.values(), -1)
     names: tuple[Hashable, ...] = met if declared is None else tuple(declared)
     texts = list(map(label_text, names))
@@ -121,6 +122,9 @@ def scan_notes(intake: Intake, census: Census) -> list[str]:
     if skips := intake.skips - census.dropped_skips:
         given = sum((Counter(intake.labels.counts) + Counter(intake.dont_know.counts)).values())
         notes.append(without_label(skips, given - (census.dropped - census.dropped_skips)))
+    if intake.points:
+        number = sum(intake.labels.counts.get(point, 0) for point in intake.points.values())
+        notes.append(read_with_points(intake.points, number))
     notes += variants(Counter(intake.labels.counts) + Counter(intake.dont_know.counts), "label")
     notes += variants(intake.coders.counts, "coder")  # counts are taken over as they are
     if census.repeats:

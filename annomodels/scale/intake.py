@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annomodels.data.validation import LONGEST_LABEL, SHOWN, at_rows, counted, some
+from annomodels.data.validation import (
+    LONGEST_LABEL,
+    SHOWN,
+    at_rows,
+    counted,
+    decimal_commas,
+    some,
+)
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.tables.chunks import Chunk
 from annomodels.scale.spill import Spill
@@ -57,6 +64,11 @@ class Register:
             self.counts[name] = self.counts.get(name, 0) + int(counts[place])
         out: AnyArray = number[codes]
         return out
+
+    def rename(self, names: Mapping[Hashable, Hashable]) -> None:
+        """Give names others; numbers and counts stay."""
+        self.codes = {names.get(name, name): n for name, n in self.codes.items()}
+        self.counts = {names.get(name, name): n for name, n in self.counts.items()}
 
 
 @dataclass
@@ -131,6 +143,7 @@ class Intake:
         self.skips = 0
         self.rows = 0
         self.places = Places()
+        self.points: dict[object, str] = {}
 
     def take(self, chunk: Chunk) -> None:
         """Check, code and spill the rows of a chunk."""
@@ -166,6 +179,13 @@ class Intake:
             out["once"] = _marks(columns)[kept]
         self.spill.add(columns["item"].dictionary, out)
         self.rows += len(chunk)
+
+    def write_points(self, known: Iterable[str]) -> None:
+        """Write labels that are numbers with a decimal comma with a point, after the last row."""
+        if self.declared is None:
+            self.points = decimal_commas({*self.labels.codes, *self.truths.codes, *known})
+            for register in (self.labels, self.truths):
+                register.rename(self.points)
 
     def _of_question(self, chunk: Chunk) -> Bools:
         """Rows of the question that was asked for."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from annomodels.data.annotations import SCALES, Scale
 from annomodels.data.names import label_text
+from annomodels.data.validation import is_blank
 from annomodels.engines.source.disk import Keeper
 from annomodels.errors import AnnotationError, EngineError, Option, Problem
 from annomodels.io.border import shown
@@ -246,6 +247,9 @@ def _read(request: _Request, folder: Path) -> tuple[Intake, list[Bucket], list[s
         _, problems = choose_question(intake.questions.counts, request.question, where)
         if problems:
             raise AnnotationError(problems)
+    if request.scale in ("interval", "ratio"):
+        known = (request.known or {}).values()
+        intake.write_points(label_text(truth) for truth in known if not is_blank(truth))
     problems = [*(p for file in files for p in file.problems), *intake.places.problems(columns)]
     problems += label_problems(intake, request.scale, request.source)
     if problems:

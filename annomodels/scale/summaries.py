@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.data.coded import agreed_labels
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.engines.source.disk import read_truths
 from annomodels.engines.source.partition import Partition
 from annomodels.errors import NotApplicable
 from annomodels.io.writing import atomic_path
-from annomodels.limits import SETTLED
+from annomodels.limits import SETTLED, UNANIMOUS
 from annomodels.scale.scanned import Scanned
 from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
@@ -30,6 +31,7 @@ from annomodels.summaries.trust.findings import (
     gold_finding,
     group_finding,
     overlap_finding,
+    unanimous_finding,
     volume_finding,
 )
 from annomodels.summaries.trust.known_truth import told_finding
@@ -52,6 +54,8 @@ def check(tree: xr.DataTree, data: Scanned) -> Check:
     if data.n_gold:
         seen = reduce(add, map(partial(_against, data), data.sources().partitions))
         findings.append(gold_finding(seen, data.coders, data.n_labels))
+    if number := unanimous(data):
+        findings.append(unanimous_finding(number))
     tested = told_finding(tree)
     findings += [] if tested is None else [tested]
     if model_of(tree).alone:
@@ -69,6 +73,19 @@ def _against(data: Scanned, part: Partition) -> AgainstGold:
     return against_gold(
         codes.starts, codes.row, codes.label, codes.gold, data.n_coders, data.n_labels
     )
+
+
+def unanimous(data: Scanned) -> int:
+    """Return labels of shared items if no item has two different ones, as of annotations."""
+    number, used = 0, (data.per_label > 0).sum()
+    for part in data.sources().partitions if used > 1 else ():
+        codes = part.open()
+        item = np.repeat(np.arange(len(codes.starts) - 1), np.diff(codes.starts))
+        agreed = agreed_labels(item, codes.row, codes.label)
+        if agreed is None:
+            return 0
+        number += agreed
+    return number if number >= UNANIMOUS else 0
 
 
 def coders(tree: xr.DataTree, data: Scanned, target: float | None = None) -> Summary:

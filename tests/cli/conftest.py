@@ -63,10 +63,11 @@ def _each_fit_is_loaded_once(
 
     load = loading.load
 
-    def loaded(path: Path, *data: Any, **options: Any) -> am.Fit:
+    def loaded(named: Path | str, *data: Any, **options: Any) -> am.Fit:
         """Load a fit, once; the package keeps this function if a test here is the first to ask."""
+        path = Path(named).resolve()
         if data or options or not path.is_file():
-            return load(path, *data, **options)
+            return load(named, *data, **options)
         state = path.stat()
         key = str(path), state.st_mtime_ns, state.st_size
         fits_loaded[key] = found = fits_loaded.get(key) or load(path)

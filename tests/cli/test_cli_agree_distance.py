@@ -93,6 +93,14 @@ def test_alpha_u_reads_marked_text(call, tmp_path: Path) -> None:
     units = am.coefficients.Units.from_records(rows, lengths=18)
     assert value(done) == pytest.approx(am.coefficients.alpha_u(units).value)
     assert call("agree", tmp_path / "project", "--coefficient", "alpha_u", "--by", "item").code == 2
+    done = call("agree", tmp_path / "project", "--coefficient", "span_f1")
+    assert value(done) == pytest.approx(am.coefficients.span_f1(units).value) == 2 / 3
+    both = ("--coefficient", "alpha_u", "--coefficient", "span_f1")
+    assert len(call("agree", tmp_path / "project", *both).out.splitlines()) == 3
+    gate = call(
+        "agree", tmp_path / "project", "--coefficient", "span_f1", "--fail-if", "span_f1<0.7"
+    )
+    assert gate.code == 1
 
 
 def test_the_conventions_are_those_of_python():

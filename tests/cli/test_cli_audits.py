@@ -308,3 +308,40 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     assert call("run", tmp_path / "b.csv", "-o", out, *few, "--truth", path).code == 0
     page = (out / "report.html").read_text()
     assert f"--truth {out / 'audit.json'} --truth decisions.csv" in page
+
+
+@pytest.mark.parametrize("words", [(), ("--use", "audit")])
+def test_drawn_items_without_their_design_are_refused(
+    call, fitted: Path, audited: Path, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """They were drawn with unequal chances, and known labels of them would teach the fit."""
+    elsewhere = tmp_path / "fit.nc"
+    shutil.copy(fitted / "fit.nc", elsewhere)
+    judged = shutil.copy(audited, tmp_path / "judged.csv")
+    for command in (
+        ("estimate", elsewhere),
+        ("report", elsewhere, "-o", tmp_path / "r.html"),
+        ("run", fitted / "labels.csv", "-o", tmp_path / "out"),
+    ):
+        done = call(*command, "--truth", judged, *words)
+        assert done.code == 3
+        assert "--truth audit.json" in done.err
+    assert not (tmp_path / "out").exists()
+    design = fitted / "audit.json"
+    found = call("estimate", elsewhere, "--truth", judged, "--truth", design, "--json")
+    assert found.code == 0
+    assert json.loads(found.out) == json.loads(
+        call("estimate", fitted, "--truth", audited, "--json").out
+    )
+    assert call("estimate", elsewhere, "--truth", judged, "--use", "fit").code == 0
+
+
+def test_a_plain_table_that_is_called_an_audit_is_said_to_be_random(
+    call, fitted: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.csv"
+    rows = [f"{item},{MADE.answers[item]}\n" for item in list(MADE.answers)[:20]]
+    path.write_text("item,label\n" + "".join(rows))
+    done = call("estimate", fitted, "--truth", path, "--use", "audit")
+    assert done.code == 0
+    assert "all items count as drawn with the same chance" in done.err

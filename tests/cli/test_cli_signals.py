@@ -131,3 +131,15 @@ def _all_of(leader: int) -> str:
         parts.append(part)
     os.close(leader)
     return b"".join(parts).decode()
+
+
+def test_signals_are_answered_before_anything_large_is_loaded(root: Path) -> None:
+    """A traceback on Ctrl-C is only left to the start of Python itself."""
+    code = f"""import sys; sys.path.insert(0, {str(root)!r}); before = set(sys.modules)
+import annomodels.__main__; print(*sorted(set(sys.modules) - before))"""
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert "annomodels.__main__" in loaded
+    own = {name for name in loaded if name.startswith("annomodels")}
+    assert own <= {f"annomodels{end}" for end in ("", ".__main__", ".cli", "._version")}
+    assert not loaded & {"pathlib", "typing", "re", "click", "numpy"}, loaded

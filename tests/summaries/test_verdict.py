@@ -62,7 +62,7 @@ def test_the_worst_stands_first_and_known_truth_before_all():
 def test_findings_about_coders_stand_under_coders_and_leave_the_verdict():
     found = judged([finding("swaps", REVIEW, CODERS)], "All well.")
     assert found.verdict == "no problem found"
-    assert found.lamps["coders"] == "needs review"
+    assert found.lamps["coders"] == "see advice"
     assert found.lamps["fits the labels"] != "needs review"
     assert found.sentences[0].startswith("All well.")
     assert found.of_coders == ["Effect of swaps. Found swaps."]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.breakdown import (
-    ALPHA_U,
     BY,
     CONVENTIONS,
     DEFAULT,
+    OF_SPANS,
     agreement_of_spans,
     coefficient_names,
     distance_of,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @option(
     "--coefficient asked...",
     "Coefficient to compute; may be repeated [default: a panel; with --by, percent and alpha]. "
-    "alpha_u compares marked stretches of text.",
+    "alpha_u and span_f1 compare marked stretches of text.",
     metavar="NAME",
 )
 @option(
@@ -132,13 +132,15 @@ def command(
     if paper is not None:
         Writing("md", paper, writing.force).check()
     if (diagnose or by) and (distance or convention):
-        raise click.UsageError("--distance and --convention are for coefficients of all data.")
-    if ALPHA_U in asked:
-        if len(asked) > 1 or diagnose or by or many or distance or convention:
+        what = "--distance and --convention are for coefficients of all data"
+        raise click.UsageError(f"{what}: leave out {'--by' if by else '--diagnose'}.")
+    if spanned := [name for name in asked if name in OF_SPANS]:
+        if set(asked) - {*OF_SPANS} or diagnose or by or many or distance or convention:
             raise click.UsageError(
-                f"--coefficient {ALPHA_U} measures marked stretches of text: use it alone."
+                f"--coefficient {spanned[0]} measures marked stretches of text: leave out other "
+                "coefficients, --by, --diagnose, --distance and --convention."
             )
-        spans = agreement_of_spans(data, reading)
+        spans = agreement_of_spans(data, reading, asked)
         show(spans, writing)
         return gate_code(limits, spans.table)
     how: dict[str, Any] = {"missing": convention}

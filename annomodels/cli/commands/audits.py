@@ -177,7 +177,8 @@ def estimate(
     if use == "fit":
         how = {"use": "fit"}
     elif weights is None:
-        how = dict(sorted_truth(Truth(paths, use), fit, "audit").how)
+        given = sorted_truth(Truth(paths, use), fit, "audit")
+        how, paths = dict(given.how), (*given.fit, *given.test, *given.audit)
     loaded = load_fit(fit)
     known = loaded.data.items
     about = _about(items, item, by, pairs, cluster, known)

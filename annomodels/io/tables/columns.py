@@ -303,6 +303,12 @@ def _without_texts(columns: Columns, source: str) -> None:
         )
 
 
+def read_with_points(points: Mapping[object, str], number: int) -> str:
+    """Return the note on labels whose decimal comma was read as a point."""
+    comma, point = next(iter(sorted(points.items(), key=str)))
+    return f"Read as numbers with a decimal comma: {counted(number, 'label')} ({comma} as {point})."
+
+
 def _with_points(
     columns: Columns, labels: Sequence[Hashable] | None, dont_know: Sequence[Hashable]
 ) -> Sequence[Hashable] | None:
@@ -313,12 +319,9 @@ def _with_points(
     if not points:
         return labels
     number = sum(label in points for label in columns.labels)
-    comma, point = next(iter(sorted(points.items(), key=str)))
     columns.labels = [points.get(label, label) for label in columns.labels]
     columns.gold = {item: points.get(truth, truth) for item, truth in truths.items()} or None
-    columns.notes.append(
-        f"Read as numbers with a decimal comma: {counted(number, 'label')} ({comma} as {point})."
-    )
+    columns.notes.append(read_with_points(points, number))
     return None if labels is None else [points.get(label, label) for label in labels]
 
 

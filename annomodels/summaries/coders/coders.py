@@ -14,7 +14,7 @@ from annomodels.data.columns import columns as columns_of
 from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.errors import NotApplicable
-from annomodels.limits import CERTAIN, CODER_JUDGED, NEXT_WORTH, SKILL_USELESS
+from annomodels.limits import CERTAIN, CODER_JUDGED, CODER_ROW, NEXT_WORTH, SKILL_USELESS
 from annomodels.summaries.coders.answers import answer_columns, answer_sentences
 from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.coders.populations import group_of_coders, sentences
@@ -57,18 +57,21 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     if data.unanswered is not None:
         columns |= answer_columns(tree, data)
         answers = answer_sentences(tree, data, len(data.unanswered))
-    spammer, adversary = spammers(draws)
+    swaps = swapped_pairs(data)
+    swapping = np.isin(np.arange(len(n)), list(swaps))
+    spammer, adversary = spammers(draws, swapping)
     compared = draws.accuracy if right is None else right
     below = np.full(len(n), np.nan) if target is None else _share(compared < target)
     bias = over_use(draws.over_use, draws.prevalence, [label_text(name) for name in data.labels])
-    swaps = swapped_pairs(data)
+    guesses = guessing(right, draws.prevalence, data) * ~swapping
+    p_spammer = np.where(guesses >= CERTAIN, guesses, _share(spammer))
     kind = ["not enough evidence"] * len(n)
     if not data.by_chance:
-        kind = kinds(draws, n, bias, np.isin(np.arange(len(n)), list(swaps)))
+        kind = kinds(draws, n, bias, swapping, guesses)
     two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule finds spammers
     columns |= {
         "p_no_better_than_chance": _share(draws.skill <= 0),
-        "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else _share(spammer),
+        "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else p_spammer,
         "p_adversary": _share(adversary),
         "p_below_target": below,
         "bias": bias,
@@ -170,14 +173,18 @@ def _notes(kind: list[str], tree: xr.DataTree, data: Annotations) -> tuple[str, 
     return tuple(notes)
 
 
-def spammers(draws: CoderDraws) -> tuple[Bools, Bools]:
-    """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder]."""
+def spammers(draws: CoderDraws, swapping: Bools) -> tuple[Bools, Bools]:
+    """Find who is a spammer, and who an adversary, on each draw, shapes [sample, coder].
+
+    Who surely swaps two classes is no spammer, though no more labels may be right than by chance.
+    """
     # bits alone of a noisy estimate are never near 0
     entropy = entropy_bits(draws.prevalence)[:, None]
     # a coder who is wrong more often than chance and still tells something has labels swapped
     swaps = (draws.skill < 0) & (draws.bits >= TELLS * entropy)
-    spammer = (np.abs(draws.skill) < SKILL_USELESS) & (draws.bits < entropy / 2) & ~swaps
-    return spammer, (draws.skill < 0) & ~spammer
+    useless = np.abs(draws.skill) < SKILL_USELESS
+    spammer = useless & (draws.bits < entropy / 2) & ~swaps & ~swapping
+    return spammer, ((draws.skill < 0) | (useless & swapping)) & ~spammer
 
 
 def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]:
@@ -190,15 +197,36 @@ def over_use(excess: Floats, prevalence: Floats, labels: list[str]) -> list[str]
     return [f"says {labels[k]} too often" if f else "" for k, f in zip(most, found, strict=True)]
 
 
-def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools) -> list[str]:
+def guessing(right: Floats | None, prevalence: Floats, data: Annotations) -> Floats:
+    """Return the probability that labels are hardly better than guesses, of coders with few.
+
+    Their confusion matrices are mostly prior, so it is told from the share of right labels alone,
+    against that of a coder who gives the same labels to any item; 0 of the others, shape [coder].
+    """
+    n = data.per_coder
+    few = (n >= CODER_JUDGED) & (n < CODER_ROW * data.n_labels)
+    found = np.zeros(len(n))
+    if right is None or len(right) < 2 or not few.any():
+        return found
+    given = np.zeros((len(n), data.n_labels))
+    np.add.at(given, (data.coder, data.label), 1.0)
+    chance = (given[few] / n[few, None]) @ prevalence.mean(axis=0)
+    hits = right[:, few] * n[few]
+    # what further labels of the coder would be, by Jeffreys' prior
+    share = np.random.default_rng(0).beta(hits + 0.5, n[few] - hits + 0.5)
+    found[few] = ((share - chance) / (1 - chance) < SKILL_USELESS).mean(axis=0)
+    return found
+
+
+def kinds(draws: CoderDraws, n: Ints, bias: list[str], swaps: Bools, guesses: Floats) -> list[str]:
     """Choose one word for each coder, by the first rule that holds; a bad one must be certain."""
-    p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws))
+    p_spammer, p_adversary = (each.mean(axis=0) for each in spammers(draws, swaps))
     low = interval(draws.skill)[0] if len(draws.skill) > 1 else draws.skill[0]
     judged = n >= CODER_JUDGED
     rules = [
         judged & (swaps | (p_adversary >= CERTAIN)),
-        judged & (p_spammer >= CERTAIN),
-        (low < SKILL_USELESS) | ~judged | (p_spammer + p_adversary > 0.5),
+        judged & (np.maximum(p_spammer, guesses) >= CERTAIN),
+        (low < SKILL_USELESS) | ~judged | (p_spammer + p_adversary > 0.5) | (guesses > 0.5),
         np.array([text != "" for text in bias], dtype=bool),
     ]
     words = ["adversary", "spammer", "not enough evidence", "biased"]

@@ -40,6 +40,8 @@ VERDICTS = ("confirmed", "no problem found", "needs review", "do not use")
 NOT_TESTED = "The gold labels have not been tested against true labels."
 LAMPS = ("passed", "needs review", "failed")
 UNTESTED = "not tested"
+# state of the coders if some need advice: the verdict is about the result, which allows for them
+ADVICE = "see advice"
 
 # codes of findings that explain symptoms: of those nothing is said then but in the table. Findings
 # about coders do not change the verdict, so that they hide no reason for it.
@@ -57,7 +59,7 @@ class Check:
     details: tuple[str, ...]  # what is sure, but too small to change a number that people use
     table: pd.DataFrame  # one row per finding: name, value, limit, ok, sentence
     # "passed", "needs review", "failed" or "not tested" for each of: computed well, fits the
-    # labels, coders, tested on known truth
+    # labels, coders ("see advice" instead of a review), tested on known truth
     lamps: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()  # the findings themselves, in the order of the table
 
@@ -106,7 +108,8 @@ def judged(findings: Sequence[Finding], well: str) -> Check:
     for lamp in (COMPUTED, FITS, CODERS, TESTED):
         seen = [finding.severity for finding in findings if finding.lamp == lamp]
         unseen = LAMPS[0] if lamp == CODERS else UNTESTED
-        lamps[lamp] = LAMPS[max(seen)] if seen else unseen
+        state = LAMPS[max(seen)] if seen else unseen
+        lamps[lamp] = ADVICE if lamp == CODERS and state == LAMPS[REVIEW] else state
     tested = lamps[TESTED] == LAMPS[0]
     sentences = [f.said for f in bad if not (causes and f.symptom)]
     if not of_result:

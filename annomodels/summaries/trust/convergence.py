@@ -81,7 +81,8 @@ class Results:
 
     rhat: float
     ess: float
-    apart: float  # difference of P(truth) between a chain and all, mean over items
+    # difference of P(truth) between a chain and all, mean over items, beyond the noise of the draws
+    apart: float
 
 
 def results_of(tree: xr.DataTree, data: Annotations) -> Results | None:
@@ -103,19 +104,34 @@ def results_of(tree: xr.DataTree, data: Annotations) -> Results | None:
     best = tree["truth"].to_dataset()["p_truth"].values[unknown].argmax(axis=1)
     rng = np.random.default_rng(0)
     counts = np.empty((chains * each, 1 + data.n_labels))
-    mean = np.zeros((chains, data.n_items, data.n_labels))
+    halves = np.zeros((chains, 2, data.n_items, data.n_labels))
+    size = each // 2, each - each // 2
     for n, p in truth_probabilities(draws, data):
-        mean[n // each] += p / each
+        half = int(n % each >= size[0])
+        halves[n // each, half] += p / size[half]
         truth = choices(p, rng.random(data.n_items))
         counts[n, 0] = (truth[unknown] != best).sum()
         counts[n, 1:] = np.bincount(truth, minlength=data.n_labels)
     r, n_eff = mixing(counts.reshape(chains, each, -1))
     varies = np.isfinite(n_eff)
-    apart = float((np.abs(mean - mean.mean(axis=0)).sum(axis=2) / 2).mean(axis=1).max())
+    apart = chains_apart(halves)
     if not varies.any():
         return Results(1.0, float(len(draws)), apart)
     largest = float(np.nan_to_num(r[varies], nan=np.inf).max())
     return Results(largest, float(n_eff[varies].min()), apart)
+
+
+def chains_apart(halves: Floats) -> float:
+    """Return how far P(truth) of a chain is from all, beyond the noise of its draws.
+
+    `halves` are means over the halves of each chain, shape [chain, half, item, label]. What the
+    halves of a chain differ by is noise: a chain has a quarter of its variance.
+    """
+    mean = halves.mean(axis=1)
+    off = (np.abs(mean - mean.mean(axis=0)).sum(axis=2) / 2).mean(axis=1)
+    within = (np.abs(halves[:, 0] - halves[:, 1]).sum(axis=2) / 2).mean()
+    noise = within / 2 * np.sqrt(1 - 1 / len(halves))
+    return float(np.sqrt(np.maximum(off**2 - noise**2, 0)).max())
 
 
 def _mixing(tree: xr.DataTree, data: Data, results: Results | None) -> list[Finding]:

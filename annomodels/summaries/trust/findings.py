@@ -80,21 +80,21 @@ def data_findings(tree: xr.DataTree, data: Annotations) -> list[Finding]:
         )
         found.append(gold_finding(seen, data.coders, data.n_labels))
     if data.unanimous:
-        found.append(_unanimous(data))
+        found.append(unanimous_finding(data.unanimous))
     if model_of(tree).alone:
         found.append(volume_finding(data.per_coder))
     return found
 
 
-def _unanimous(data: Annotations) -> Finding:
+def unanimous_finding(number: int) -> Finding:
     """Ask whether labels that never differ are those of coders who decided independently."""
     text = (
-        f"No two coders differ on any item ({data.unanimous:,} labels). Did they decide "
+        f"No two coders differ on any item ({number:,} labels). Did they decide "
         "independently? Agreed labels, known truth and copies look like this: read the labels "
         "that each coder gave first."
     )
     effect = "Labels that never differ cannot show how accurate they are."
-    return Finding("unanimous labels", data.unanimous, UNANIMOUS, text, REVIEW, effect=effect)
+    return Finding("unanimous labels", number, UNANIMOUS, text, REVIEW, effect=effect)
 
 
 @dataclass(frozen=True, eq=False)

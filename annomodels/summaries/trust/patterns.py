@@ -169,7 +169,10 @@ def swapped_finding(found: Consensus) -> Finding:
         "coders": [str(data.coders[each.coder]) for each in swaps],
         "classes": [[names[k] for k in each.classes] for each in swaps],
     }
-    effect = "Majority votes and agreement are too low."
+    effect = (
+        "Agreement coefficients are too low, and majorities are wrong more often; the gold labels "
+        "allow for it."
+    )
     return Finding(name, len(swaps), 0, text, REVIEW, CODERS, effect, values=values)
 
 
