@@ -103,7 +103,7 @@ def test_tables_are_blind(small, no_plan):
     of_label = [[] for _ in range(3)]
     for seed in range(200):
         table = am.audit(small, 40, seed=seed).table
-        assert list(table.columns) == ["item", "label"]
+        assert list(table.columns) == ["item", "label", "audit"]
         assert (table["label"] == "").all()
         at = codes(small, table["item"])
         ranks.append(spearmanr(np.arange(40), tops[at]).statistic)

@@ -68,7 +68,7 @@ def test_items_are_drawn_blind_and_never_twice(call, own: Path, tmp_path: Path) 
     assert (own / "audit.json").is_file()
     with first.open() as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["item", "label"]
+    assert list(rows[0]) == ["item", "label", "audit"]
     assert {row["label"] for row in rows} == {""}
     done = call("audit", own, "--size", 20, "-o", second)
     assert "round 2" in done.err
@@ -301,7 +301,8 @@ def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> 
     path = tmp_path / "audit.csv"
     rows = (tmp_path / "audit-b.csv").read_text().splitlines()
     label = made.annotations.labels[0]
-    path.write_text("\n".join([rows[0], *(row + str(label) for row in rows[1:])]) + "\n")
+    given = [row.replace(",,", f",{label},") for row in rows[1:]]
+    path.write_text("\n".join([rows[0], *given]) + "\n")
     (tmp_path / "audit.json").write_bytes((out / "audit.json").read_bytes())
     done = call("run", tmp_path / "b.csv", "-o", tmp_path / "new", *few, "--truth", path)
     assert "is not known" not in done.err
@@ -339,9 +340,10 @@ def test_drawn_items_without_their_design_are_refused(
 def test_a_plain_table_that_is_called_an_audit_is_said_to_be_random(
     call, fitted: Path, tmp_path: Path
 ) -> None:
+    alone = shutil.copy(fitted / "fit.nc", tmp_path / "fit.nc")  # without the design of the audit
     path = tmp_path / "own.csv"
     rows = [f"{item},{MADE.answers[item]}\n" for item in list(MADE.answers)[:20]]
     path.write_text("item,label\n" + "".join(rows))
-    done = call("estimate", fitted, "--truth", path, "--use", "audit")
+    done = call("estimate", alone, "--truth", path, "--use", "audit")
     assert done.code == 0
     assert "all items count as drawn with the same chance" in done.err
