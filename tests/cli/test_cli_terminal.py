@@ -216,7 +216,7 @@ def test_any_table_keeps_its_names_and_its_width(monkeypatch, capsys) -> None:
     ("name", "loops"),
     [
         ("hierarchical", "iterations.iterate"),
-        ("stack", "kind_iterations.iterate_kinds"),
+        ("stack", "stacked.weighed_pass"),
         ("readings", "states.sampled_states"),
         ("interval", "interval.draw_all"),
     ],
