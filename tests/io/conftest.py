@@ -214,27 +214,6 @@ def nested() -> Export:
     return {"records.jsonl": as_lines(records)}, {}
 
 
-def sagemaker() -> Export:
-    files = {
-        f"out/annotations/worker-response/iteration-1/{item}/now.json": as_json(
-            {"answers": [{"workerId": c, "answerContent": {"mood": {"label": x}}}
-                         for i, c, x in VOTES if i == item]}
-        )
-        for item in TEXT
-    }  # fmt: skip
-    return files, {}
-
-
-def sagemaker_all() -> Export:
-    rows = [
-        {"source": TEXT[item], "mood.annotationsFromAllWorkers": [
-            {"workerId": c, "annotationData": {"content": json.dumps({"mood": x})}}
-            for i, c, x in VOTES if i == item]}
-        for item in TEXT
-    ]  # fmt: skip
-    return {"output.manifest": as_lines(rows)}, {}
-
-
 def potato() -> Export:
     files = {
         f"annotation_output/{coder}/user_state.json": as_json(
@@ -250,32 +229,6 @@ def potato() -> Export:
 def potato_table() -> Export:
     rows = [{"instance_id": i, "user_id": c, f"mood.{x}": "true"} for i, c, x in VOTES]
     return {"annotations.csv": as_csv(rows)}, {}
-
-
-def qualtrics() -> Export:
-    marks = [
-        json.dumps({"ImportId": name}) for name in ("status", "finished", "_id", "QID1", "QID2")
-    ]
-    rows = [
-        ["Status", "Finished", "ResponseId", "d1", "d2"],
-        ["Status", "Finished", "Response", "Mood? - Nice", "Mood? - So so"],
-        marks,
-        ["IP Address", "True", "ana", "good", "bad"],
-        ["IP Address", "True", "ben", "good", "good"],
-    ]
-    return {"survey.csv": as_csv([dict(enumerate(row)) for row in rows], header=False)}, {}
-
-
-def inception() -> Export:
-    head = "Type,Collection,Document,Layer,Feature,Position,Flags,ana,ben\n"
-    rows = (
-        "Span,,a.txt,L,mood,0-4 [Nice],USED,good,good\nSpan,,a.txt,L,mood,5-7 [tea],USED,bad,good\n"
-    )
-    return {"diff.csv": (head + rows).encode()}, {}
-
-
-def grouped() -> Export:
-    return {"patterns.csv": b"ben,ana,n\ngood,good,1\ngood,bad,1\n"}, {}
 
 
 def long() -> Export:
@@ -405,9 +358,8 @@ MAKERS: dict[str, Callable[[], Export]] = {
     for maker in (
         label_studio, label_studio_table, prodigy, doccano, doccano_folder, argilla, argilla_table,
         argilla_dump, appen_json, nested, mturk, mturk_several, toloka, appen, zooniverse,
-        sagemaker, sagemaker_all, potato, potato_table, qualtrics, inception, grouped, long,
-        wide, matrix, excel, brat, conll, webanno, cas, inspect_ai, promptfoo, deepeval,
-        lm_eval, langfuse,
+        potato, potato_table, long, wide, matrix, excel, brat, conll, webanno, cas, inspect_ai,
+        promptfoo, deepeval, lm_eval, langfuse,
     )
 }  # fmt: skip
 

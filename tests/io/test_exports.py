@@ -13,8 +13,8 @@ from annomodels.io.source import Options, Source
 
 TABLES = [
     *["label_studio", "label_studio_table", "prodigy", "doccano", "argilla", "argilla_table"],
-    *["argilla_dump", "mturk", "mturk_several", "toloka", "appen", "zooniverse", "sagemaker"],
-    *["potato", "potato_table", "qualtrics", "long", "wide", "excel", "inspect_ai", "deepeval"],
+    *["argilla_dump", "mturk", "mturk_several", "toloka", "appen", "zooniverse"],
+    *["potato", "potato_table", "long", "wide", "excel", "inspect_ai", "deepeval"],
     *["lm_eval", "langfuse"],
 ]
 
@@ -26,9 +26,7 @@ def test_every_export_is_the_same_table(name: str, export: Any, votes: Any) -> N
     assert sorted(map(tuple, data.to_frame().to_numpy().tolist())) == votes
 
 
-@pytest.mark.parametrize(
-    "name", ["sagemaker_all", "inception", "grouped", "doccano_folder", "promptfoo"]
-)
+@pytest.mark.parametrize("name", ["doccano_folder", "promptfoo"])
 def test_exports_that_number_their_items(name: str, export: Any) -> None:
     path, options = export(name)
     data = read(path, **options)

@@ -45,21 +45,11 @@ def mails(*, domain: str = "@example.org") -> dict[str, str]:
 
 
 CROWD = {"item": "ext_id", "coders": {f"W{name.upper()}": name for name in CODERS}}
-REGION = {"coders": {f"private.eu-west-1.{name}": name for name in CODERS}}
 NUMBERED = {"coders": dict(zip("123", CODERS, strict=True))}
 
 
 def by_number(item: str) -> str:
     return f"t{item}"
-
-
-def by_index(item: str) -> str:
-    return f"t{int(item) + 1}"
-
-
-def by_place(item: str) -> str:
-    places = ("0-11", "12-26", "27-39", "40-63")
-    return f"t{places.index(item.split()[1]) + 1}"
 
 
 SHAPES: dict[str, Shape] = {
@@ -89,15 +79,9 @@ SHAPES: dict[str, Shape] = {
     "mturk_onehot.csv": Shape("mturk", CROWD, note="rejected"),
     "toloka.tsv": Shape("toloka", {"item": "ext_id"}, gold=True, note="rejected"),
     "crowdflower_full.csv": Shape("appen", {"item": "ext_id"}, gold=True, note="tainted"),
-    "sagemaker": Shape("sagemaker", REGION, texts=False, item=by_index),
-    "sagemaker_consolidation_request.json": Shape("sagemaker", REGION, item=by_index),
     "potato": Shape("potato", texts=False),
     "potato_annotations.jsonl": Shape("potato", texts=False),
     "potato_annotations.csv": Shape("potato", texts=False),
-    "qualtrics.csv": Shape(
-        "qualtrics", {"coder": "coder"}, 2, note="preview", item=lambda name: f"t{name[1:]}"
-    ),
-    "inception_diff.csv": Shape("inception", {}, 2, note="not marked", item=by_place),
 }
 
 

@@ -435,30 +435,6 @@ def test_potato_spans(tmp_path: Path) -> None:
     assert rows(read(path, units="exact")) == [("t:0-5", "ana", "PER"), ("t:0-5", "ben", "(none)")]
 
 
-# -- SageMaker -----------------------------------------------------------------------------------
-
-
-def test_sagemaker_answers_of_many_elements(put: Put) -> None:
-    def said(coder: str, content: Any) -> dict[str, Any]:
-        return {"workerId": coder, "annotationData": {"content": json.dumps(content)}}
-
-    given = [
-        said("a", {"q": {"label": "x"}}),
-        said("b", {"q": {"x": False, "y": True}}),
-        said("c", {"q": "y"}),
-        said("d", {"q": {"labels": ["x", "y"]}}),
-        said("e", {}),
-    ]
-    data = read(put([{"datasetObjectId": "7", "annotations": given}]))
-    assert [label for _, _, label in rows(data)] == ["x", "y", "y", "x|y"]
-    assert data.skips == 1
-
-
-def test_sagemaker_has_no_names_of_items(export: Any) -> None:
-    path, _ = export("sagemaker")
-    assert "by their number only" in refused(path, item="doc")
-
-
 def test_doccano_ids_that_are_lists_are_names_like_others(tmp_path: Path) -> None:
     line = json.dumps({"id": [1], "text": "a b", "label": [[0, 1, "x"]]})
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as packed:

@@ -135,87 +135,13 @@ def test_appen_gold_several_answers_and_questions_that_vary(put: Put) -> None:
     assert read(put(text)).labels == ("x", "y")
 
 
-# -- Qualtrics -----------------------------------------------------------------------------------
-
-
-def survey(*lines: str, marks: str = "QID1,QID2") -> str:
-    first, second = marks.split(",")
-    cells = [f'"{{""ImportId"":""{name}""}}"' for name in ("finished", "_id", first, second)]
-    head = f"Finished,ResponseId,Q1,Q2\nFin,Id,A - x,A - y\n{','.join(cells)}\n"
-    return head + "".join(line + "\n" for line in lines)
-
-
-def test_qualtrics_unfinished_respondents_are_left_out(put: Put) -> None:
-    data = read(put(survey("True,r1,x,y", "False,r2,x,x", "1,r3,y,x")))
-    assert data.coders == ("r1", "r3")
-    assert any("did not finish" in note for note in data.notes)
-
-
-def test_qualtrics_boxes_of_one_question_are_put_together(put: Put) -> None:
-    data = read(put(survey("True,r1,x,y", "True,r2,,y", marks="QID5_1,QID5_2")), sets=True)
-    assert data.n_items == 1
-    assert set(data.labels) == {frozenset("xy"), frozenset("y")}
-
-
-def test_qualtrics_questions_of_another_kind_are_asked_about(put: Put) -> None:
-    lines = ["True,r1,x,31", "True,r2,y,47", "True,r3,x,22"]
-    text = refused(put(survey(*lines)))
-    assert "share no answer" in text
-    assert read(put(survey(*lines)), question="Q1").items == ("Q1",)
-
-
-def test_qualtrics_survey_is_asked_about_and_timing_is_no_answer(put: Put) -> None:
-    ages = [f"True,r{n},{'yes' if n % 2 else 'no'},{n % 4}" for n in range(80)]
-    text = refused(put(survey(*ages).replace("True,r0,no,0", "True,r0,no,no")))
-    assert "looks like a survey" in text
-    assert "'Q1' has 'no', 'yes', 'Q2' '0', '1', '2', '3', 'no'" in text
-    assert "question='Q' " in text
-    assert read(put(survey(*ages)), question="Q2*").items == ("Q2",)
-    alike = [f"True,r{n},{'yes' if n % 2 else 'no'},{'yes' if n % 5 else 'no'}" for n in range(80)]
-    assert read(put(survey(*alike))).n_items == 2
-    timed = read(put(survey(*ages, marks="QID1,QID2_CLICK_COUNT")))
-    assert timed.items == ("Q1",)
-    assert any("1 column of timing" in note for note in timed.notes)
-
-
-# -- INCEpTION diagnosis -------------------------------------------------------------------------
-
-DIFF = "Type,Collection,Document,Layer,Feature,Position,Flags,ana,ben\n"
-
-
-def test_inception_incomplete_units_stay_and_are_counted(put: Put) -> None:
-    body = "S,,d,L,f,0-1 [a],USED,x,y\nS,,d,L,f,2-3 [b],INCOMPLETE_POSITION,x,<no annotation>\n"
-    body += "S,,d,L,f,4-5 [c],INCOMPLETE_LABEL,<no label>,y\n"
-    body += 'S,,d,L,f,6-7 [d],"STACKED, USED","x, y",x\n'
-    data = read(put(DIFF + body))
-    assert (data.n_items, data.skips) == (4, 2)
-    assert "x|y" in data.labels
-    assert any("2 units were not marked" in note for note in data.notes)
-
-
-def test_inception_documents_are_groups(put: Put) -> None:
-    body = "S,,a,L,f,0-1 [x],USED,x,y\nS,,b,L,f,0-1 [x],USED,x,x\nS,,b,L,f,2-3 [y],USED,y,x\n"
-    data = read(put(DIFF + body))
-    assert data.group is not None
-    assert [data.groups[k] for k in data.group] == [item.split()[0] for item in data.items]
-
-
-def test_inception_features_are_questions(put: Put) -> None:
-    body = "S,,d,L,f,0-1 [a],USED,x,y\nS,,d,L,g,0-1 [a],USED,k,k\n"
-    assert "2 questions: 'f'" in refused(put(DIFF + body))
-    assert read(put(DIFF + body), question="g").labels == ("k",)
-
-
 # -- plain tables --------------------------------------------------------------------------------
 
 
-def test_grouped_patterns_are_written_out(put: Put) -> None:
-    data = read(put("r1,r2,n\n1,1,3\n1,2,2\n"))
-    assert (data.n_items, data.n_coders, len(data)) == (5, 2, 10)
-    assert data.votes.tolist() == [[2, 0]] * 3 + [[1, 1]] * 2
+def test_patterns_with_counts_are_refused_and_a_coder_may_be_called_n(put: Put) -> None:
+    assert "each row is a pattern" in refused(put("r1,r2,n\n1,1,3\n1,2,2\n"))
     numbered = put("id,r1,n\n7,1,2\n8,2,2\n9,1,1\n")
     assert read(numbered).coders == ("n", "r1")
-    assert "more than 20,000,000" in refused(put("r1,r2,n\n1,1,999999999\n"))
 
 
 def test_another_format_is_not_forced_upon_a_file(put: Put) -> None:
