@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ type Codes = NDArray[np.int64]
 
 
 def _vocabulary() -> dict[str, frozenset[str]]:
-    text = files("annomodels.io").joinpath("words.toml").read_text("utf-8")
+    text = Path(__file__).with_name("words.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     words = {name: text.split() for table in tables.values() for name, text in table.items()}
     own = {role: [*words[role], *ALIASES[role]] for role in tables["roles"]}

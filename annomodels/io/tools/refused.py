@@ -7,8 +7,8 @@ import tomllib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from annomodels.data.validation import counted
@@ -19,6 +19,7 @@ from annomodels.io.tables.columns import matched
 from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, no_coders, tag_in
 
+_FILE = Path(__file__).parents[1] / "refused.toml"
 _ROWS = 200  # that are looked at
 _TEXT = 100_000  # characters that are looked at
 REGIONS = (
@@ -92,7 +93,7 @@ def _consolidated(source: Source, options: Options) -> Refusal:
 @cache
 def _known() -> dict[str, dict[str, Any]]:
     """Files that are known by names of columns; see the top of ``refused.toml``."""
-    return tomllib.loads(files("annomodels.io").joinpath("refused.toml").read_text("utf-8"))
+    return tomllib.loads(_FILE.read_text("utf-8"))
 
 
 def _by_names(source: Source, options: Options) -> Refusal:
