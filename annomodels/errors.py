@@ -103,6 +103,8 @@ class Problem:
         What can be chosen, where the problem is that nothing was: the questions of a file.
     options
         Options of reading that may solve it: pairs of name and value.
+    code
+        Short name of the kind of problem, by which programs and tests tell it from others.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class Problem:
     remedy: str = ""
     choices: tuple[str, ...] = ()
     options: tuple[tuple[str, Any], ...] = ()
+    code: str = ""
 
     def __str__(self) -> str:
         where = f"\n  where: {self.where}" if self.where else ""

@@ -203,6 +203,7 @@ def _declared_codes(
                 f"{counted(len(unknown), 'label')} outside the declared set: {some(strange)}.",
                 at_rows(source, at),
                 f"Declare them too (declared: {some(names)}) or fix the rows.",
+                code="label-undeclared",
             )
         )
     return label, problems

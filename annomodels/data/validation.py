@@ -192,7 +192,7 @@ def check_hashable(
                 f"sets with {Option('sets', True)}; in Python, use a frozenset."
             )
         kind = NotLabels if word == "label" else Problem
-        return [kind(what, at_rows(source, at), remedy)]
+        return [kind(what, at_rows(source, at), remedy, code="not-a-label")]
     return []
 
 
@@ -281,7 +281,7 @@ def check_labels(
             "This looks like a column of texts: name the column that holds the labels, "
             f"or declare the labels with {Option('labels', [...])}."
         )
-        return [Problem(what, at_rows(source, at), remedy)]
+        return [Problem(what, at_rows(source, at), remedy, code="texts")]
     distinct = len(set(values))
     if scale in ("interval", "ratio") or distinct <= MANY_LABELS or distinct <= FREE * len(values):
         return []
@@ -294,7 +294,15 @@ def check_labels(
         + f"or declare the labels with {Option('labels', [...])}."
     )
     options = (("scale", "interval"),) if numeric else ()
-    return [Problem(what, f"{source}, labels {some(sorted(texts))}", remedy, options=options)]
+    return [
+        Problem(
+            what,
+            f"{source}, labels {some(sorted(texts))}",
+            remedy,
+            options=options,
+            code="many-labels",
+        )
+    ]
 
 
 def rare_texts(values: Sequence[object]) -> list[int]:
@@ -319,7 +327,7 @@ def check_names(names: Iterable[object], word: str, source: str) -> list[Problem
     if not broken:
         return []
     what = f"{counted(len(broken), word)} with broken characters: {some(broken)}."
-    return [Problem(what, source, "Fix the text where it was exported.")]
+    return [Problem(what, source, "Fix the text where it was exported.", code="broken-characters")]
 
 
 def variants(values: Iterable[object], word: str) -> list[str]:

@@ -122,7 +122,9 @@ def open_folder(path: Path) -> Members:
     outside = [name for name in outside if not _is_litter(name)]
     if outside:
         what = f"{counted(len(outside), 'link')} outside the folder: {some(outside)}."
-        raise AnnotationError(Problem(what, shown(path), "Copy the files into the folder."))
+        raise AnnotationError(
+            Problem(what, shown(path), "Copy the files into the folder.", code="outside")
+        )
     return Members(str(path), names, lambda name: (path / name).read_bytes())
 
 
@@ -150,10 +152,12 @@ def _refuse(infos: dict[str, zipfile.ZipInfo], size: int, name: str) -> None:
     ]
     if out:
         what = f"{counted(len(out), 'name')} in the archive points outside it: {some(out)}."
-        problems.append(Problem(what, name, "Do not trust this file; ask for another export."))
+        problems.append(
+            Problem(what, name, "Do not trust this file; ask for another export.", code="outside")
+        )
     if any(info.flag_bits & 1 for info in infos.values()):
         what = "The archive is locked with a password."
-        problems.append(Problem(what, name, "Unpack it and give the folder."))
+        problems.append(Problem(what, name, "Unpack it and give the folder.", code="locked"))
     whole = sum(info.file_size for info in infos.values())
     worst = max((info.file_size for info in infos.values()), default=0)
     if len(infos) > MOST_FILES or worst > LARGEST or (whole > FREE and whole > RATIO * size):

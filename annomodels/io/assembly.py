@@ -203,7 +203,7 @@ def _check_coders(source: Source, files: Sequence[File], coders: Collection[obje
     what = f"All answers in the {len(files):,} files are of one coder, {next(iter(coders))!r}."
     remedy = f"If each {kind} is the work of one coder, name the coders: {way}."
     remedy += f" If all is the work of one, name that coder: {whole}."
-    raise AnnotationError(Problem(what, source.name, remedy))
+    raise AnnotationError(Problem(what, source.name, remedy, code="one-coder"))
 
 
 def merged(problems: Iterable[Problem]) -> list[Problem]:
@@ -231,7 +231,7 @@ def _found(source: Source, options: Options) -> tuple[Source, Format]:
     only = source.member(inside.names[0])
     if only.inside is not None:
         what, remedy = "This is an archive inside an archive.", "Unpack it and give its contents."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        raise AnnotationError(Problem(what, source.name, remedy, code="nested-archive"))
     return only, chosen(options.format, only, options)
 
 
@@ -247,7 +247,7 @@ def _records(form: Format, source: Source, options: Options) -> Records:
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
         options_ = (("units", "exact"),)
-        raise AnnotationError(Problem(what, source.name, remedy, options=options_))
+        raise AnnotationError(Problem(what, source.name, remedy, options=options_, code="no-units"))
     return form.records(source, options)
 
 
@@ -267,7 +267,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
             what = f"This is not in the format {name!r}, which is recognised by: {found.signature}."
             remedy = f"Leave out {Option('format')}, or export it again."
             error = AnnotationError if source.inside is None else UnknownFolder
-            raise error(Problem(what, source.name, remedy))
+            raise error(Problem(what, source.name, remedy, code="other-format"))
         return found
     damaged: list[Problem] = []
     match = None
@@ -296,7 +296,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
     if source.kind == "xml" and (match is None or match.name in PLAIN):
         what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
         remedy = "Export the labels as CSV or JSON, with item, coder and label."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        raise AnnotationError(Problem(what, source.name, remedy, code="unknown-xml"))
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
 
@@ -354,7 +354,7 @@ def _splits(files: Sequence[File]) -> list[Problem]:
         f"{Option('coder_columns', [...])}. If each file is the work of one coder, name it: "
         "ana=a.csv ben=b.csv."
     )
-    return [Problem(what, counted(len(files), "file"), remedy)]
+    return [Problem(what, counted(len(files), "file"), remedy, code="parts-of-a-corpus")]
 
 
 # columns of the items, which all coders see alike
@@ -388,7 +388,9 @@ def check_same_items(tables: Sequence[Table], key: str | None) -> None:
                     "These are parts of one data set, not the work of a coder each. Name the "
                     f"column of the coders with {Option('coder', ...)}, or give one file."
                 )
-                raise AnnotationError(Problem(what, counted(len(tables), "file"), remedy))
+                raise AnnotationError(
+                    Problem(what, counted(len(tables), "file"), remedy, code="different-items")
+                )
 
 
 def _batches(files: Sequence[File], options: Options) -> bool:
@@ -548,6 +550,7 @@ def _twice(columns: Columns) -> list[Problem]:
             f"{_rows(other, [row for _, _, row in repeats])}",
             "Name the coder of each file (ana=a.csv ben=b.csv), leave out the file that is given "
             f"twice, or use {Option('repeats', 'all')} if items were shown again.",
+            code="given-twice",
         )
         for (coder, one, other), repeats in found.items()
     ]

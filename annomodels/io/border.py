@@ -87,7 +87,7 @@ def _damage(where: str, error: Exception, thing: str) -> Problem:
         what = f"The {thing} cannot be read ({type(error).__name__}: {said})."
         remedy = "Export it again. If other programs read it, please report it, with --debug."
         return Problem(what, where, remedy)
-    return Problem(f"The {thing} is damaged: {said}.", where, remedy)
+    return Problem(f"The {thing} is damaged: {said}.", where, remedy, code="damaged")
 
 
 def first_line(error: BaseException) -> str:
@@ -126,7 +126,7 @@ def checked_path(path: object) -> str | os.PathLike[str]:
         "Give names of files as texts or paths. Annotations.from_frame takes a data frame, "
         "Annotations.from_records takes rows."
     )
-    raise AnnotationError(Problem(what, remedy=remedy))
+    raise AnnotationError(Problem(what, remedy=remedy, code="no-path"))
 
 
 def unreadable(path: Path) -> Problem | None:
@@ -138,7 +138,7 @@ def unreadable(path: Path) -> Problem | None:
                 p.name for p in path.iterdir() if p.suffix in (".csv", ".tsv", ".jsonl")
             )
             remedy = f"Give a file in it, such as {inside[0]}." if inside else "Give a file."
-            return Problem("This is a folder, not a file.", where, remedy)
+            return Problem("This is a folder, not a file.", where, remedy, code="folder")
         if path.exists():
             if _is_device(path.stat()) and path.resolve() != Path(os.devnull):
                 return _device(where)
@@ -155,7 +155,7 @@ def unreadable(path: Path) -> Problem | None:
         names = f"holds {shown(', '.join(files[:5]))}{more}" if files else "is empty"
         remedy = f"Check the path: its folder {names}."
         remedy = f"Did you mean {shown(' or '.join(near))}?" if near else remedy
-    return Problem("The file does not exist.", where, remedy)
+    return Problem("The file does not exist.", where, remedy, code="no-file")
 
 
 def _is_device(about: os.stat_result) -> bool:
@@ -180,7 +180,9 @@ def raw_bytes(path: str | os.PathLike[str]) -> bytes:
             data = _bytes_of(Path(path), where)
     data = gunzipped(data, where)
     if not data:
-        raise AnnotationError(Problem("The file is empty.", where, "Export the labels again."))
+        raise AnnotationError(
+            Problem("The file is empty.", where, "Export the labels again.", code="empty")
+        )
     return data
 
 
@@ -238,7 +240,12 @@ def _pipe(stream: Any, where: str) -> bytes:
 
 def _closed(where: str, error: Exception) -> Problem:
     if isinstance(error, PermissionError):
-        return Problem("No permission to read this file.", where, "Ask for access, or copy it.")
+        return Problem(
+            "No permission to read this file.",
+            where,
+            "Ask for access, or copy it.",
+            code="no-permission",
+        )
     reason = getattr(error, "strerror", None) or first_line(error)
     return Problem(f"The file cannot be read: {reason}.", where, "Check the path and the disk.")
 
@@ -261,7 +268,9 @@ def gunzipped(data: bytes, where: str) -> bytes:
                     raise AnnotationError(Problem(what, where, remedy))
     except (OSError, EOFError, zlib.error) as error:
         what = f"The gzip file is damaged: {first_line(error)}."
-        raise AnnotationError(Problem(what, where, "Copy or export it again.")) from error
+        raise AnnotationError(
+            Problem(what, where, "Copy or export it again.", code="damaged")
+        ) from error
     return b"".join(out)
 
 
@@ -276,12 +285,16 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     except LookupError as error:
         what = f"Unknown encoding {name!r}."
         remedy = "Use a name such as 'utf-8', 'utf-16', 'cp1252' or 'shift_jis'."
-        raise AnnotationError(Problem(what, source, remedy)) from error
+        raise AnnotationError(Problem(what, source, remedy, code="unknown-encoding")) from error
     except (UnicodeDecodeError, UnicodeError) as error:
         raise AnnotationError(_undecodable(data, name, error, source)) from error
     if not isinstance(text, str):  # codecs such as base64 give bytes
         what = f"{name!r} is not an encoding of text."
-        raise AnnotationError(Problem(what, source, "Use a name such as 'utf-8' or 'cp1252'."))
+        raise AnnotationError(
+            Problem(
+                what, source, "Use a name such as 'utf-8' or 'cp1252'.", code="unknown-encoding"
+            )
+        )
     nul = text.find("\0")
     if nul >= 0:
         row = text.count("\n", 0, nul) + 1
@@ -291,7 +304,7 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
         remedy = (
             f"Save it as UTF-8, or use {Option('encoding', 'utf-16-le')} if it comes from Windows."
         )
-        raise AnnotationError(Problem(what, f"{source}, row {row}", remedy))
+        raise AnnotationError(Problem(what, f"{source}, row {row}", remedy, code="binary"))
     return text.removeprefix("\ufeff")
 
 
@@ -300,14 +313,20 @@ def _undecodable(data: bytes, name: str, error: Exception, source: str) -> Probl
     row = data.count(b"\n", 0, at) + 1
     if b"\0" in data and not name.startswith("utf-16") and not name.startswith("utf-32"):
         what = "This is not text: it contains NUL bytes."
-        return Problem(what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.")
+        return Problem(
+            what, f"{source}, row {row}", "Export the labels as CSV in UTF-8.", code="binary"
+        )
     what = f"Byte {at + 1:,} of the file ({data[at]:#04x}) is not {name.upper()}."
     remedy = "Save the file as UTF-8, or name its encoding"
     if name != "utf-8":
-        return Problem(what, f"{source}, row {row}", f"{remedy}.")
+        return Problem(what, f"{source}, row {row}", f"{remedy}.", code="other-encoding")
     likely = ("encoding", _likely_encoding(data))
     return Problem(
-        what, f"{source}, row {row}", f"{remedy}, perhaps {Option(*likely)}.", options=(likely,)
+        what,
+        f"{source}, row {row}",
+        f"{remedy}, perhaps {Option(*likely)}.",
+        options=(likely,),
+        code="other-encoding",
     )
 
 

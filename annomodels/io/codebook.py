@@ -47,7 +47,9 @@ class Codebook:
         self._said = _entries(scale) if isinstance(scale, Mapping) else {}
         if not isinstance(scale, Mapping) and scale not in SCALES:
             remedy = f"Use one of {', '.join(SCALES)}."
-            raise AnnotationError(Problem(f"{scale!r} is not a scale.", remedy=remedy))
+            raise AnnotationError(
+                Problem(f"{scale!r} is not a scale.", remedy=remedy, code="unknown-scale")
+            )
         general = self._said.get("*", Entry(None if isinstance(scale, Mapping) else scale))
         own = [pair for pair in self._said.items() if pair[0] != "*"]
         self._all = [("*", general), *self._book.items(), *own]
@@ -75,6 +77,7 @@ def unknown(names: Mapping[str, str], questions: Collection[str]) -> list[Proble
             f"No question {'fits' if is_pattern(name) else 'is called'} {name!r}.",
             where,
             meant(name, questions) + known,
+            code="unknown-question",
         )
         for name, where in names.items()
         if not any(fits(name, question) for question in questions)
@@ -100,9 +103,13 @@ def _entries(given: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Ent
         scale, labels = said.get("scale") or None, said.get("labels") or None
         if scale is not None and scale not in SCALES:
             what, remedy = f"{scale!r} is not a scale.", f"Use one of {', '.join(SCALES)}."
-            problems.append(Problem(what, where, remedy))
+            problems.append(Problem(what, where, remedy, code="unknown-scale"))
         if name in out:
-            problems.append(Problem(f"{name!r} stands there twice.", where, "Leave one out."))
+            problems.append(
+                Problem(
+                    f"{name!r} stands there twice.", where, "Leave one out.", code="question-twice"
+                )
+            )
         out[name] = Entry(scale, _labels(labels), where)
     if problems:
         raise AnnotationError(problems)
@@ -135,7 +142,7 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
             f"A codebook has the columns question, scale and labels; here are {some(table.header)}."
         )
         remedy = "Name the columns so; labels are separated by bars (low|mid|high)."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        raise AnnotationError(Problem(what, source.name, remedy, code="no-codebook"))
     out = []
     for n, row in enumerate(table.rows):
         said = {"scale": table.columns[plain["scale"]][n]} if "scale" in plain else {}

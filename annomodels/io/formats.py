@@ -44,7 +44,7 @@ class Format:
         if not self.spans:
             what = f"The format {self.name!r} contains no marked stretches of text."
             remedy = f"Leave out {Option('units')} and alpha_u, which are for marked text."
-            raise AnnotationError(Problem(what, source.name, remedy))
+            raise AnnotationError(Problem(what, source.name, remedy, code="no-spans"))
         return self._filled(source, options).spans()
 
     def _filled(self, source: Source, options: Options) -> Records:

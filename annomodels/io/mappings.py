@@ -45,7 +45,9 @@ def names_from(
         rows = [row for row in TextRows(text, source, ",").rows if any(row)]
         if rows and all(len(row) == 2 for row in rows):
             return dict(rows)
-    raise AnnotationError(Problem(f"This is not a table of coder {of}.", source, way))
+    raise AnnotationError(
+        Problem(f"This is not a table of coder {of}.", source, way, code="no-mapping")
+    )
 
 
 def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -90,7 +92,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
             "Give it another name; if it means that there is no label, say "
             f"{Option('missing', gone)}."
         )
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(Problem(what, source, remedy, code="no-label-left"))
     before = dict.fromkeys(columns.labels)
     after = {label: recoded(label) for label in before}
     columns.labels = [after[label] for label in columns.labels]
@@ -103,7 +105,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
         where = (
             f"{source}, column {columns.names['label']!r}" if "label" in columns.names else source
         )
-        raise AnnotationError(Problem(what, where, remedy))
+        raise AnnotationError(Problem(what, where, remedy, code="one-label-left"))
     parts = {
         part for label in before for part in (label if isinstance(label, frozenset) else [label])
     }

@@ -25,10 +25,14 @@ def json_value(text: str, source: str) -> Any:
     except json.JSONDecodeError as error:
         where = f"{source}, row {error.lineno}"
         what = f"This is not JSON: {error.msg}, column {error.colno}."
-        raise AnnotationError(Problem(what, where, "Export the labels again.")) from error
+        raise AnnotationError(
+            Problem(what, where, "Export the labels again.", code="not-json")
+        ) from error
     except RecursionError:
         what = "The JSON is nested too deeply."
-        raise AnnotationError(Problem(what, source, "Export one record per line.")) from None
+        raise AnnotationError(
+            Problem(what, source, "Export one record per line.", code="too-deep")
+        ) from None
 
 
 def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
@@ -44,7 +48,7 @@ def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
     if problems:
         what = f"Not JSON: {counted(len(problems), 'row')}."
         remedy = "Give one complete JSON object in each row."
-        raise AnnotationError(Problem(what, at_rows(source, problems), remedy))
+        raise AnnotationError(Problem(what, at_rows(source, problems), remedy, code="not-json"))
     return values, rows
 
 
@@ -54,13 +58,15 @@ def from_objects(values: Sequence[Any], rows: Sequence[int], source: str) -> Tab
     if wrong:
         what = f"Not a JSON object: {counted(len(wrong), 'row')}."
         remedy = 'Write rows such as {"item": "t1", "coder": "ana", "label": "pos"}.'
-        return Table({}, [], source, [NoLabels(what, at_rows(source, wrong), remedy)])
+        return Table(
+            {}, [], source, [NoLabels(what, at_rows(source, wrong), remedy, code="no-records")]
+        )
     keys = dict.fromkeys(key for value in values for key in value)
     columns = {key: [cell_text(value.get(key)) for value in values] for key in keys}
     table = Table(dict(columns), rows, source)
     if not values:
         table.problems.append(
-            Problem("The file has no record.", source, "Export the labels again.")
+            Problem("The file has no record.", source, "Export the labels again.", code="empty")
         )
     return table
 
@@ -89,7 +95,9 @@ def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
                 text = line.removeprefix(codecs.BOM_UTF8).decode()
             except UnicodeDecodeError:
                 where, remedy = f"{source}, row {row}", "Save the file as UTF-8."
-                raise AnnotationError(Problem("The row is not UTF-8.", where, remedy)) from None
+                raise AnnotationError(
+                    Problem("The row is not UTF-8.", where, remedy, code="other-encoding")
+                ) from None
             if text.strip():
                 yield row, json_value(text, f"{source}, row {row}")
 
@@ -106,7 +114,9 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
             yield from enumerate(_elements(events, source, builder), 1)
         except (ijson.JSONError, UnicodeDecodeError) as error:
             what = f"This is not JSON: {(str(error).splitlines() or ['damaged'])[0]}"
-            raise AnnotationError(Problem(what, source, "Export the labels again.")) from error
+            raise AnnotationError(
+                Problem(what, source, "Export the labels again.", code="not-json")
+            ) from error
 
 
 def _elements(events: Iterable[tuple[str, Any]], source: str, builder: Any) -> Iterator[Any]:

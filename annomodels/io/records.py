@@ -233,9 +233,11 @@ class Records:
         if text not in self.notes:
             self.notes.append(text)
 
-    def problem(self, what: str, remedy: str, where: str = "", *, of_labels: bool = False) -> None:
+    def problem(
+        self, what: str, remedy: str, where: str = "", *, of_labels: bool = False, code: str = ""
+    ) -> None:
         """Report something that must be fixed, perhaps only before labels are read."""
-        found = Problem(what, where or self.source.name, remedy)
+        found = Problem(what, where or self.source.name, remedy, code=code)
         (self._of_labels if of_labels else self.problems).append(found)
 
     def require(self, header: Sequence[str], name: str | None, role: str) -> None:
@@ -259,6 +261,7 @@ class Records:
                 f"{counted(len(rows), 'record')} where {word} has the wrong type.",
                 "Export the labels again, without editing the file.",
                 at_rows(self.source.name, list(dict.fromkeys(rows))),
+                code="wrong-type",
             )
         by_question: dict[str, list[_Row]] = {}
         for row in self._kept:
@@ -269,7 +272,7 @@ class Records:
         if not self.parts and self.default is None and not self.problems:
             what = f"It holds marked stretches of text ({named}), not labels of items."
             remedy = f"Define the items: {Option('units', 'exact')}, 'token' or 'overlap'."
-            marked = Problem(what, self.source.name, remedy)
+            marked = Problem(what, self.source.name, remedy, code="no-units")
             self.problems.append(marked if self.stretches else self._nothing())
         if self.stretches:
             self.note(f"Not read, because they mark stretches of text: {named}.")
@@ -330,11 +333,15 @@ class Records:
         question, problems = choose_question(fit, asked, where, "label")
         if set(left_out.values()) == {HELD} and not fit:
             what = f"The fields hold lists or objects, not labels: {some(left_out)}."
-            return None, [Problem(what, where, "Write a record per label: item, coder, label.")]
+            return None, [
+                Problem(
+                    what, where, "Write a record per label: item, coder, label.", code="not-a-label"
+                )
+            ]
         if left_out and not fit:
             what = f"None of {counted(len(counts), 'column')} holds labels to compare: "
             remedy = f"If one of them is a question all the same, name it: {Option('question')}."
-            problems = [Problem(f"{what}{listed(left_out)}.", where, remedy)]
+            problems = [Problem(f"{what}{listed(left_out)}.", where, remedy, code="no-labels")]
         more = [replace(one, remedy=f"{one.remedy} {self.otherwise}".strip()) for one in problems]
         return question, more
 
@@ -347,7 +354,9 @@ class Records:
             problems.append(Problem(what, where, "Export the annotations again."))
         if not self._spans and not problems:
             remedy = "Export the annotations of all coders, in a format with spans."
-            problems.append(Problem("It contains no spans.", self.source.name, remedy))
+            problems.append(
+                Problem("It contains no spans.", self.source.name, remedy, code="no-spans")
+            )
         if problems:
             raise AnnotationError(problems)
         ordered = sorted(
@@ -401,7 +410,7 @@ class Records:
             parts.append(f"{self.skips.total():,} skipped or without a label")
         if parts:
             what += f" The file has {', '.join(parts)}."
-        return Problem(what, self.source.name, "Export the labels of all coders.")
+        return Problem(what, self.source.name, "Export the labels of all coders.", code="no-labels")
 
     def _namer(
         self, labels: list[tuple[str, ...]], notes: list[str]

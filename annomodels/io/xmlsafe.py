@@ -27,7 +27,7 @@ def check_xml(data: bytes, source: str) -> None:
     def refuse(*_: object) -> None:
         what = "The XML declares a document type, as no annotation tool does."
         remedy = "Do not trust this file; ask for another export."
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(Problem(what, source, remedy, code="document-type"))
 
     _parse(expat.ParserCreate(), data, source, StartDoctypeDeclHandler=refuse)
 
@@ -77,7 +77,9 @@ def _parse(
     except expat.ExpatError as error:
         what = f"This is not well-formed XML: {expat.errors.messages[error.code]}."
         where = f"{source}, line {error.lineno}"
-        raise AnnotationError(Problem(what, where, "Export it again.")) from error
+        raise AnnotationError(
+            Problem(what, where, "Export it again.", code="broken-xml")
+        ) from error
     except AnnotationError:  # a ValueError too
         raise
     except (LookupError, ValueError) as error:  # an encoding that expat does not know

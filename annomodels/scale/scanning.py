@@ -122,7 +122,7 @@ def scan(
     if repeats == "first":
         what = "Labels that are streamed lose the order of the rows, so no repeat is the first."
         remedy = f"Leave repeats out of the file, or use {Option('repeats', 'all')}."
-        raise AnnotationError(Problem(what, "repeats", remedy))
+        raise AnnotationError(Problem(what, "repeats", remedy, code="no-first-repeat"))
     kinds = [dont_know] if isinstance(dont_know, str) else dont_know
     places = files_of(path)
     key = said_key(item, opened(places[0]).header) if item is not None else None

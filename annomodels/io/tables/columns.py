@@ -118,7 +118,14 @@ def named_column(header: Sequence[str], name: str, role: str, source: str) -> li
         return [p for part in name.parts for p in named_column(header, part, role, source)]
     same = [other for other in header if other.casefold() == name.casefold()]
     remedy = f"{meant(name, header, *same, most=3)}The columns are {some(header)}."
-    return [Problem(f"Column {name!r} (given as {role}) does not exist.", source, remedy)]
+    return [
+        Problem(
+            f"Column {name!r} (given as {role}) does not exist.",
+            source,
+            remedy,
+            code="no-such-column",
+        )
+    ]
 
 
 def find_roles(
@@ -157,7 +164,7 @@ def find_roles(
                 remedy = (
                     f"Name another column with {role}=... (--{role}) or {other}=... (--{other})."
                 )
-                problems.append(Problem(what, source, remedy))
+                problems.append(Problem(what, source, remedy, code="two-roles"))
                 missing.remove(role)
     if missing:
         known = {role: name for role, name in chosen.items() if name != added}
@@ -166,7 +173,9 @@ def find_roles(
     named = [name for name in chosen.values() if list(chosen.values()).count(name) > 1]
     if named:
         what = f"The column {named[0]!r} is used for two things."
-        problems.append(Problem(what, source, "Name a different column for each."))
+        problems.append(
+            Problem(what, source, "Name a different column for each.", code="two-roles")
+        )
     return chosen, problems
 
 
@@ -191,7 +200,7 @@ def _not_found(
         wide = f"{Option('coder_columns', [...])} with {Option('label', ...)}"
     if not chosen or set(chosen) == {"item"}:
         remedy += f" If the table has one column for each coder, use {wide}."
-    return NoLabels(what[0].upper() + what[1:] + ".", source, remedy)
+    return NoLabels(what[0].upper() + what[1:] + ".", source, remedy, code="no-columns")
 
 
 def without_label(skips: int, labeled: int) -> str:
@@ -229,7 +238,7 @@ def assemble(
             what = f"{counted(len(empty), 'row')} with a label but without {word}."
             where = at_rows(source, empty, names.get(role, role))
             remedy = f"Name the {role} of every label, or drop the rows."
-            out.problems.append(Problem(what, where, remedy))
+            out.problems.append(Problem(what, where, remedy, code="empty-cell"))
     out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
     if skipped:
         out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
@@ -267,7 +276,7 @@ def _per_item(
     if twice:
         what = f"{counted(len(twice), 'item')} with more than one {role}: {some(twice)}."
         where = at_rows(source, list(twice.values()), names.get(role, role))
-        problems = [Problem(what, where, f"Give every item one {role}.")]
+        problems = [Problem(what, where, f"Give every item one {role}.", code="contradiction")]
     return found, problems
 
 
@@ -328,7 +337,7 @@ def finished(
             "Check the label column, and which texts mean a missing label "
             f"({Option('missing', ...)})."
         )
-        problems.append(Problem(what, source, remedy))
+        problems.append(Problem(what, source, remedy, code="no-labels"))
     if problems:
         raise AnnotationError(problems)
     if scale in ("interval", "ratio"):

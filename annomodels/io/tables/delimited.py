@@ -136,7 +136,7 @@ class TextRows:
             pass
         what = f"The quotation marks do not match ({error})."
         remedy = 'Close the quote, or write a quote inside a quoted cell twice ("").'
-        return Problem(what, f"{self.source}, row {self._first + begin}", remedy)
+        return Problem(what, f"{self.source}, row {self._first + begin}", remedy, code="quotes")
 
 
 def _lines(text: str) -> Iterator[str]:

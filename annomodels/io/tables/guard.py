@@ -107,7 +107,7 @@ def repeated_problem(
         # who named several columns already may well mean what repeats
         remedy = f"{keep} {name}" if isinstance(item, Key) else f"{name} {keep}"
     where = f"{source}, column {item!r}" if item else source
-    return Problem(what, where, remedy, options=options)
+    return Problem(what, where, remedy, options=options, code="repeats")
 
 
 def looks_meant(counts: Codes, pairs: int, same: int) -> bool:
@@ -216,7 +216,7 @@ def _coders_apart(data: Annotations) -> list[Problem]:
         f"If they mean the same, recode them with {Option('map')} (such as {other[0]} to "
         f"{first[0]}). If all are labels of one set, declare it with {Option('labels', [...])}."
     )
-    return [Problem(what, data.source, remedy)]
+    return [Problem(what, data.source, remedy, code="coders-differ")]
 
 
 def _items_apart(data: Annotations) -> list[Problem]:
@@ -253,4 +253,4 @@ def _items_apart(data: Annotations) -> list[Problem]:
         f"each by itself ({Option('question')}, or the column that holds it). If all are labels of "
         f"one set, declare it with {Option('labels', [...])}."
     )
-    return [Problem(what, data.source, remedy)]
+    return [Problem(what, data.source, remedy, code="items-differ")]

@@ -39,7 +39,7 @@ def truth_as_label(table: Table, names: Mapping[str, str], taken: Sequence[str])
             otherwise = f" If {label!r} has the labels of the coders: {Option('label', label)}."
             where = f"{table.source}, columns {label!r} and {name!r}"
             said = (("label", name), ("truth", label))
-            return [Problem(what, where, remedy + otherwise, options=said)]
+            return [Problem(what, where, remedy + otherwise, options=said, code="truth-as-label")]
     return []
 
 

@@ -59,6 +59,7 @@ def read_matrix(found: Records) -> None:
             "A matrix without a header has no column names.",
             f"Leave out {Option('item')}, {Option('coder')}, {Option('label')}, "
             f"{Option('truth')}, {Option('group')} and {Option('text')}, or add a header.",
+            code="matrix-names",
         )
         return
     width = len(filled[0])
@@ -66,7 +67,7 @@ def read_matrix(found: Records) -> None:
     if ragged:
         what = f"{counted(len(ragged), 'row')} without the {width} cells of the first row."
         where = at_rows(source.name, [lines[n] for n in ragged])
-        found.problem(what, "Leave cells without a label empty.", where)
+        found.problem(what, "Leave cells without a label empty.", where, code="ragged")
         return
     if not options.forced and (problem := _other_shape(filled, source.name)) is not None:
         found.problems.append(problem)
@@ -100,7 +101,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
             f"If they are labels, use {Option('format', 'matrix')}; if they are names, "
             "put a first column with the items before them."
         )
-        return Problem(what, f"{source}, row 1", remedy)
+        return Problem(what, f"{source}, row 1", remedy, code="header-or-labels")
     in_order = (
         f"Name the columns in their order: {Option('columns', ['item', 'coder', 'label'])}; or "
         f"use {Option('format', 'matrix')} if rows are items and columns are coders."
@@ -112,7 +113,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
             f"The first row holds only numbers, and a column holds {max(sizes):,} different whole "
             "numbers: they look like identifiers, such as pairs of items, not like labels."
         )
-        return NoLabels(what, source, in_order)
+        return NoLabels(what, source, in_order, code="identifiers")
     if problems := measured(dict(zip(names[1:], columns, strict=True)), source, "matrix"):
         return problems[0]
     filled = not any(cell in ("", *NO_LABEL) for pair in pairs for cell in pair)
@@ -120,7 +121,7 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
     if filled and triples and sizes[2] <= sizes[0]:
         shown = ", ".join(sorted(set(columns[2]), key=natural_key)[:3])
         what = f"This looks like a long table without a header (labels {shown})."
-        return NoLabels(what, source, in_order)
+        return NoLabels(what, source, in_order, code="long-without-header")
     return None
 
 
@@ -186,13 +187,13 @@ def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
             "do not say which coder gave which."
         )
         remedy = "Give the individual labels, a row each: item, coder, label."
-        return Problem(what, source, remedy)
+        return Problem(what, source, remedy, code="counts")
     what = "Every row holds whole numbers with the same sum: are these counts of labels, or labels?"
     remedy = (
         f"If they are labels of coders, use {Option('format', form)}. If they are counts, give the "
         "individual labels as item, coder, label: counts do not say who gave which."
     )
-    return Problem(what, source, remedy)
+    return Problem(what, source, remedy, code="counts-or-labels")
 
 
 def looks_like_counts(columns: Sequence[Sequence[object]]) -> bool:
@@ -234,7 +235,7 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
         f"If each column is a coder, use {Option('format', form)}. Else give the individual "
         "labels as item, coder, label: means do not say who gave which."
     )
-    return [Problem(what, source, remedy)]
+    return [Problem(what, source, remedy, code="measurements")]
 
 
 def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:

@@ -20,7 +20,9 @@ def named[T](name: str, forms: Mapping[str, T]) -> T:
     if name not in forms:
         names = ["auto", *forms]
         remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
-        raise AnnotationError(Problem(f"Unknown format {name!r}.", remedy=remedy))
+        raise AnnotationError(
+            Problem(f"Unknown format {name!r}.", remedy=remedy, code="unknown-format")
+        )
     return forms[name]
 
 

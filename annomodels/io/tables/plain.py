@@ -270,7 +270,7 @@ def _without_names(table: Table, *, several: bool) -> Problem:
         names = ("item", "coder", "label")
     what = "The first row looks like data, not like names of columns."
     remedy = f"{name_all(size, *names)} Or put a row with their names above it."
-    return Problem(what, f"{table.source}, row 1", remedy)
+    return Problem(what, f"{table.source}, row 1", remedy, code="no-header")
 
 
 _HEAD = 20_000  # rows that are compared with the first
@@ -331,6 +331,7 @@ def read_wide(found: Records) -> None:
         found.problem(
             "No column names the items, and rows of several files are not matched by number.",
             f"Name the column of the items with {Option('item', ...)}, or add one to every file.",
+            code="no-item-column",
         )
         return
     if item is None:
@@ -342,6 +343,7 @@ def read_wide(found: Records) -> None:
             f"Every row begins with a time ({item!r}), so this looks like a survey with a row for "
             "each respondent, and not like a table with a row for each item.",
             no_coders(),
+            code="survey",
         )
         return
     free = [name for name in table.header if name != item and name not in options.taken]
@@ -368,12 +370,13 @@ def read_wide(found: Records) -> None:
             found.problem(
                 f"A wide table has no {role} column: each further column is a coder.",
                 f"Leave out {Option(role)}, or use {Option('format', 'long')}.",
+                code="no-such-role",
             )
     for name in (name for name in coders if name not in table.columns):
         found.problems += named_column(found.source.header, name, "coder", table.source)
     if both := [name for name in parts_of(options.item) if name in coders]:
         what = f"Column {both[0]!r} is named for the items and as a coder."
-        found.problem(what, "Name a different column for each.")
+        found.problem(what, "Name a different column for each.", code="two-roles")
     if doubled := table.doubled({item, *coders, *beside, *options.taken}):
         bare = no_header(found.source.table)
         found.problems += [_without_names(table, several=False)] if bare else doubled
@@ -536,7 +539,9 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
         f"Add a column that names the coders, then choose the question: {Option('coder', ...)}, "
         f"{Option('question', asked[0])}. If these columns are coders: {Option('format', 'wide')}."
     )
-    return [Problem(what, f"{table.source}, columns {some(asked)}", remedy)]
+    return [
+        Problem(what, f"{table.source}, columns {some(asked)}", remedy, code="questions-not-coders")
+    ]
 
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
@@ -573,7 +578,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
             f"Name the columns with {Option('item', ...)}, {Option('coder', ...)}, "
             f"{Option('label', ...)}, or use {all_of_them}."
         )
-        return [NoLabels(what, where, remedy)]
+        return [NoLabels(what, where, remedy, code="no-columns")]
     rest = [name for name in coders if name not in odd]
     name, listed = next(iter(odd)), rest if 1 < len(rest) < _FEW else [...]
     remedy = (
@@ -584,7 +589,11 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     )
     said = tuple(("truth", name) for name in gold[:1])
     column = "column" if len(odd) == 1 else "columns"
-    return [NoLabels(what, f"{table.source}, {column} {some(odd)}", remedy, options=said)]
+    return [
+        NoLabels(
+            what, f"{table.source}, {column} {some(odd)}", remedy, options=said, code="not-a-coder"
+        )
+    ]
 
 
 def _conclusion(table: Table, coders: Sequence[str], options: Options) -> tuple[str, str] | None:

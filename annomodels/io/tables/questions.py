@@ -252,7 +252,7 @@ def question_column(
         return name, []
     what = f"No column 'question' exists in which to look for {asked!r}."
     remedy = f"Leave out {Option('question')}, or name it: {Option('question_column')}."
-    return None, [Problem(what, source, remedy)]
+    return None, [Problem(what, source, remedy, code="no-question-column")]
 
 
 def choose_question(
@@ -270,9 +270,9 @@ def choose_question(
             "agree analyze each separately with --every-question."
         )
         most = sorted(names, key=lambda name: -counts[name])  # which is most likely meant
-        return None, [Problem(what, where, remedy, tuple(map(str, most)))]
+        return None, [Problem(what, where, remedy, tuple(map(str, most)), code="several-questions")]
     if asked in counts:
         return asked, []
     known = f"The questions are {some(names)}." if names else "Leave out the question."
     remedy = meant(asked, names) + known
-    return None, [Problem(f"Unknown question {asked!r}.", where, remedy)]
+    return None, [Problem(f"Unknown question {asked!r}.", where, remedy, code="unknown-question")]

@@ -58,7 +58,7 @@ class Table:
             return []
         what = f"{counted(len(names), 'column name')} used more than once: {some(names)}."
         where = f"{self.source}, row {self.header_row}" if self.header_row else self.source
-        return [Problem(what, where, "Give every column its own name.")]
+        return [Problem(what, where, "Give every column its own name.", code="names-twice")]
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """Row number and cells by column name."""
@@ -87,18 +87,18 @@ def from_records(
         body.take(part)
     if body.header is None:
         what, remedy = "The file contains only blank lines.", "Export the labels again."
-        return Table({}, [], source, [Problem(what, source, remedy)])
+        return Table({}, [], source, [Problem(what, source, remedy, code="empty")])
     header, cells, odd, numbers = body.header, body.columns, body.odd, lines()
     if body.is_single and not odd:
         what = f"The table has only one column, {header[0][:60]!r}."
         remedy = "Separate item, coder and label by commas, semicolons, tabs or bars (|)."
         if len(header[0].split()) > 1:
             remedy += f" If spaces separate the cells, use {Option('delimiter', ' ')}."
-        return Table({}, [], source, [Problem(what, source, remedy)])
+        return Table({}, [], source, [Problem(what, source, remedy, code="one-column")])
     table = Table({}, body.rows(numbers), source)
     if not len(table):
         what = "The table has a header but no row below it."
-        table.problems.append(Problem(what, source, "Export the labels again."))
+        table.problems.append(Problem(what, source, "Export the labels again.", code="no-rows"))
     wider = sum(len(row) == len(header) + 1 for row in odd.values())
     if names is None and wider == len(table) > 0 and not body.is_cut:
         # as R writes tables: row names have no name of their own
@@ -114,7 +114,12 @@ def from_records(
             what = f"The header seems to stand in row {row}, below other rows."
             remedy = f"Pass over the rows above it: {Option('skip_rows', row - 1)}."
             options = (("skip_rows", row - 1),)
-            return Table({}, [], source, [Problem(what, source, remedy, options=options)])
+            return Table(
+                {},
+                [],
+                source,
+                [Problem(what, source, remedy, options=options, code="header-below")],
+            )
         cells = _mended(table, cells, odd, header, delimiter)
     gap = next((n for n, name in enumerate(header) if n and not name and not any(cells[n])), 0)
     if gap and not {*header[:gap]}.isdisjoint({*header[gap:]} - {""}):
@@ -125,7 +130,7 @@ def from_records(
         what = f"The first row holds only numbers: {some(header)}."
         names = ("item", "coder", "label") if len(header) == 3 else ()
         where = f"{source}, row {table.header_row}"
-        table.problems.append(Problem(what, where, name_all(len(header), *names)))
+        table.problems.append(Problem(what, where, name_all(len(header), *names), code="no-header"))
     for place, (name, column) in enumerate(zip(header, cells, strict=True), 1):
         if name or place == 1 or any(column):
             table.columns[name or f"{NAMELESS}{place})" * (place > 1)] = column
@@ -275,4 +280,4 @@ def _ragged(rows: Mapping[int, Sequence[str]], width: int, source: str, delimite
     elif other and widths[-1] == 1:
         remedy = f"These rows seem separated by a {other[0]}, the header by a "
         remedy += f"{DELIMITERS.get(delimiter, repr(delimiter))}: use one delimiter."
-    return Problem(what, at_rows(source, list(rows)), remedy)
+    return Problem(what, at_rows(source, list(rows)), remedy, code="ragged")

@@ -68,10 +68,14 @@ def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Row
             tried = [EVERY_SHEET, *tried]
             remedy += f", or read each as the work of its coder with {Option('sheet', EVERY_SHEET)}"
         options = tuple(("sheet", name) for name in tried)
-        raise AnnotationError(Problem(what, source, f"{remedy}.", options=options))
+        raise AnnotationError(
+            Problem(what, source, f"{remedy}.", options=options, code="several-sheets")
+        )
     if wanted is not None and wanted not in sheets:
         what = f"No sheet with cells is called {wanted!r}."
-        raise AnnotationError(Problem(what, source, f"The sheets are {some(names)}."))
+        raise AnnotationError(
+            Problem(what, source, f"The sheets are {some(names)}.", code="no-such-sheet")
+        )
     return next(iter(sheets.values()), []) if wanted is None else sheets[wanted]
 
 
@@ -192,7 +196,9 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
             }
         except Exception as error:  # the library raises whatever its C code met
             what = f"The file of {tool} is damaged: {first_line(error)}."
-            raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
+            raise AnnotationError(
+                Problem(what, source, "Save it again, or as CSV.", code="damaged")
+            ) from error
     table = Table(dict(columns), range(1, len(frame) + 1), source)
     if not len(frame):
         table.problems.append(Problem("The file has no case.", source, "Export the data again."))
@@ -220,7 +226,7 @@ def parquet_table(data: bytes, source: str) -> Table:
         columns = {name: texts_of(frame.column(n)) for n, name in enumerate(names)}
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         what = f"The Parquet file is damaged: {str(error).splitlines()[0]}"
-        raise AnnotationError(Problem(what, source, "Write it again.")) from error
+        raise AnnotationError(Problem(what, source, "Write it again.", code="damaged")) from error
     twice = {name: n for name, n in Counter(names).items() if n > 1}
     table = Table(dict(columns), range(1, frame.num_rows + 1), source, twice=twice)
     if not frame.num_rows:

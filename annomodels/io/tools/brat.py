@@ -105,7 +105,7 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
     if any(len(path) < 2 for path in paths.values()):
         what = "brat writes no names of coders into its files, and these lie in no folder of one."
         remedy = "Lay them out as coder/document.ann, or call them document_coder.ann."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        raise AnnotationError(Problem(what, source.name, remedy, code="no-coders"))
     for name, path in paths.items():
         yield name, "/".join(path[1:]).removesuffix(".ann"), path[0]
 

@@ -50,7 +50,7 @@ def _rows(found: Records) -> Iterator[tuple[str, int, dict[str, Any]]]:
     for part in parts:
         stem = part.stem
         if stem == "all" and len(parts) == 1:
-            found.problem(*NO_CODERS)
+            found.problem(*NO_CODERS, code="no-coders")
         elif stem in ("all", "unknown"):
             found.leave_out(f"the file {part.name.rpartition('/')[2]!r} names no coder")
         elif part.kind == "delimited" and part.text.startswith(_LABEL):
@@ -98,7 +98,9 @@ def read_doccano(found: Records) -> None:
         )
         remedy = f"Take the texts as names of the items: {Option('item', name)}."
         said = (("item", name),)
-        found.problems.append(Problem(what, found.source.name, remedy, options=said))
+        found.problems.append(
+            Problem(what, found.source.name, remedy, options=said, code="own-numbers")
+        )
     if found.skips:
         found.note(
             "An empty list of labels may mean 'none' or 'not done yet'; exports of confirmed "

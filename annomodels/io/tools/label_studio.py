@@ -97,6 +97,7 @@ def read_label_studio(found: Records) -> None:
             found.problem(
                 f"It holds {drawn} drawn on images, and no labels of items.",
                 f"{REGIONS}; or ask for a choice about each image.",
+                code="regions",
             )
         found.note(f"Not read, because they are no labels of items: {drawn}.")
 
@@ -147,6 +148,7 @@ def _add_answers(
                 "of regions, not of items.",
                 f"Choose another with {Option('question', ...)}, or export the regions as a table.",
                 of_labels=True,
+                code="regions",
             )
         elif coder == GOLD:
             found.gold(item, question, values[0])

@@ -135,7 +135,7 @@ def _text(log: Source, name: str) -> str:
             raise
     what = "The log is packed with Zstandard, which Python cannot unpack before version 3.14."
     remedy = "Write it as JSON: the command is inspect log convert, to the format json."
-    raise AnnotationError(Problem(what, log.name, remedy))
+    raise AnnotationError(Problem(what, log.name, remedy, code="packed"))
 
 
 def _judges(about: Mapping[str, object]) -> Iterator[tuple[str, str]]:

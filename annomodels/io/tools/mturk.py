@@ -37,6 +37,7 @@ def read_mturk(found: Records) -> None:
         found.problem(
             "No column begins with 'Answer.'.",
             "Download the results of the batch, not the list of its tasks.",
+            code="no-answers",
         )
     inputs, outputs = (_numbered(header, prefix) for prefix in ("Input.", "Answer."))
     # items of one task: what both inputs and answers are numbered with
@@ -91,6 +92,7 @@ def read_mturk(found: Records) -> None:
             found.problem(
                 f"{what}, such as marked spans: they are no labels.",
                 "Write a record per mark: item (the text and the place), coder, label.",
+                code="not-a-label",
             )
         found.note(f"Not read, because {what[0].lower()}{what[1:]}.")
 

@@ -80,6 +80,7 @@ def read_prodigy(found: Records) -> None:
             f"It mixes {counted(len(views), 'kind')} of questions: {some(views)} (_view_id).",
             "Export one dataset for each of them (prodigy db-out NAME).",
             of_labels=True,
+            code="several-kinds",
         )
 
 

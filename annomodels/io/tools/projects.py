@@ -116,7 +116,7 @@ def export_again(source: str, files: Members, *, curated: bool = False) -> Probl
         "Export the project again, and choose WebAnno TSV 3.3 or UIMA CAS (XMI 1.1 or JSON) as the "
         "format: in INCEpTION under Settings, Export, 'Format', with the annotations of all users."
     )
-    return Problem(what, source, remedy)
+    return Problem(what, source, remedy, code="unread-project")
 
 
 def _stem(name: str) -> str:
@@ -356,7 +356,7 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
         if types is None:
             what = f"The type system of the CAS ({_TYPES}) is not beside it."
             remedy = "Give the folder or the zip archive that holds both, as exported."
-            raise AnnotationError(Problem(what, where, remedy))
+            raise AnnotationError(Problem(what, where, remedy, code="no-type-system"))
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")

@@ -53,12 +53,13 @@ def refuse(source: Source, options: Options) -> None:
     for look in (*looks, _lighttag):
         found = look(source, options)
         if found is not None:
-            raise Refused(
-                found if isinstance(found, Problem) else Problem(found[0], source.name, found[1])
-            )
+            if isinstance(found, Problem):
+                raise Refused(found)
+            what, remedy, code = found
+            raise Refused(Problem(what, source.name, remedy, code=code))
 
 
-Refusal = Problem | tuple[str, str] | None
+Refusal = Problem | tuple[str, str, str] | None
 
 
 def _doccano(source: Source, options: Options) -> Refusal:
@@ -71,7 +72,7 @@ def _doccano(source: Source, options: Options) -> Refusal:
     lists = [r for r in own if isinstance(r.get("label", r.get("entities")), list)]
     if not lists or any(matched(list(record))["coder"] for record in lists):
         return None
-    return NO_CODERS
+    return *NO_CODERS, "no-coders"
 
 
 def _consolidated(source: Source, options: Options) -> Refusal:
@@ -79,14 +80,14 @@ def _consolidated(source: Source, options: Options) -> Refusal:
     remedy = _known()["sagemaker"]["remedy"]
     if source.inside is not None:
         found = any("worker-response/" in name for name in source.inside.ending(".json"))
-        return (_known()["sagemaker"]["what"], remedy) if found else None
+        return (_known()["sagemaker"]["what"], remedy, "no-reader") if found else None
     fields = (field for record in source.sample for field in record.items())
     if any(
         key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
         for key, value in fields
     ):
         what = "An output manifest holds one consolidated label for each object"
-        return f"{what}, and not who gave which.", remedy
+        return f"{what}, and not who gave which.", remedy, "aggregated"
     return None
 
 
@@ -117,7 +118,7 @@ def _by_names(source: Source, options: Options) -> Refusal:
             and (cell is None or any(fnmatchcase(each, cell) for each in top))
         ):
             spelled = {"survey": no_coders(), "question": Option("question", ...)}
-            return known["what"], known["remedy"].format(**spelled)
+            return known["what"], known["remedy"].format(**spelled), known["code"]
     return None
 
 
@@ -144,13 +145,14 @@ def _report(source: Source, options: Options) -> Refusal:
         return (
             "This is a Markdown document, with headings and text, and not a table.",
             "Give the file with the labels. A table of them in the document can be saved as CSV.",
+            "no-table",
         )
     lines = [line for line in start.split("\n")[:-1] if len(_COUNT.findall(line)) > 1]
     sums = {sum(map(int, _COUNT.findall(line))) for line in lines}
     if len(lines) < _FEWEST or len(sums) > 1 or source.header[1:]:
         return None
     what = f"This text counts labels, and not who gave which, as in {lines[0]!r}."
-    return what, _SINGLE
+    return what, _SINGLE, "counts"
 
 
 _SINGLE = "Give the individual labels, a row each: item, coder, label."
@@ -163,7 +165,7 @@ def _counts(source: Source, options: Options) -> Refusal:
         return None
     if (name := _tally(source)) and not matched(source.header)["coder"]:
         what = f"The objects in {name!r} count the labels of each class, and not who gave which."
-        return what, _SINGLE
+        return what, _SINGLE, "counts"
     found = counts_in(source.table) if len(source.table) > 1 else None
     if found is None or not found.is_sure or matched(source.header)["coder"]:
         return None
@@ -179,7 +181,11 @@ def _patterns(source: Source, options: Options) -> Refusal:
     if not cells[0] <= set().union(*cells[1:]) or not all(map(_WHOLE.fullmatch, map(str, counts))):
         return None
     what = "The last column, n, counts rows: each row is a pattern of labels, and not an item."
-    return what, "Write each pattern as often as it was counted, and name the items in a column."
+    return (
+        what,
+        "Write each pattern as often as it was counted, and name the items in a column.",
+        "counts",
+    )
 
 
 _TALLY = re.compile(r"(?:.*[_ .-])?(counts?|counter|tally|votes|freq|frequencies)", re.IGNORECASE)
@@ -222,6 +228,7 @@ def _marked(source: Source, options: Options) -> Refusal:
         "Export the marks as spans (WebAnno TSV, UIMA CAS, brat, Label Studio JSON) and define "
         f"the items with {Option('units', ...)}; or give a table with a row for each mark: "
         "item (the text and the place), coder, label.",
+        "marked-text",
     )
 
 
@@ -234,6 +241,7 @@ def _images(source: Source, options: Options) -> Refusal:
         f"This is {tool}: {counted(number, 'region')} drawn on images (such as bounding boxes), "
         "and no labels of items.",
         f"{REGIONS}.",
+        "regions",
     )
 
 
@@ -249,6 +257,7 @@ def _lighttag(source: Source, options: Options) -> Refusal:
         "This is LightTag: marked stretches of text, and no labels of items.",
         "It is not read. Give a table with item (the document and the place), coder and "
         "label (tag), and a row for each mark of each coder.",
+        "no-reader",
     )
 
 

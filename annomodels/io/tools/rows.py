@@ -221,6 +221,7 @@ def read_rows(form: Rows, found: Records) -> None:
                     found.problem(
                         f"Column {column!r} holds marked stretches of text or regions.",
                         f"Export as JSON, and define the items: {Option('units', 'exact')}.",
+                        code="no-units",
                     )
                     return
                 number = cells.get(form.number, "")
@@ -264,6 +265,7 @@ def _questions(
         found.problem(
             "No column varies within the items, so it cannot be seen which one holds the labels.",
             f"Name it with {Option('label')}. The columns are {some(free)}.",
+            code="no-label-column",
         )
     return {name: name for name in names}
 
