@@ -331,8 +331,13 @@ def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
     return sizes[1] >= sizes[0]
 
 
-def grown(item: Codes, coder: Codes, names: Sequence[Column]) -> tuple[tuple[Column, ...], Codes]:
-    """Columns that tell apart what repeats for a coder, one more at a time, and the items so."""
+def grown(
+    item: Codes, coder: Codes, names: Sequence[Column], *, crossed: bool = True
+) -> tuple[tuple[Column, ...], Codes]:
+    """Columns that tell apart what repeats for a coder, one more at a time, and the items so.
+
+    If they must be `crossed`, no column is taken that may be an answer.
+    """
     more: tuple[Column, ...] = ()
     start = item
     covered, repeats, _ = structure(item, coder)
@@ -341,7 +346,8 @@ def grown(item: Codes, coder: Codes, names: Sequence[Column]) -> tuple[tuple[Col
         found = []
         for n, one in enumerate(names):
             both = joint(item, one.codes)
-            if one not in more and (_is_item(one) or _crosses(item, both, coder)):
+            fits = not crossed or _is_item(one) or _crosses(item, both, coder)
+            if fits and one not in more:
                 covered, left, _ = structure(both, coder)
                 found.append((COVERED * covered + REPEATED * left, n, left, both))
         best = max(found, key=lambda one: one[0], default=None)

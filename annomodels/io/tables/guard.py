@@ -147,11 +147,9 @@ def proposal(
     plain = [one for one in free if one.length <= _SHORT and not {*one.texts[:200]} <= labels]
     start = joint(*(one.codes for one in base))
     before, found = structure(start, coder)[1], None
-    for tried in (
-        plain[:_COLUMNS],
-        [*plain, *(one for one in free if one not in plain)][:_COLUMNS],
-    ):
-        added, item = grown(start, coder, tried)
+    texts = [one for one in free if one not in plain]
+    for tried, crossed in ((plain, True), (plain, False), ([*plain, *texts], False)):
+        added, item = grown(start, coder, tried[:_COLUMNS], crossed=crossed)
         left = structure(item, coder)[1]
         if found is None or left < found.repeats:
             chosen = tuple(one.name for one in columns.values() if one in added)
