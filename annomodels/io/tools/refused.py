@@ -103,7 +103,8 @@ def _by_names(source: Source, options: Options) -> Refusal:
         return None
     header = [name.strip().casefold() for name in source.header]
     named = any((*options.roles.values(), options.coder_columns))
-    top = [cell for row in source.rows.head(3) for cell in row[:1]] if not source.is_json else []
+    columns = () if source.is_json else source.table.columns.values()
+    top = [str(cell) for column in islice(columns, 1) for cell in column[:3]]
 
     def fits(pattern: str, names: Sequence[str]) -> bool:
         parts = pattern.casefold().split("|")
