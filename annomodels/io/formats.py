@@ -78,9 +78,6 @@ conll | tools.conll | spans | folder
 potato | tools.potato | labels, spans | folder json table
     Potato, the folder annotation_output or exported rows
     files */user_state.json, or columns instance_id and user_id
-sagemaker | tools.mturk | labels | folder json
-    SageMaker Ground Truth, the answers of the coders (a folder, a request or a manifest)
-    a folder worker-response, or records with datasetObjectId and annotations
 prodigy | tools.prodigy | labels, spans | folder json
     Prodigy, JSON lines of db-out, one file or a folder with one for each coder
     records with _task_hash and answer
@@ -111,12 +108,6 @@ lm-eval | tools.logs | labels | folder json
 langfuse | tools.logs | labels | json table
     Langfuse, exported scores (CSV, JSON or JSON lines)
     name, value and source of scores, and the trace they belong to
-qualtrics | tools.qualtrics | labels | table
-    Qualtrics, CSV with three header rows
-    the cells of the third row begin with {"ImportId":
-inception | tools.projects | labels | json table
-    INCEpTION, the diagnosis table of the agreement page
-    the header begins Type,Collection,Document,Layer,Feature,Position,Flags
 mturk | tools.mturk | labels | json table
     Amazon Mechanical Turk or Turkle, the results of a batch
     columns HITId and WorkerId
@@ -126,9 +117,6 @@ nested | tables.nested | labels, spans | json table
 long | tables.plain | labels | json table
     one row for each label (CSV, TSV, JSON lines, JSON, Parquet, Excel, ODS, SPSS, Stata)
     columns for item, coder and label, by name or by a known name
-grouped | tables.matrix | labels | json table
-    patterns of labels with counts (R package rater)
-    the last column is n and holds whole numbers
 matrix | tables.matrix | labels | json table
     rows are items, columns are coders, no header (K-Alpha, ReCal, MACE)
     the first row holds labels
@@ -155,4 +143,4 @@ def _parsed(text: str) -> tuple[Format, ...]:
 
 
 FORMATS = _parsed(_READ)
-PLAIN = ("long", "wide", "matrix", "grouped")  # tables that may be read so although they look odd
+PLAIN = ("long", "wide", "matrix")  # tables that may be read so although they look odd

@@ -21,7 +21,7 @@ from annomodels.io.source import Source
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
-from annomodels.io.tables.plain import GOLD_WORDS
+from annomodels.io.tables.questions import GOLD_WORDS
 from annomodels.io.tables.table import stripped
 
 _NAMES = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'

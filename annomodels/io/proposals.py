@@ -3,40 +3,53 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from annomodels.data.validation import all_numbers, counted, some
+from annomodels.data.validation import all_numbers, counted, is_blank, some
 from annomodels.errors import AnnotationError, Option, Problem
 from annomodels.io.border import NoLabels
-from annomodels.io.guesses import (
+from annomodels.io.many import files_in
+from annomodels.io.objects import is_list_of, keys_of, paths_in
+from annomodels.io.roles import (
+    GAIN,
     ROWS,
+    SURE_GAIN,
+    Said,
     agree,
-    candidates,
     coders_in,
-    columns_in,
-    items_in,
-    pairs_of,
+    keys_in,
+    long,
+    readings,
+    structure,
     wide,
 )
-from annomodels.io.likely import (
+from annomodels.io.source import Source
+from annomodels.io.tables.columns import matched
+from annomodels.io.tables.guard import NotAsItSeems
+from annomodels.io.tables.keys import parts_of, said_key
+from annomodels.io.tables.matrix import counts_in
+from annomodels.io.tables.nested import places_of
+from annomodels.io.tables.plain import no_header
+from annomodels.io.tables.questions import is_asked, is_derived
+from annomodels.io.tables.table import Table
+from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
+from annomodels.io.tools.refused import Refused
+from annomodels.io.words import (
     AGREEMENT,
     CODER,
     ITEM,
+    JUDGES,
     LABEL,
     STATISTICS,
     SUMS,
+    SYSTEM,
     Column,
 )
-from annomodels.io.objects import keys_of, paths_in
-from annomodels.io.source import Source
-from annomodels.io.tables.guard import NotAsItSeems
-from annomodels.io.tables.questions import is_derived
-from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
-from annomodels.io.tools.refused import Refused
 
 if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
@@ -48,6 +61,8 @@ _OPENING = {"sheet", "skip_rows", "encoding"}  # what says how a table is found 
 _MANY_COLUMNS = 50  # columns from which a table of few rows seems to lie on its side
 _LOOKED_INTO = 50  # records in which coders are looked for at any depth
 _FEWEST = 5  # rows from which it is said that nobody is named
+_COMPARED = 20  # columns that are compared, each with each
+_CLASSES = 50  # most different labels of a file that calls them otherwise
 _OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
 
@@ -159,7 +174,7 @@ def _lacking(source: Source) -> tuple[str, str]:
     if (sure or len(summed) > 1) and not any(one.distinct > 1 for one in called):
         what = f"Columns such as {some(summed[:3])} hold statistics, not the labels of coders."
         return what, _export()
-    if any(wide(columns, {})) or (len(table) < _FEWEST and not source.is_json):
+    if any(wide(columns, Said())) or (len(table) < _FEWEST and not source.is_json):
         return "", ""
     deep = [one.name for one in every if one.filled and not one.is_plain]
     deep += [one.name for one in columns_in(table)[1] if one.is_plain]
@@ -179,10 +194,10 @@ def _lacking(source: Source) -> tuple[str, str]:
         return what, _export()
     name = (called or [one for one in columns if one.names_coders])[0].name
     for coder in [one for one in coders_in(columns) if not one.has(LABEL)]:
-        for item in items_in([one for one in columns if one is not coder], coder, None):
+        for item in keys_in([one for one in columns if one is not coder], coder, None):
             known = (item.has(ITEM) or item.is_id) and not item.has(CODER)
-            least = max((1 + _OVERLAP) * item.distinct, 0.2 * len(item.cells))
-            if known and pairs_of(item, coder) > least:
+            pairs = (1 - structure(item.codes, coder.codes)[1]) * len(item.cells)
+            if known and pairs > max((1 + _OVERLAP) * item.distinct, 0.2 * len(item.cells)):
                 what = (
                     f"Columns {item.name!r} and {coder.name!r} seem to name items and coders, but "
                     "no column seems to hold the labels."
@@ -241,12 +256,12 @@ def _search(
                     waiting += [{**options, **each} for each in more]
         else:
             sheets = options.get("sheet") == EVERY_SHEET  # of coders, or of questions
-            if not _compares(data) or (sheets and not agree(_by_coder(data))):
+            if not _compares(data) or (sheets and agree(_by_coder(data)) < GAIN):
                 continue
             if "sheet" not in options or sheets:
                 return options, data
             of_sheets[str(options["sheet"])] = options, data
-    size = {name: len(_by_coder(data)[0]) for name, (_, data) in of_sheets.items()}
+    size = {name: len(_by_coder(data)[0].cells) for name, (_, data) in of_sheets.items()}
     return of_sheets[max(size, key=size.__getitem__)] if size else None
 
 
@@ -275,10 +290,138 @@ def _compares(data: Data) -> bool:
     )
 
 
-def _by_coder(data: Data) -> list[list[str]]:
+def _by_coder(data: Data) -> list[Column]:
     """Labels of each coder in the order of the items, in the first question."""
     one = next(iter(data.values())) if isinstance(data, Mapping) else data
     cells = [[""] * one.n_items for _ in one.coders]
     for item, coder, label in zip(one.item, one.coder, one.label, strict=True):
         cells[coder][item] = str(one.labels[label])
-    return cells
+    return [Column("", own) for own in cells]
+
+
+# -- what may be tried -----------------------------------------------------------------------
+
+
+def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Options that may read a table, most likely first."""
+    if source.inside is not None:
+        yield from _files(source, given)
+    if source.inside is not None or source.kind == "xml":
+        return
+    is_text = source.kind in ("excel", "delimited") and given.keys() <= {"sheet", "encoding"}
+    if is_text and (lines := _above(source.rows.rows)):
+        yield {"skip_rows": lines}
+        return
+    table = source.table
+    if len(table) < 2 or table.problems:
+        return
+    if "columns" not in given and no_header(table):
+        yield from _without_header(table)
+        return
+    columns, lists = columns_in(table)
+    absent = {
+        role
+        for role in ("item", "coder", "label")
+        if not set(parts_of(said_key(given.get(role), table.header))) <= set(table.header)
+    }
+    given = {name: value for name, value in given.items() if name not in absent}
+    used = {given[role] for role in ("truth", "group", "text") if isinstance(given.get(role), str)}
+    free = [one for one in columns if one.name not in used]
+    if counts_in(table) is not None:
+        return
+    if not given.get("label"):
+        yield from _in_cells(table)
+        yield from ({"label": one.name} for one in lists)
+    said = Said.of(given)
+    for one in readings(free, said):
+        yield from one.options(said)
+
+
+def _in_cells(table: Table) -> Iterator[dict[str, object]]:
+    """Columns whose cells each hold the labels of several coders."""
+    for name, whole in table.columns.items():
+        cells = [cell for cell in whole[:ROWS] if not is_blank(cell)]
+        keys = [k for c in cells for k in keys_of(c if isinstance(c, list) else [c], 1)]
+        judges = Column(name, ()).has(CODER | JUDGES)
+        if cells and all(is_list_of(cell, dict) for cell in cells):
+            who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]
+            who += [k for k in dict.fromkeys(keys) if judges and Column(k, ()).has(SYSTEM)]
+            for key in who[:1]:
+                yield {"label": name, "coder": key}
+        elif cells and all(isinstance(cell, dict) and cell for cell in cells):
+            shown = [key for key, n in Counter(keys).items() if 2 * n > len(cells)]
+            votes = [Column("", [cell.get(key) for cell in cells]) for key in shown[:_COMPARED]]
+            plain = not any(is_asked(key) for key in shown)
+            if len(shown) > 1 and plain and (judges or agree(votes) >= SURE_GAIN):
+                yield {"label": name}
+        elif len({*map(str, cells)}) > 1:
+            places = places_of(cells)
+            if places and agree([Column("", place) for place in places]) >= GAIN:
+                yield {"label": name}
+
+
+def columns_in(table: Table) -> tuple[list[Column], list[Column]]:
+    """Columns with plain cells, and those of lists that may hold the labels of several coders."""
+    columns = [Column(n, cells[:ROWS]) for n, cells in table.columns.items() if n.strip()]
+    columns = [one for one in columns if one.filled]
+    lists = [one for one in columns if str(one.filled[0])[:1] == "["]
+    plain = [one for one in columns if one.is_plain]
+    return plain[:200], [one for one in lists if one.has(LABEL) or one.has(CODER)]
+
+
+def _above(rows: Sequence[Sequence[str]]) -> int:
+    """Count the lines above a header that stands lower down."""
+    filled = [{cell.strip() for cell in row if cell.strip()} for row in rows[:12]]
+    width = max(map(len, filled), default=0)
+    first = next((n for n, cells in enumerate(filled) if 2 * len(cells) > width), 0)
+    is_header = width > 2 and len(filled[first]) >= 0.8 * width
+    return first if is_header and any(filled[:first]) and not all_numbers(filled[first]) else 0
+
+
+def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Columns of items and labels in files that each hold the work of one coder."""
+    files = files_in(source)
+    tables = [file.source.table for file in files]
+    if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
+        return
+    if "columns" not in given and all(no_header(t) and len(t.header) == 2 for t in tables):
+        sizes = [Column("", cells).distinct for cells in tables[0].columns.values()]
+        yield {"columns": ("item", "label") if sizes[0] > sizes[1] else ("label", "item")}
+        return
+    names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
+    if sum(Column(name, ()).has(CODER) for name in names) > 1:
+        return  # the columns are of coders, so the files are of something else
+    lacking = [t for t in tables if not matched(t.header)["label"]]
+    if len(lacking) == 1 and not given.get("label"):  # one file calls its labels otherwise
+        only = lacking[0].columns
+        free = [Column(n, cells) for n, cells in only.items() if n not in names]
+        free = [one for one in free if one.is_plain and 1 < one.distinct <= _CLASSES]
+        yield from ({"label": one.name} for one in free)
+    size = ROWS // len(tables)
+    columns = [
+        Column(name, [cell for table in tables for cell in table.columns[name][:size]])
+        for name in names
+        if name != "coder"
+    ]
+    who = [file.who for file, t in zip(files, tables, strict=True) for _ in t.rows[:size]]
+    plain = [one for one in columns if one.is_plain and one.filled]
+    shared = {one.name for one in plain if one.distinct <= 0.8 * len(one.cells)}
+    said = Said.of({**given, "coder": "coder"})
+    for one in long([*plain, Column("coder", who)], said):
+        if shared.intersection(one.item) or said.item:
+            yield from one.options(said)
+
+
+def _without_header(table: Table) -> Iterator[dict[str, object]]:
+    """Names for three columns of a file without a header, if the cells tell which is which."""
+    cells = [[name, *map(str, column)] for name, column in table.columns.items()]
+    sizes = [len(set(column)) for column in cells]
+    places = sorted(range(len(cells)), key=sizes.__getitem__)
+    if len(places) != 3 or sizes[places[0]] == sizes[places[1]]:
+        return
+    label, *rest = places
+    coders = [place for place in rest if Column(cells[place][0], ()).has(CODER)]
+    if len(coders) == 1 or sizes[rest[0]] < sizes[rest[1]]:
+        coder = coders[0] if len(coders) == 1 else rest[0]
+        names = {label: "label", coder: "coder"}
+        yield {"columns": tuple(names.get(place, "item") for place in range(3))}

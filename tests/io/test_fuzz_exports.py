@@ -169,7 +169,6 @@ ITEMS = (
 OPTIONS: dict[str, dict[str, Any]] = {
     **{name: {"units": "exact"} for name in UNITS},
     **{name: {"item": "ext_id"} for name in ITEMS},
-    "qualtrics.csv": {"coder": "coder"},
 }
 
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 
 from annomodels.data.validation import all_numbers, some
-from annomodels.io.likely import CODER, Column
 from annomodels.io.tables.questions import is_asked, is_derived
+from annomodels.io.words import CODER, Column
 
 JOINED = "|"  # between the names of two header rows, as in a frame with columns on two levels
 # Where a name such as frame_anna or tone2 is cut in two.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annomodels.data.alike import components
 from annomodels.data.annotations import Annotations
@@ -17,8 +14,10 @@ from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.io.roles import grown, joint, structure
 from annomodels.io.tables.columns import ALIASES, Columns
 from annomodels.io.tables.keys import Key, parts_of
+from annomodels.io.words import SAID, Codes, Column
 
 Repeats = Literal["error", "first", "all"]
 REPEATS: tuple[Repeats, ...] = ("error", "first", "all")
@@ -27,18 +26,8 @@ UNIQUE = "makes rows unique"
 MANY = 0.1  # share of labels that may repeat
 RETEST = 0.4  # kappa of coders with themselves from which repeats look meant
 LOOKED_AT = 20_000  # rows in which columns are tried
-_NEARLY = 0.005  # share of labels that repeat below which columns nearly make rows unique
 _SHORT = 40  # characters of a cell that names something rather than being a text
 _COLUMNS = 24  # columns that are tried together
-# columns of what a coder said or when, which can make rows unique but name no item
-SAID = re.compile(
-    r"unnamed: \d+|(.*[_. -])?(date|time|timestamp|created(_at)?|updated(_at)?|seconds|duration|"
-    r"notes?|remarks?|feedback|rationale|gold|truth|confidence|severity|explanation|reason|order|"
-    r"position|latency|ratings?|scores?|comments?)",
-    re.IGNORECASE,
-)
-
-Codes = NDArray[np.int64]
 
 
 def require_way(repeats: str) -> None:
@@ -134,103 +123,51 @@ def proposal(
     coders: Set[str] = frozenset(),
 ) -> Proposal | None:
     """Look among the other columns for those that make rows unique, together with the item."""
-    size = min(max(map(len, cells.values()), default=0), LOOKED_AT)
-    if "item" not in names or not size:
+    every = [(name, column) for name, column in cells.items() if not isinstance(name, Key)]
+    size = len(every[0][1]) if every else 0
+    said = cells[names["label"]] if "label" in names else ["-"] * size
+    rows = [n for n in range(min(size, LOOKED_AT)) if said[n] != ""]
+    if "item" not in names or not rows:
         return None
-    base = [cells[part] for part in parts_of(names["item"]) if part in cells]
-    base += [cells[names["coder"]]] if "coder" in names else []
+    columns = {name: Column(name, [column[n] for n in rows]) for name, column in every}
+    base = [columns[part] for part in parts_of(names["item"]) if part in columns]
+    coder = columns[names["coder"]].codes if "coder" in names else np.zeros(len(rows), np.int64)
+    if not base:
+        return None
     used = {*parts_of(names["item"]), *names.values()} - {names.get("group"), names.get("text")}
     used |= set() if "coder" in names else coders
-    labeled = np.array([n for n in range(size) if _has_label(cells, names, n)], dtype=int)
-    if not len(labeled) or not base:
-        return None
-    parts = [_codes(column[:size])[labeled] for column in base]
-    start, item, coder = _together(parts), _together(parts[:-1] or parts), parts[-1]
-    steady: dict[str, Codes] = {}
-    tried: dict[str, Codes] = {}
-    texts: dict[str, Codes] = {}
-    for name, column in cells.items():
-        if name in used or not name.strip() or isinstance(name, Key):
-            continue
-        plain = name.strip().casefold()
-        if plain in ALIASES["label"] or SAID.fullmatch(plain):
-            continue
-        codes = _codes(column[:size])[labeled]
-        distinct = len(np.unique(codes))
-        if distinct < 2 or ("coder" in names and distinct > 0.9 * len(codes)):
-            continue  # like a number of the row: no item would be labeled twice
-        few = list(map(str, column[:200]))
-        is_name = sum(map(len, few)) <= _SHORT * len(few) and not set(few) <= labels
-        (tried if is_name else texts)[name] = codes
-        if is_name and ("coder" not in names or _is_steady(item, coder, codes)):
-            steady[name] = codes
-    before = 1 - len(np.unique(start)) / len(start)
-    best = None
-    for columns in (steady, tried, {**tried, **texts}):
-        best = _best(start, dict(itertools.islice(columns.items(), _COLUMNS)))
-        if best is not None and best.repeats < max(MANY, before / 3):
+    free = [
+        one
+        for name, one in columns.items()
+        if name not in used and name.strip() and not SAID.fullmatch(name.strip())
+        and name.strip().casefold() not in ALIASES["label"] and one.distinct > 1
+        # a number of the row makes of each label an item that nobody labeled twice
+        and not ("coder" in names and one.distinct > 0.9 * len(rows))
+    ]  # fmt: skip
+    plain = [one for one in free if one.length <= _SHORT and not {*one.texts[:200]} <= labels]
+    start = joint(*(one.codes for one in base))
+    before, found = structure(start, coder)[1], None
+    texts = [one for one in free if one not in plain]
+    for tried, crossed in ((plain, True), (plain, False), ([*plain, *texts], False)):
+        added, item = grown(start, coder, tried[:_COLUMNS], crossed=crossed)
+        left = structure(item, coder)[1]
+        if found is None or left < found.repeats:
+            chosen = tuple(one.name for one in columns.values() if one in added)
+            found = Proposal(chosen, left)
+        if left < max(MANY, before / 3):
             break
-    if best is None or best.repeats >= 0.5 * before:
+    if found is None or not found.columns or found.repeats >= 0.5 * before:
         return None
-    if size < len(base[0]):  # what is said of a key is true of all rows
-        every = [_codes(column) for column in (*base, *(cells[name] for name in best.columns))]
-        with_label = [n for n in range(len(base[0])) if _has_label(cells, names, n)]
-        pairs = len(np.unique(_together([codes[with_label] for codes in every])))
-        best = Proposal(best.columns, 1 - pairs / len(with_label))
-    return best
-
-
-def _is_steady(item: Codes, coder: Codes, column: Codes) -> bool:
-    """Return True if a column splits items into parts that the same coders labeled."""
-    part = _together([item, column])
-    pairs, of_part = len(np.unique(_together([item, coder]))), len(np.unique(part))
-    coders_of_part = len(np.unique(_together([part, coder]))) / of_part
-    return bool(coders_of_part >= 0.95 * pairs / len(np.unique(item)))
-
-
-def _best(start: Codes, tried: Mapping[str, Codes]) -> Proposal | None:
-    """Fewest columns that leave fewest repeats; one column is added at a time beyond three."""
-    n = len(start)
-    best: tuple[float, int, tuple[str, ...]] | None = None
-    chosen: tuple[str, ...] = ()
-    for size in range(1, min(len(tried), 6) + 1):
-        pool = (
-            itertools.combinations(tried, size)
-            if size <= 2
-            else (
-                tuple(name for name in tried if name in (*chosen, more))
-                for more in tried
-                if more not in chosen
-            )
-        )
-        found = min(
-            (((n - k) / n, k, names) for names in pool
-             for k in [len(np.unique(_together([start, *(tried[name] for name in names)])))]),
-            default=None,
-        )  # fmt: skip
-        if found is None or (best is not None and found[0] >= best[0]):
-            break
-        if best is not None and best[0] < _NEARLY and found[0] > 0:
-            break  # one more column is worth it only if no row repeats any longer
-        best, chosen = found, found[2]
-    return None if best is None else Proposal(best[2], best[0])
-
-
-def _has_label(cells: Mapping[str, Sequence[object]], names: Mapping[str, str], row: int) -> bool:
-    return "label" not in names or cells[names["label"]][row] != ""
-
-
-def _codes(cells: Sequence[object]) -> Codes:
-    places: dict[str, int] = {}
-    return np.array([places.setdefault(str(cell), len(places)) for cell in cells], dtype=np.int64)
-
-
-def _together(codes: Sequence[Codes]) -> Codes:
-    """One code for each combination."""
-    out = codes[0]
-    for more in codes[1:]:
-        out = np.unique(out * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
-    return out
+    if size > LOOKED_AT:  # what is said of a key is true of all rows
+        rows = [n for n in range(size) if said[n] != ""]
+        key = [
+            *(one.name for one in base),
+            *found.columns,
+            *([names["coder"]] * ("coder" in names)),
+        ]
+        codes = [Column(name, [cells[name][n] for n in rows]).codes for name in key]
+        found = Proposal(found.columns, 1 - len(np.unique(joint(*codes))) / len(rows))
+    return found
 
 
 # -- label sets ------------------------------------------------------------------------------

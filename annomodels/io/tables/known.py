@@ -8,13 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from annomodels.data.validation import all_numbers
 from annomodels.errors import Option, Problem
 from annomodels.io.tables.keys import Key
-from annomodels.io.tables.options import Options
 from annomodels.io.tables.table import Table
 
 _FEWEST_ITEMS, _DIFFER = 10, 0.05  # items compared, and the share of them where coders differ
 
 
-def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> list[Problem]:
+def truth_as_label(table: Table, names: Mapping[str, str], taken: Sequence[str]) -> list[Problem]:
     """Refuse labels that are the known truth: they never differ, and another column does."""
     item, label = names["item"], names["label"]
     if isinstance(item, Key):
@@ -28,7 +27,7 @@ def truth_as_label(table: Table, names: Mapping[str, str], options: Options) -> 
     known = set(map(str, table.columns[label]))
     for name in table.header:
         cells = table.columns[name]
-        if name in (*names.values(), *options.taken) or not known & set(map(str, cells)):
+        if name in (*names.values(), *taken) or not known & set(map(str, cells)):
             continue
         alike = len(known | set(map(str, cells)) - {""}) <= len(known) + 1
         if alike and len(known) > 1 and _differ(cells, several) > _DIFFER * len(several):

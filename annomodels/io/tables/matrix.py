@@ -14,7 +14,7 @@ from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import assemble, matched
+from annomodels.io.tables.columns import assemble
 from annomodels.io.tables.table import Table
 
 NO_LABEL = frozenset({"NA", "#"})
@@ -123,49 +123,6 @@ def _other_shape(rows: list[list[str]], source: str) -> Problem | None:
         what = f"This looks like a long table without a header (labels {shown})."
         return NoLabels(what, source, in_order, code="long-without-header")
     return None
-
-
-MOST = 20_000_000  # judgements
-
-
-def is_grouped(source: Source, options: Options) -> bool:
-    """Return True if the last column is ``n`` with whole numbers, and the others share labels."""
-    if source.header[-1:] != ("n",) or any((*options.roles.values(), options.coder_columns)):
-        return False
-    header = source.table.header
-    if len(header) < 3 or header[-1] != "n" or matched(header)["item"]:
-        return False
-    *coders, counts = source.table.columns.values()
-    if any(isinstance(cell, (list, dict)) for cells in (*coders, counts) for cell in cells):
-        return False
-    if not set(coders[0]) <= {cell for cells in coders[1:] for cell in cells}:
-        return False  # the first column names items, so n is something else
-    return all(isinstance(n, str) and n.isascii() and n.isdigit() for n in counts)
-
-
-def read_grouped(found: Records) -> None:
-    """Columns of patterns written out; items are named by row and number."""
-    table = found.table
-    coders = table.header[:-1]
-    if "n" not in table.columns or not len(coders):
-        found.problem("No column n stands after the coders.", "Give one column for each coder.")
-        return
-    counts = [str(count) for count in table.columns["n"]]
-    if any(not count.isdigit() or len(count) > 9 for count in counts):
-        found.problem("The column n holds cells that are not counts.", "Give whole numbers.")
-        return
-    if sum(map(int, counts)) * len(coders) > MOST:
-        found.problem(
-            f"It amounts to more than {MOST:,} labels.",
-            "Give a part of it.",
-            code="too-many-labels",
-        )
-        return
-    for row, cells in table.records():
-        for number in range(1, int(str(cells["n"])) + 1):
-            for coder in coders:
-                found.add(f"{row}.{number}", coder, "label", cells[coder], row)
-    found.note("Read as patterns with counts: each row means n items.")
 
 
 # -- tables that count the labels of each class, and do not say who gave which ---------------------
@@ -299,14 +256,13 @@ def _runs(header: Sequence[str], names: Sequence[str]) -> list[tuple[str, ...]]:
 def _adds_up(
     numbers: Mapping[str, Sequence[int]], run: Sequence[str], total: Sequence[int]
 ) -> bool:
-    rows = list(zip(*(numbers[name] for name in run), strict=True))
-    return (
-        len(rows) >= _FEWEST
-        and len(set(rows)) > 1
-        and all(sum(row) == whole for row, whole in zip(rows, total, strict=True))
-        and (any(max(row) > 1 for row in rows))
-        and all(any(numbers[name]) for name in run)
-    )
+    columns = [numbers[name] for name in run]
+    rows = zip(*columns, strict=True)
+    if not all(sum(row) == whole for row, whole in zip(rows, total, strict=True)):
+        return False
+    kinds = set(zip(*columns, strict=True))
+    several = len(total) >= _FEWEST and len(kinds) > 1 and all(map(any, columns))
+    return several and any(max(row) > 1 for row in kinds)
 
 
 def _whole(cells: Sequence[object], most: int = _ROWS) -> list[int] | None:

@@ -37,6 +37,7 @@ from annomodels.io.tables.known import concluded, is_mean, truth_as_label
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
     BOXES,
+    GOLD_WORDS,
     are_times,
     is_asked,
     is_derived,
@@ -46,8 +47,6 @@ from annomodels.io.tables.questions import (
     unsuitable,
 )
 from annomodels.io.tables.table import NAMELESS, Table, name_all
-
-GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
 
 
 def is_long(source: Source, options: Options) -> bool:
@@ -99,7 +98,7 @@ def read_long(found: Records) -> None:
         columns = melted(own, {**said, **shown}, {label: said["coder"]}, options, named=True)
         columns.notes = [*notes, *columns.notes, *(SHOWN.format(repr(n)) for n in shown.values())]
         if options.label is None and "truth" not in names and not options.every:
-            columns.problems += truth_as_label(own, said, options)
+            columns.problems += truth_as_label(own, said, options.taken)
         if columns.skips:
             columns.notes.append(without_label(columns.skips, len(columns.labels)))
         used = (*columns.names.values(), *options.taken, asked or "")

@@ -35,6 +35,7 @@ _DERIVED = re.compile(
     r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
     re.IGNORECASE,
 )
+GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
 # what columns with a box for each question are called after, and no coder is
 _ASKED = re.compile(
     r".*\?|(is|has|label|class|rating|score)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
@@ -50,7 +51,7 @@ _ASKED = re.compile(
     r"simplicity|novelty|\w+(ness|bility|ivity|nality|keit|heit|ität|idad|ité))(_?(score|rating))?(_?\(.*\))?",
     re.IGNORECASE,
 )
-BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "x"}
+BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "y", "n", "x"}
 _WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
 _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
@@ -78,6 +79,17 @@ def unsuitable(
     fewest: int = FEWEST,
 ) -> Unsuitable | None:
     """Return why a column cannot be a question, or None; `labels` are the filled cells."""
+    if (why := of_cells(name, labels)) is not None:
+        return why
+    if about := _of_coders(name, coders, labels, fewest):
+        return Unsuitable(about)
+    if about_items(items, coders, labels):
+        return Unsuitable("it is the same for all coders of each item, so it is about items", False)
+    return None
+
+
+def of_cells(name: str, labels: Sequence[Any]) -> Unsuitable | None:
+    """Return why cells are no labels, whoever gave them; or None."""
     if not len(labels):
         return Unsuitable("nobody answered it")
     if why := _kind(labels):
@@ -96,10 +108,6 @@ def unsuitable(
     if many and not all_numbers(_plain(distinct)):
         number = f"{len(distinct):,} different answers among {len(labels):,}"
         return Unsuitable(f"free text, {number}")
-    if why := _of_coders(name, coders, labels, fewest):
-        return Unsuitable(why)
-    if about_items(items, coders, labels):
-        return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
 
 

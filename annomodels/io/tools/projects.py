@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -431,50 +430,3 @@ def _chains(every: Iterable[object]) -> dict[int, str]:
             found[id(link)] = str(number)
             link = getattr(link, "next", None)
     return found
-
-
-# -- INCEpTION: the diagnosis table of its agreement page, with units already aligned --------------
-
-
-OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
-NO_LABEL = ("<no annotation>", "<no label>", "")
-
-
-def is_inception(source: Source, options: Options) -> bool:
-    """Return True if the header begins as that of the diagnosis."""
-    return source.header[: len(OWN)] == OWN
-
-
-def read_inception(found: Records) -> None:
-    """Aligned units; a coder who marked nothing there is a skip."""
-    table = found.table
-    coders = table.header[len(OWN) :]
-    if not coders and not found.problems:
-        found.problem("No column is left for a coder.", "Export the diagnosis of all coders.")
-    if found.problems:
-        return
-    flags: Counter[str] = Counter()
-    pairs = set(zip(table.columns["Layer"], table.columns["Feature"], strict=True))
-    layers = Counter(str(feature) for _, feature in pairs)
-    for row, cells in table.records():
-        place, _, text = str(cells["Position"]).partition(" [")
-        item, question = f"{cells['Document']} {place}", str(cells["Feature"])
-        if layers[question] > 1:
-            question = f"{cells['Layer']}.{question}"
-        found.text(item, text.removesuffix("]"))
-        found.group(item, cells["Document"])
-        said = str(cells["Flags"]).replace(",", " ").split()
-        flags.update(said)
-        for coder in coders:
-            label = str(cells[coder])
-            if label in NO_LABEL:
-                found.skip(item, question)
-            else:
-                parts = label.split(", ") if "STACKED" in said else label
-                found.add(item, coder, question, parts, row)
-    incomplete = flags["INCOMPLETE_POSITION"] + flags["INCOMPLETE_LABEL"]
-    if incomplete:
-        found.note(
-            f"{incomplete:,} units were not marked or labeled by all coders; what they lack "
-            "counts as skipped, and not as disagreement."
-        )

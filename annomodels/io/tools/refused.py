@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from itertools import islice
+from pathlib import Path
+from typing import Any
 
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
@@ -13,6 +19,7 @@ from annomodels.io.tables.columns import matched
 from annomodels.io.tables.matrix import counts_in, counts_problem
 from annomodels.io.tables.questions import has_markup, no_coders, tag_in
 
+_FILE = Path(__file__).parents[1] / "refused.toml"
 _ROWS = 200  # that are looked at
 _TEXT = 100_000  # characters that are looked at
 REGIONS = (
@@ -32,8 +39,18 @@ class Refused(AnnotationError):
 
 def refuse(source: Source, options: Options) -> None:
     """Raise if the source is known to hold no judgements of single coders."""
-    looks = (_doccano, _consolidated, _project, _report, _counts, _marked, _images, _lighttag)
-    for look in (*looks, _eppi, _survey):
+    looks = (
+        _by_names,
+        _doccano,
+        _consolidated,
+        _project,
+        _report,
+        _patterns,
+        _counts,
+        _marked,
+        _images,
+    )
+    for look in (*looks, _lighttag):
         found = look(source, options)
         if found is not None:
             if isinstance(found, Problem):
@@ -59,34 +76,50 @@ def _doccano(source: Source, options: Options) -> Refusal:
 
 
 def _consolidated(source: Source, options: Options) -> Refusal:
-    """Find one label for each item: SageMaker's manifest, or what Toloka or Appen aggregated."""
-    header = source.header
+    """Find SageMaker's manifest of one label for each object, or the folder of its answers."""
+    remedy = _known()["sagemaker"]["remedy"]
+    if source.inside is not None:
+        found = any("worker-response/" in name for name in source.inside.ending(".json"))
+        return (_known()["sagemaker"]["what"], remedy, "no-reader") if found else None
+    fields = (field for record in source.sample for field in record.items())
     if any(
         key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
-        for record in source.sample
-        for key, value in record.items()
+        for key, value in fields
     ):
-        return (
-            "An output manifest holds one consolidated label for each object, and not who gave "
-            "which.",
-            "Give the folder 'annotations' of the job's output: the answers of the coders lie in "
-            "annotations/worker-response/iteration-*/<object>/<time>.json.",
-            "aggregated",
-        )
-    starts = {name.split(":")[0] for name in header if ":" in name}
-    if {"OUTPUT", "CONFIDENCE"} <= starts and "ASSIGNMENT:worker_id" not in header:
-        return (
-            "This is Toloka's aggregated result: one label for each task, and not who gave which.",
-            "Download the assignments of the pool ('Download results', not 'aggregated results').",
-            "aggregated",
-        )
-    aggregated = any(name.endswith(":confidence") for name in header)
-    if aggregated and "_unit_id" in header and "_worker_id" not in header:
-        return (
-            "This is the aggregated report: one label for each unit, and not who gave which.",
-            "Download the 'Full' report of the job.",
-            "aggregated",
-        )
+        what = "An output manifest holds one consolidated label for each object"
+        return f"{what}, and not who gave which.", remedy, "aggregated"
+    return None
+
+
+@cache
+def _known() -> dict[str, dict[str, Any]]:
+    """Files that are known by names of columns; see the top of ``refused.toml``."""
+    return tomllib.loads(_FILE.read_text("utf-8"))
+
+
+def _by_names(source: Source, options: Options) -> Refusal:
+    """Find a file that its columns or fields tell."""
+    if source.kind in ("xml", "inside"):
+        return None
+    header = [name.strip().casefold() for name in source.header]
+    named = any((*options.roles.values(), options.coder_columns))
+    columns = () if source.is_json else source.table.columns.values()
+    top = [str(cell) for column in islice(columns, 1) for cell in column[:3]]
+
+    def fits(pattern: str, names: Sequence[str]) -> bool:
+        parts = pattern.casefold().split("|")
+        return any(fnmatchcase(name, part) for name in names for part in parts)
+
+    for known in _known().values():
+        cell = known.get("cell")
+        if (
+            all(fits(pattern, header) for pattern in known["needs"])
+            and not any(fits(pattern, header) for pattern in known.get("lacks", ()))
+            and not (named and known.get("unnamed"))
+            and (cell is None or any(fnmatchcase(each, cell) for each in top))
+        ):
+            spelled = {"survey": no_coders(), "question": Option("question", ...)}
+            return known["what"], known["remedy"].format(**spelled), known["code"]
     return None
 
 
@@ -138,6 +171,22 @@ def _counts(source: Source, options: Options) -> Refusal:
     if found is None or not found.is_sure or matched(source.header)["coder"]:
         return None
     return counts_problem(found, source.name, form="wide")
+
+
+def _patterns(source: Source, options: Options) -> Refusal:
+    """Find patterns of labels with a last column n that counts them, as of the R package rater."""
+    if source.header[-1:] != ("n",) or len(source.header) < 3 or options.coder_columns:
+        return None
+    *coders, counts = source.table.columns.values()
+    cells = [set(map(str, column)) for column in coders]
+    if not cells[0] <= set().union(*cells[1:]) or not all(map(_WHOLE.fullmatch, map(str, counts))):
+        return None
+    what = "The last column, n, counts rows: each row is a pattern of labels, and not an item."
+    return (
+        what,
+        "Write each pattern as often as it was counted, and name the items in a column.",
+        "counts",
+    )
 
 
 _TALLY = re.compile(r"(?:.*[_ .-])?(counts?|counter|tally|votes|freq|frequencies)", re.IGNORECASE)
@@ -211,38 +260,6 @@ def _lighttag(source: Source, options: Options) -> Refusal:
         "label (tag), and a row for each mark of each coder.",
         "no-reader",
     )
-
-
-def _eppi(source: Source, options: Options) -> Refusal:
-    """Find the tree of codes of EPPI-Reviewer beside the references."""
-    if not {"CodeSets", "References"} <= {*source.header}:
-        return None
-    return (
-        "This is EPPI-Reviewer's JSON: a tree of codes and the codes of each reference, and no "
-        "records with a label.",
-        "Give a table with a row for each code of each coder: item (the reference and the "
-        "attribute), coder, label.",
-        "no-reader",
-    )
-
-
-_REDCAP = re.compile(r".+___\d+|.+_complete|.*\(choice=.*\)", re.IGNORECASE)
-_RECORDS = {"record_id", "record id", "study id"}
-
-
-def _survey(source: Source, options: Options) -> Refusal:
-    """Find a row for each respondent or record, as LimeSurvey and REDCap write them."""
-    if source.kind in ("xml", "inside") or any((*options.roles.values(), options.coder_columns)):
-        return None
-    header = [name.strip().casefold() for name in source.header]
-    tool = "LimeSurvey" if {"submitdate", "lastpage", "startlanguage"} <= {*header} else ""
-    if not _RECORDS.isdisjoint(header) and any(map(_REDCAP.fullmatch, header)):
-        tool = "REDCap"
-    what = (
-        f"This is {tool}'s export: a row for each respondent or record, a column for each question"
-    )
-    what += "; no column is known for items or coders."
-    return (what, no_coders(), "survey") if tool else None
 
 
 def regions(source: Source) -> tuple[str, int]:

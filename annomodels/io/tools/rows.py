@@ -1,12 +1,14 @@
 """Tools that write one row, or object, for each judgement: what each column is, one reader for all.
 
-A tool is added as one entry of ``ROWS``; `formats` and the page on formats know it from there.
+A tool is added as one entry of ``shapes.toml``; `formats` and the page on formats know it by this.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from annomodels.data.validation import some
@@ -94,72 +96,32 @@ def _choices(cell: object) -> object:
     return value if isinstance(value, list) else cell
 
 
-ROWS: dict[str, Rows] = {
-    "label-studio-table": Rows(
-        "Label Studio, JSON-MIN or CSV",
-        "columns annotation_id and annotator",
-        ("annotation_id", "annotator"),
-        item="id",
-        coder="annotator",
-        one_of=("id", "lead_time"),
-        own=("annotation_id", "created_at", "updated_at", "lead_time", "agreement", "history"),
-        number="annotation_id",
-        labels=_choices,
-        note="This export does not say which annotations are ground truth, so such ones count as "
-        "labels of their coder; the full JSON export says it.",
-    ),
-    "toloka": Rows(
-        "Toloka, the file of assignments",
-        "columns that begin with ASSIGNMENT:",
-        ("ASSIGNMENT:", "OUTPUT:"),
-        item="ASSIGNMENT:task_id",
-        coder="ASSIGNMENT:worker_id",
-        answers="OUTPUT:",
-        inputs="INPUT:",
-        gold="GOLDEN:{}",
-        left_out={("ASSIGNMENT:status", "rejected"): "they were rejected"},
-        skipped=frozenset((("ASSIGNMENT:status", "skipped"), ("ASSIGNMENT:status", "expired"))),
-    ),
-    "appen": Rows(
-        "Appen (Figure Eight, CrowdFlower), the full report",
-        "columns _unit_id and _worker_id",
-        ("_unit_id", "_worker_id"),
-        item="_unit_id",
-        coder="_worker_id",
-        own=("_",),
-        own_ends=("_gold", "_gold_reason", ":confidence"),
-        gold="{}_gold",
-        golden="_golden",
-        number="_id",
-        left_out={("_tainted", "true"): "they are tainted"},
-        labels=_lines,
-    ),
-    "zooniverse": Rows(
-        "Zooniverse, the classification export",
-        "columns classification_id, user_name, subject_ids and annotations",
-        ("classification_id", "user_name", "subject_ids", "annotations"),
-        item="subject_ids",
-        coder="user_name",
-        packed="annotations",
-        answers=_TASK,
-        number="classification_id",
-    ),
-    "appen-json": Rows(
-        "Appen (Figure Eight, CrowdFlower), the full report as JSON",
-        "records with results.judgments, each with worker_id and data",
-        ("worker_id", "data."),
-        item="unit_id",
-        coder="worker_id",
-        below="results.judgments",
-        answers="data.",
-        inputs="unit_data.",
-        number="id",
-        left_out={
-            ("tainted", "true"): "they are tainted",
-            ("rejected", "true"): "they were rejected",
-        },
-    ),
-}
+def _as_it_is(cell: Any) -> Any:
+    return cell
+
+
+_LABELS = {"": _as_it_is, "lines": _lines, "choices": _choices}
+
+
+def _known() -> dict[str, Rows]:
+    """Tools of ``shapes.toml``."""
+    path = Path(__file__).parents[1] / "shapes.toml"
+    found = {}
+    for name, about in tomllib.loads(path.read_text("utf-8")).items():
+        lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
+        more: dict[str, Any] = {**about, **lists, "labels": _LABELS[about.get("labels", "")]}
+        more["left_out"] = {
+            (column, cell): why
+            for column, cells in about.get("left_out", {}).items()
+            for cell, why in cells.items()
+        }
+        skipped = about.get("skipped", {}).items()
+        more["skipped"] = frozenset((column, cell) for column, cells in skipped for cell in cells)
+        found[name] = Rows(**more)
+    return found
+
+
+ROWS = _known()
 
 
 def read_rows(form: Rows, found: Records) -> None:

@@ -1,0 +1,601 @@
+"""Which columns hold items, coders and labels: every assignment of roles to columns has one score.
+
+The score is the sum of a few terms, each visible in :class:`Reading`: the share of rows whose item
+several coders labeled, less rows that repeat and coders of few rows; what the names of the columns
+say; and the share of the information in a label that the other coders' labels of its item give.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
+from annomodels.io.tables.keys import Key, parts_of
+from annomodels.io.tables.known import concluded
+from annomodels.io.tables.questions import (
+    GOLD_WORDS,
+    OF_PEOPLE,
+    SHARED,
+    are_times,
+    is_asked,
+    is_derived,
+    of_cells,
+)
+from annomodels.io.words import (
+    ASKED_PEOPLE,
+    CODER,
+    ITEM,
+    LABEL,
+    NOT_NAMES,
+    PERSON,
+    QUESTION,
+    SAID,
+    Codes,
+    Column,
+)
+
+ROWS = 5_000  # rows that are looked at
+# weights of the terms of the score
+COVERED, REPEATED, THIN, WIDE = 1.0, -2.0, -0.4, -0.005
+NAMED = {"item": 0.10, "id": 0.08, "coder": 0.50, "label": 0.15, "answer": -0.30, "asked": -0.10}
+NAMED |= {"columns": 0.80, "people": -0.20}
+UNIQUE = 0.005  # share of rows that may repeat under a key
+GAIN, SURE_GAIN = 0.015, 0.08  # information from which columns, and those of numbers, are coders
+ITEMS = 0.95  # share of the information from which a label says something of the item
+_CODERS, _KEYS, _SEEN, _WIDEST = 3, 14, 8, 4  # columns and layouts that are tried, parts of a key
+_CLASSES = 50  # most different labels of coders whose columns are told by the labels
+_ANSWERS = 3  # rows of each, from which people who were asked are coders
+_PHRASE = 2  # words that tell the names of columns of coders apart, at most
+_TOLD = 0.1  # information beyond which one group of columns is no likelier than another
+_RATES = 101  # most different numbers on a scale
+_LABELS = 1.5  # rows of an item, from which a column of any name may name the items
+_SPARE = 0.0005  # share of rows that may repeat more, for a key of fewer columns
+_EVEN = 0.5  # share of labels that columns of coders have in common
+_COMPARED = 20  # columns that are compared, each with each
+# names of columns of a survey, as tools of surveys number them
+_OF_SURVEY = re.compile(r"[Qq]\d+\D*.*|.*\[\w+\]|.*\?|Answer\..*")
+_NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
+_NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
+_NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
+_LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 tone, A2 tone
+
+
+@dataclass(frozen=True)
+class Said:
+    """Roles that were given."""
+
+    item: tuple[str, ...] = ()
+    coder: str | None = None
+    label: str | None = None  # or the question
+    coders: tuple[str, ...] = ()
+    truth: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Said:
+        """Take the roles among options of :func:`annomodels.read`."""
+        label = given.get("label") or given.get("question")
+        names = parts_of(given.get("item")), given.get("coder"), label
+        return cls(*names, tuple(given.get("coder_columns") or ()), "truth" in given)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Roles of columns; `coder` is one column, or the columns of a coder each."""
+
+    item: tuple[str, ...]
+    coder: str | tuple[str, ...]
+    score: float
+    labels: Mapping[str, float]  # questions, and the information that coders share
+    asked: tuple[str, str] | None = None  # column of questions, and its first question
+    truth: str | None = None
+
+    def options(self, given: Said) -> Iterator[dict[str, object]]:
+        """Options of :func:`annomodels.read` that were not given."""
+        is_wide = isinstance(self.coder, tuple)
+        said: dict[str, object] = {}
+        if not (given.coders or given.coder):
+            said["coder_columns" if is_wide else "coder"] = self.coder
+        if self.truth is not None:
+            said["truth"] = self.truth
+        if self.item and not given.item:
+            said["item"] = str(Key(self.item)) if len(self.item) > 1 else self.item[0]
+        if is_wide or given.label:
+            yield said
+            return
+        if self.asked is not None:
+            said |= {"question_column": self.asked[0], "question": self.asked[1]}
+        called = [name for name in self.labels if Column(name, ()).has(LABEL)]
+        one = called if len(called) == 1 else [*self.labels] if len(self.labels) == 1 else []
+        for name in one[:1] if self.asked is None else [*called, *self.labels][:1]:
+            yield {**said, "label": name}
+        if len(self.labels) > 1 and self.asked is None:
+            names = called or [*self.labels]
+            told = max(map(self.labels.__getitem__, names))
+            first = next(name for name in names if self.labels[name] >= min(told, told / 2))
+            yield {**said, "question": first}
+
+
+def readings(columns: Sequence[Column], said: Said) -> list[Reading]:
+    """Every reading of a table with the roles that were given, the best first."""
+    found = [*long(columns, said), *wide(columns, said)]
+    return sorted(found, key=lambda one: -one.score)
+
+
+# -- the terms of the score ------------------------------------------------------------------
+
+
+def joint(*parts: Codes) -> Codes:
+    """One number for each combination."""
+    out = parts[0]
+    for more in parts[1:]:
+        out = np.unique(out * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
+    return out
+
+
+def structure(item: Codes, coder: Codes) -> tuple[float, float, float]:
+    """Shares of rows on items of several coders, of rows that repeat, and of coders."""
+    width = int(coder.max(initial=0)) + 1
+    pairs = np.unique(item * width + coder)
+    coders = np.bincount(pairs // width, minlength=int(item.max(initial=0)) + 1)
+    n = max(len(item), 1)
+    return float((coders[item] > 1).mean()), 1 - len(pairs) / n, len(set(coder.tolist())) / n
+
+
+def gain(item: Codes, coder: Codes, label: Codes) -> float:
+    """Share of the information of a label that the other coders' labels of its item give."""
+    _, first = np.unique(joint(item, coder), return_index=True)
+    items, labels = (np.unique(part[first], return_inverse=True)[1] for part in (item, label))
+    p = np.bincount(labels) / max(len(labels), 1)
+    _, places, own = np.unique(items * len(p) + labels, return_inverse=True, return_counts=True)
+    size, same = np.bincount(items)[items], own[places]
+    several = size > 1
+    if not several.any() or len(p) < 2:
+        return 0.0
+    size, same, p = size[several], same[several], p[labels[several]]
+
+    def bits(agreeing: Codes, prior: float) -> float:
+        return float(np.log2((agreeing - 1 + prior * p) / (size - 1 + prior) / p).sum())
+
+    most = bits(size, 0.1)  # if all agreed
+    return max(bits(same, prior) for prior in (0.1, 0.3, 1, 3, 10, 100)) / most if most > 0 else 0.0
+
+
+def classes(column: Column, rows: Codes) -> Codes:
+    """Codes of labels; many numbers are cut into eight parts."""
+    codes = column.codes[rows]
+    if len(set(codes.tolist())) <= _COMPARED or not column.is_numeric:
+        return codes
+    numbers = np.array([float(column.texts[n]) for n in rows])
+    return np.searchsorted(np.quantile(numbers, np.arange(1, 8) / 8), numbers).astype(np.int64)
+
+
+def _of_names(key: Sequence[Column], coder: Column) -> float:
+    item = sum(
+        NAMED["item"] * one.has(ITEM) + NAMED["id"] * one.is_id
+        + NAMED["asked"] * one.has(QUESTION) + NAMED["people"] * (one.has(CODER) and not one.is_id)
+        + NAMED["answer"] * ((one.has(LABEL) and not one.is_id) or is_asked(one.name))
+        for one in key
+    )  # fmt: skip
+    who = NAMED["coder"] * coder.names_coders + NAMED["id"] * coder.is_id
+    return item / max(len(key), 1) + who
+
+
+# -- a row for each label --------------------------------------------------------------------
+
+
+def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
+    """One row for each label: every coder column with every minimal key."""
+    if said.coders:
+        return
+    by_name = {one.name: one for one in columns}
+    coders = [one for one in columns if one.name == said.coder] or coders_in(columns)
+    found: list[tuple[float, tuple[Column, ...], Column]] = []
+    for coder in coders[:_CODERS]:
+        rest = [one for one in columns if one is not coder]
+        if said.item:
+            given = tuple(by_name[name] for name in said.item if name in by_name)
+            found.append((_layout(given, coder), given, coder))
+            continue
+        names = keys_in(rest, coder, said.label)
+        keys = {frozenset(key): key for one in names if (key := minimal(one, coder, names))}
+        found += [(_layout(key, coder), key, coder) for key in keys.values()]
+    of_coders = [c for group in _numbered(columns) if group[0].has(CODER) for c in group]
+    columns = [one for one in columns if one not in of_coders]
+    for score, key, coder in sorted(found, key=lambda one: -one[0])[:_SEEN]:
+        asked = [c for c in key if c.has(QUESTION) and not c.has(ITEM) and c.distinct <= _CLASSES]
+        if len(key) > 1 and len(asked) == 1 and not said.item:
+            key = tuple(one for one in key if one is not asked[0])
+        else:
+            asked = []
+        labels = questions([one for one in columns if one not in asked], key, coder)
+        if labels or said.label:
+            best = max(labels.values(), default=0)
+            called = NAMED["label"] * any(by_name[name].has(LABEL) for name in labels)
+            names_of = tuple(one.name for one in key) if not said.item else ()
+            first = (asked[0].name, str(asked[0].filled[0])) if asked else None
+            yield Reading(names_of, coder.name, score + best + called, labels, first)
+
+
+def _layout(key: Sequence[Column], coder: Column) -> float:
+    """Score of roles before labels."""
+    if not key:
+        return _of_names((), coder)
+    covered, repeated, thin = structure(joint(*(one.codes for one in key)), coder.codes)
+    score = COVERED * covered + REPEATED * repeated + THIN * thin
+    return score + WIDE * (len(key) - 1) + _of_names(key, coder)
+
+
+def coders_in(columns: Sequence[Column]) -> list[Column]:
+    """Columns that may name the coders, most likely first."""
+    numbered = {one.name for group in _numbered(columns) for one in group}
+    maybe = [
+        one
+        for one in columns
+        if one.name not in numbered
+        and 1 < one.distinct < len(one.cells)
+        and one.length <= LONGEST_LABEL
+        and not (are_times(one.filled) or one.measures)
+        and "agree" not in one.words
+        and not OF_PEOPLE.fullmatch(one.name.strip())
+    ]
+    coders = [one for one in maybe if one.names_coders]
+    common = set.intersection(*({*one.words} for one in coders)) if len(coders) > 1 else set()
+    if common & CODER and _share(coders):
+        return []  # such as ana (judge) and ben (judge), which hold the labels of a coder each
+    # authors of a text or two each wrote it; those who were asked gave several answers
+    asked = [c for c in maybe if c.has(ASKED_PEOPLE) or c.words == ["id"]]
+    asked = [c for c in asked if len(c.cells) >= _ANSWERS * c.distinct]
+    coders = coders or _whose(maybe, columns) or asked
+    # what is said of coders repeats with each of them and tells fewer apart
+    coders = [c for c in coders if not any(_tells(o, c) for o in coders if o is not c)]
+    return sorted(coders, key=lambda c: (not (c.is_id or {*c.words[-1:]} & CODER), -c.distinct))
+
+
+def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
+    """Column that tells people apart, as their age and gender show."""
+    people = [one for one in columns if OF_PEOPLE.fullmatch(one.name.strip())]
+    found = [
+        one
+        for one in maybe
+        if len(people) > 1
+        and one.distinct < len(one.cells) / 2
+        and all(_tells(one, other) for other in people)
+    ]
+    return sorted(found, key=lambda one: one.distinct)[:1]
+
+
+def _tells(one: Column, other: Column) -> bool:
+    """Return True if each value of a column goes with one value of another, which has fewer."""
+    if other.distinct >= one.distinct:
+        return False
+    return len(np.unique(joint(one.codes, other.codes))) == len(np.unique(one.codes))
+
+
+def keys_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[Column]:
+    """Columns of which an item's name may be made, most likely first."""
+    found = [
+        one
+        for one in rest
+        if one.name != label
+        and 1 < one.distinct < len(one.cells)
+        and 2 * len(one.filled) > len(one.cells)
+        and not (
+            (one.measures and not one.is_id)
+            or are_times(one.filled)
+            or SAID.fullmatch(one.name.strip())
+        )
+        and not ({"seconds", "agree"} & {*one.words} or is_derived(one.name))
+        and not OF_PEOPLE.fullmatch(one.name.strip())
+        and not one.name.startswith("(")
+    ]
+    found.sort(key=lambda one: (not (one.has(ITEM) or one.is_id), -one.distinct))
+    return found[:_KEYS]
+
+
+def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Column, ...] | None:
+    """Fewest columns, from the first on, under which no coder labels an item twice."""
+    more, item = grown(first.codes, coder.codes, [c for c in names if not c.has(LABEL)])
+    key = (first, *more)
+    covered, repeats, _ = structure(item, coder.codes)
+    for part in [part for size in range(1, len(key)) for part in combinations(key, size)]:
+        alone = structure(joint(*(one.codes for one in part)), coder.codes)
+        if alone[1] <= repeats + _SPARE and alone[0] >= covered:
+            key = part
+            break
+    known = all(map(_is_item, key))
+    pairs, kinds = (1 - repeats) * len(item), len(np.unique(item))
+    if covered < 0.02 or (not known and (not coder.names_coders or pairs < _LABELS * kinds)):
+        return None  # any columns tell rows apart if there are enough of them
+    item = joint(*(one.codes for one in key))
+    for one in key if len(key) > 1 else ():
+        rest = joint(*(other.codes for other in key if other is not one))
+        if not (_is_item(one) or _crosses(rest, item, coder.codes)):
+            return None
+    return tuple(sorted(key, key=lambda one: not one.is_id))
+
+
+def _is_item(one: Column) -> bool:
+    return one.has(ITEM) or one.is_id
+
+
+def _crosses(item: Codes, parts: Codes, coder: Codes) -> bool:
+    """Return True if coders labeled the parts of an item; an answer parts the coders instead."""
+    sizes = [len(np.unique(joint(one, coder))) - len(np.unique(one)) for one in (item, parts)]
+    return sizes[1] >= sizes[0]
+
+
+def grown(
+    item: Codes, coder: Codes, names: Sequence[Column], *, crossed: bool = True
+) -> tuple[tuple[Column, ...], Codes]:
+    """Columns that tell apart what repeats for a coder, one more at a time, and the items so.
+
+    If they must be `crossed`, no column is taken that may be an answer.
+    """
+    more: tuple[Column, ...] = ()
+    start = item
+    covered, repeats, _ = structure(item, coder)
+    score = COVERED * covered + REPEATED * repeats
+    while repeats > 0 and len(more) < _WIDEST - (repeats <= UNIQUE):
+        found = []
+        for n, one in enumerate(names):
+            both = joint(item, one.codes)
+            fits = not crossed or _is_item(one) or _crosses(item, both, coder)
+            if fits and one not in more:
+                covered, left, _ = structure(both, coder)
+                found.append((COVERED * covered + REPEATED * left, n, left, both))
+        best = max(found, key=lambda one: one[0], default=None)
+        if best is None or best[0] <= score + 0.002 or (repeats <= UNIQUE and best[2] > 0):
+            break  # one more column is worth it only if no row repeats any longer
+        score, place, repeats, item = best
+        more = (*more, names[place])
+    for one in more[:-1]:  # what the later columns tell, too
+        rest = tuple(other for other in more if other is not one)
+        both = joint(start, *(other.codes for other in rest))
+        if structure(both, coder)[1] <= repeats:
+            more, item = rest, both
+    return more, item
+
+
+def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -> dict[str, float]:
+    """Columns that may hold the labels, and the information in them that coders share."""
+    item = joint(*(one.codes for one in key)) if key else coder.codes
+    found: dict[str, float] = {}
+    shown: dict[str, float] = {}
+    for one in columns:
+        rows = np.flatnonzero(one.codes)
+        if one in (*key, coder) or one.is_id or not _may_label(one, len(rows)):
+            continue
+        items, coders, codes = item[rows], coder.codes[rows], one.codes[rows]
+        if about_coders(coders, codes) or about_items(items, coders, codes):
+            continue
+        if numbers := [word for word in one.words if word.isdigit()]:
+            # Score 1 is no label of Prompt 5
+            of_key = {word for part in key for word in part.words if word.isdigit()}
+            if of_key and of_key.isdisjoint(numbers):
+                continue
+        shared = gain(items, coders, classes(one, rows))
+        of_people = OF_PEOPLE.fullmatch(one.name.strip()) is not None
+        odd = shared > ITEMS or of_people or is_derived(one.name)
+        (shown if odd else found)[one.name] = shared
+    return found or shown
+
+
+def _may_label(one: Column, filled: int) -> bool:
+    """Return True if the cells look like labels, whosever they are."""
+    if filled < max(4, 0.02 * len(one.cells)) or of_cells(one.name, one.filled) is not None:
+        return False
+    few = one.distinct <= max(_CLASSES, filled // 20)
+    return few or (one.has(LABEL) and one.is_numeric)
+
+
+def about_coders(coder: Codes, label: Codes, fewest: int = 5) -> bool:
+    """Return True if every coder has one and the same value in all rows."""
+    if len(np.unique(joint(coder, label))) > len(np.unique(coder)):
+        return False
+    return int((np.unique(coder, return_counts=True)[1] > 1).sum()) >= fewest
+
+
+def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
+    """Return True if coders of an item have the same value so often that nobody was asked."""
+    kinds = len(np.unique(item))
+    if len(np.unique(joint(item, label))) > kinds:
+        return False
+    pairs = np.unique(joint(item, coder), return_index=True)[1]
+    return int((np.unique(item[pairs], return_counts=True)[1] > 1).sum()) >= SHARED
+
+
+# -- a column for each coder -----------------------------------------------------------------
+
+
+def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
+    """Columns alike but for a part of their names, or of one set of labels, less what sums up."""
+    if said.coder or said.label:
+        return
+    asked = [one for one in columns if one.name in said.coders]
+    for group in [asked] if asked else groups(columns):
+        truth, coders = None, group
+        if not asked:
+            if all(one.holds_marks for one in group):
+                continue
+            made = [one for one in group if _sums_up(one)]
+            coders = [one for one in group if one not in made]
+            truths = [one.name for one in made if one.name.casefold() in GOLD_WORDS]
+            truths = truths or [one.name for one in made]
+            truth = truths[0] if len(truths) == 1 and not said.truth else None
+        if len(coders) < 2:
+            continue
+        rows = np.flatnonzero(np.any([one.codes for one in coders], axis=0))
+        rest = [
+            Column(one.name, [one.cells[n] for n in rows.tolist()])
+            for one in columns
+            if one not in group and one.distinct > 1 and not are_times(one.filled)
+        ]
+        score = _of_group(coders, rows)
+        names = tuple(one.name for one in coders)
+        reading = Reading((), names, score, {}, truth=truth)
+        keys = [()] if said.item else unique_keys(rest)
+        for place, key in enumerate(keys):
+            item = tuple(one.name for one in key)
+            yield replace(reading, item=item, score=score - 0.001 * place)
+        if not keys and len(coders) < len(rows):  # each row is an item
+            yield reading
+
+
+def _sums_up(one: Column) -> bool:
+    return is_derived(one.name) or one.name.strip().casefold() in GOLD_WORDS
+
+
+def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
+    """Columns that name each row once, or nearly, most likely first."""
+    unique = [one for one in rest if one.distinct == len(one.cells)]
+    known = [one for one in rest if one.has(ITEM) or one.is_id]
+    both = [one for one in unique if one in known]
+    both.sort(key=lambda one: (not one.is_id, one.length > LONGEST_LABEL))
+    found: list[tuple[Column, ...]] = [(one,) for one in dict.fromkeys([*both, *unique])]
+    for pair in combinations([] if unique else known[:6], 2):
+        codes = joint(*(one.codes for one in pair))
+        found += [pair] if len(np.unique(codes)) == len(codes) else []
+    nearly = sorted(known, key=lambda one: -one.distinct)[:1]
+    return [*found, *((one,) for one in nearly if (one,) not in found)][:3]
+
+
+def groups(columns: Sequence[Column]) -> list[list[Column]]:
+    """Columns that may be coders: people, numbered alike, or with labels of one small set."""
+    people = [one for one in columns if PERSON.fullmatch(one.name.strip())]
+    return [people] if len(people) > 1 else [*_numbered(columns), *_alike(columns)]
+
+
+def _of_group(coders: Sequence[Column], rows: Codes) -> float:
+    """Score of columns as coders."""
+    item = np.tile(rows, len(coders))
+    who = np.repeat(np.arange(len(coders)), len(rows))
+    whole = Column("", [text for one in coders for text in _texts(one, rows)])
+    kept = np.flatnonzero(whole.codes)
+    covered, _, thin = structure(item[kept], who[kept])
+    shared = gain(item[kept], who[kept], classes(whole, kept))
+    score = COVERED * covered + THIN * thin + min(shared, _TOLD)
+    # numbered columns of coders tell more than a column of people, whom they may have judged
+    return score + NAMED["columns"] * all(one.has(CODER) for one in coders)
+
+
+def _texts(one: Column, rows: Codes) -> list[str]:
+    return [one.texts[n] for n in rows]
+
+
+def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
+    """Columns that are called alike but for a number, and share their labels."""
+    by_stem: dict[tuple[str, str], dict[str, Column]] = {}
+    for one in columns:
+        name = one.name.strip()
+        within = _NUMBER_WITHIN.fullmatch(name)
+        if found := _NUMBER_FIRST.fullmatch(name):
+            by_stem.setdefault((found[2], ""), {})[found[1]] = one
+        elif found := _NUMBERED.fullmatch(name):
+            by_stem.setdefault((found[1], ""), {})[found[2]] = one
+        elif within and Column(stem := _LETTERS.get(within[1], within[1]), ()).has(CODER):
+            by_stem.setdefault((stem, within[2]), {})[name] = one
+    for one in columns:  # the first of category, category2, category3 has no number
+        group = by_stem.get((one.name.strip(), ""), {})
+        cells = [other.cells for other in group.values()]
+        made = len(cells) > 1 and concluded(one.cells, cells, is_blank) is not None
+        if group and "1" not in group and not made:
+            by_stem[one.name.strip(), ""] = {"1": one, **group}
+    found_groups = {
+        key: group
+        for key, group in by_stem.items()
+        if len(group) > 1 and (Column(key[0], ()).has(CODER | LABEL) or _coded_twice(key, by_stem))
+    }
+    of_coders = {key: g for key, g in found_groups.items() if Column(key[0], ()).has(CODER)}
+    of_labels = {key: g for key, g in found_groups.items() if key not in of_coders}
+    # columns of names, such as annotator1 beside label1: the labels of that place are theirs
+    named = [g for g in of_labels.values() if any(g.keys() == o.keys() for o in of_coders.values())]
+    ids = any(not key[1] and not _share([*one.values()]) for key, one in of_coders.items())
+    chosen = named or [*of_coders.values(), *([] if ids else of_labels.values())]
+    return [[*one.values()] for one in chosen if _share([*one.values()])]
+
+
+def _coded_twice(
+    key: tuple[str, str], by_stem: Mapping[tuple[str, str], Mapping[str, Column]]
+) -> bool:
+    """Return True if a few columns agree that are numbered like those of another variable."""
+    ends, group = by_stem[key].keys(), [*by_stem[key].values()]
+    like = sum(other.keys() == ends for other in by_stem.values())
+    return len(group) <= 3 and like > 1 and _share(group) and agree(group) >= SURE_GAIN
+
+
+def _share(group: Sequence[Column]) -> bool:
+    """Return True if columns hold labels of one set, and are not numbers that measure something."""
+    sets = [{*one.texts} - {""} for one in group]
+    union = set().union(*sets)
+    numbers = all_numbers(union)
+    most = _RATES if numbers else _CLASSES
+    if len(union) > max(most, sum(len(one.filled) for one in group) // 20):
+        return False
+    if numbers and 3 * sum(float(label) * 2 % 1 > 0 for label in union) > len(union):
+        return False  # such as means
+    times = [sum(label in one for one in sets) for label in union]
+    return sum(n > 1 for n in times) >= _EVEN * len(union) and max(map(len, union), default=0) <= 80
+
+
+def _alike(columns: Sequence[Column]) -> list[list[Column]]:
+    """Columns of labels from one small set whose names may be those of people."""
+    found: list[list[Column]] = []
+    parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
+    for one in columns:
+        labels = {*one.texts} - {""}
+        within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
+        of_things = len(within.split()[0]) > 1 and parts[within] > 1
+        if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or of_things:
+            continue  # what is said of the first and the second of several things
+        for group in found:
+            other = {*group[0].texts} - {""}
+            if len(labels & other) >= _EVEN * len(labels | other):
+                group.append(one)
+                break
+        else:
+            found.append([one])
+    named = [one for one in columns if one.names_coders and one.distinct == len(one.cells)]
+    named += [one for one in coders_in(columns) if len(one.cells) >= 5 * one.distinct]
+    if any(one.names_coders for one in named):
+        return []  # each row is of the one who is named there
+    numbers = sum(one.is_numeric for one in columns)
+    return [
+        group
+        for group in found
+        if _are_people(group) and not (group[0].is_numeric and numbers > 3 * len(group))
+    ]
+
+
+def _are_people(group: Sequence[Column]) -> bool:
+    """Return True if columns that share labels may be coders: no questions, and they agree."""
+    labels = {text.casefold() for one in group for text in one.texts} - {""}
+    # boxes, and ratings of several things, look alike: their names must say who, and no more
+    plain = all_numbers(labels) or labels <= NOT_NAMES
+    names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]
+    common = set.intersection(*names)
+    asked = [
+        one
+        for one, words in zip(group, names, strict=True)
+        if _OF_SURVEY.fullmatch(one.name.strip()) or is_asked(one.name)
+        or len(words - common) > (1 if plain else _PHRASE)
+    ]  # fmt: skip
+    if len(group) < 2 or len(asked) > (0 if plain else len(group) / 2):
+        return False
+    pairs = combinations(group[:_COMPARED], 2) if plain else [group[:_COMPARED]]
+    return all(agree(pair) >= (SURE_GAIN if plain else GAIN) for pair in pairs)
+
+
+def agree(group: Sequence[Column]) -> float:
+    """Information about a label in the other labels side by side with it."""
+    size = len(group[0].cells)
+    whole = Column("", [text for one in group for text in one.texts])
+    kept = np.flatnonzero(whole.codes)
+    item, who = np.tile(np.arange(size), len(group)), np.repeat(np.arange(len(group)), size)
+    return gain(item[kept], who[kept], classes(whole, kept))
