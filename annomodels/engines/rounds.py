@@ -135,7 +135,7 @@ class Rounds(StagedRun):
         behind = [n for n in group if self.chains[n].iteration == iteration]
         keep = kept is not None and iteration % thin == 0
         keeping = None
-        if keep and kept is not None and self.spread.team.keeps and behind == group:
+        if keep and kept is not None and behind == group:
             orders = [self.chains[n].order() for n in group]
             first = kept[group[0]]
             keeping = Keeping(self.stage, first.n, int(first.book[4]), orders, group)
@@ -166,21 +166,15 @@ class Rounds(StagedRun):
         whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)
         stage = self.stage if whole else self.stage - 1
         where = len(self.chains), stage, length, n
-        keeps = self.spread.team.keeps
-        numbers = [(c, b) for c in range(len(kept)) for b in range(-(-n // length))]
         for _ in range(RECOUNTS):
-            again: list[Batch] = []
-            if keeps:
-                lacking = {
-                    (c, b)
-                    for part in self.spread.each(missing, *where)
-                    for c, batches in enumerate(part)
-                    for b in batches
-                }
-                self._recount(kept, sorted(lacking), stage, length, n)
-            else:
-                again = [_batch(kept[c], c, b, length, n) for c, b in numbers]
-            answers = self.spread.each(items, *where, again, finish)
+            lacking = {
+                (c, b)
+                for part in self.spread.each(missing, *where)
+                for c, batches in enumerate(part)
+                for b in batches
+            }
+            self._recount(kept, sorted(lacking), stage, length, n)
+            answers = self.spread.each(items, *where, finish)
             results = [answer for answer in answers if answer is not None]
             if len(results) == len(answers):
                 self.settings.tell("items", 1.0)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annomodels.kernels.compile import Array, Key, inlined
+from annomodels.kernels.compile import Array, Key
 from annomodels.kernels.dirichlet import log_dirichlet_constant
 from annomodels.kernels.population import concentration_density, draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix
@@ -34,7 +34,6 @@ class Answering(NamedTuple):
     scale: Array
 
 
-@inlined
 def draw_answering(
     source: Answering, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -66,7 +65,6 @@ def draw_answering(
                     logc[first + j, label, k] = row[label]
 
 
-@inlined
 def prior_answering(source: Answering, prior: Array, logc: Array) -> float:
     """Log density of rows of answers, of rates and of their populations."""
     inner, mean, concentration, anchor, scale = source
@@ -88,7 +86,6 @@ def prior_answering(source: Answering, prior: Array, logc: Array) -> float:
     return value
 
 
-@inlined
 def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...]) -> None:
     """Keep what the inner source keeps, then means and concentrations of the rates."""
     keep_source(source.inner, n, order, kept[0])

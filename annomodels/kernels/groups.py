@@ -18,7 +18,7 @@ from annomodels.kernels.common_accuracy import (
     fill_anchor,
     log_normal_density,
 )
-from annomodels.kernels.compile import Array, Key, inlined
+from annomodels.kernels.compile import Array, Key
 from annomodels.kernels.dirichlet import draw_own, log_beta_density, log_dirichlet_constant
 from annomodels.kernels.population import LEAST, concentration_density, draw_population
 from annomodels.kernels.random import mix
@@ -42,7 +42,6 @@ class Groups(NamedTuple):
     member: Array
 
 
-@inlined
 def draw_groups(
     source: Groups, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -77,7 +76,6 @@ def draw_groups(
     draw_own(counts, prior, key, iteration, logc)
 
 
-@inlined
 def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
     """Log density of the rows and of the populations of all groups."""
     mean, concentration, accuracy, strength, scale, numbers, anchor, _, _ = source
@@ -106,7 +104,6 @@ def prior_groups(source: Groups, prior: Array, logc: Array) -> float:
     return value
 
 
-@inlined
 def keep_groups(source: Groups, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep what the populations of all groups are, class k at place `order[k]`."""
     for g in range(len(source.mean)):

@@ -84,7 +84,6 @@ type Source = Population | Groups | Coins | Guessing | None
 # -- draws -------------------------------------------------------------------------------------
 
 
-@inlined
 def draw_fixed(
     source: None, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -92,7 +91,6 @@ def draw_fixed(
     draw_confusion(counts, prior, key, iteration, logc)
 
 
-@inlined
 def draw_pooled(
     source: Population, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -122,7 +120,6 @@ def draw_pooled(
     draw_own(counts, own, key, iteration, logc)
 
 
-@inlined
 def draw_coins(
     source: Coins, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -150,7 +147,6 @@ def draw_coins(
                         logc[j, label, k] = log_share[0] if label == k else wrong
 
 
-@inlined
 def draw_guessing(
     source: Guessing, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -193,7 +189,6 @@ def draw_guessing(
 # -- prior densities -----------------------------------------------------------------------------
 
 
-@inlined
 def prior_fixed(source: None, prior: Array, logc: Array) -> float:
     """Log density of Dirichlet rows."""
     n_rows, n_labels, n_classes = logc.shape
@@ -207,17 +202,19 @@ def prior_fixed(source: None, prior: Array, logc: Array) -> float:
     return value
 
 
-@inlined
+dirichlet_rows = inlined(prior_fixed)
+
+
 def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
     """Log density of the rows and of their population."""
     mean, concentration, accuracy, strength, scale, numbers, anchor, own = source
     value: float = 0.0
     if len(own) == 0:
-        value += prior_fixed(None, prior, logc)
+        value += dirichlet_rows(None, prior, logc)
     else:
         for j in range(len(own)):
             alpha = own[j] if own[j, 0, 0] > 0.0 else prior
-            value += prior_fixed(None, alpha, logc[j : j + 1])
+            value += dirichlet_rows(None, alpha, logc[j : j + 1])
     if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
         fill_anchor(accuracy[0], strength, anchor)
     for k in range(mean.shape[0]):
@@ -235,7 +232,6 @@ def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
     return value
 
 
-@inlined
 def prior_coins(source: Coins, prior: Array, logc: Array) -> float:
     """Log density of the accuracies."""
     accuracy, beta = source
@@ -246,7 +242,6 @@ def prior_coins(source: Coins, prior: Array, logc: Array) -> float:
     return value
 
 
-@inlined
 def prior_guessing(source: Guessing, prior: Array, logc: Array) -> float:
     """Log density of competences and guesses."""
     competence, guess, beta, alpha = source
@@ -261,12 +256,10 @@ def prior_guessing(source: Guessing, prior: Array, logc: Array) -> float:
 # -- keeping -------------------------------------------------------------------------------------
 
 
-@inlined
 def keep_nothing(source: None, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep nothing beside the rows."""
 
 
-@inlined
 def keep_population(source: Population, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep mean, concentration, strength and accuracy, class k at place `order[k]`."""
     for k in range(len(order)):
@@ -277,7 +270,6 @@ def keep_population(source: Population, n: int, order: Array, kept: tuple[Array,
     kept[2][n] = source.accuracy[0]
 
 
-@inlined
 def keep_coins(source: Coins, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep accuracies; their classes stay where they are."""
     for j in range(source.accuracy.shape[0]):
@@ -285,7 +277,6 @@ def keep_coins(source: Coins, n: int, order: Array, kept: tuple[Array, ...]) -> 
             kept[0][n, j, column] = source.accuracy[j, column]
 
 
-@inlined
 def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep competences and guesses; their classes stay where they are."""
     for j in range(len(source.competence)):
@@ -335,38 +326,26 @@ def _kind(source: object) -> type | None:
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
 
-@overload(draw_rows)
+# The overload stands for the chosen function itself, so that nothing is compiled around it;
+# its annotations differ, which is why the signatures are not compared strictly.
+@overload(draw_rows, strict=False)
 def _draw_rows(
     source: object, counts: object, prior: object, key: object, iteration: object, logc: object
 ) -> Callable[..., object]:
-    chosen = DRAWS[_kind(source)]
-
-    def draw(
-        source: object, counts: object, prior: object, key: object, iteration: object, logc: object
-    ) -> object:
-        return chosen(source, counts, prior, key, iteration, logc)
-
-    return draw
+    chosen: Callable[..., object] = DRAWS[_kind(source)]
+    return chosen
 
 
-@overload(rows_logp)
+@overload(rows_logp, strict=False)
 def _rows_logp(source: object, prior: object, logc: object) -> Callable[..., object]:
-    chosen = PRIORS[_kind(source)]
-
-    def logp(source: object, prior: object, logc: object) -> object:
-        return chosen(source, prior, logc)
-
-    return logp
+    chosen: Callable[..., object] = PRIORS[_kind(source)]
+    return chosen
 
 
-@overload(keep_source)
+@overload(keep_source, strict=False)
 def _keep_source(source: object, n: object, order: object, kept: object) -> Callable[..., object]:
-    chosen = KEEPS[_kind(source)]
-
-    def keep(source: object, n: object, order: object, kept: object) -> object:
-        return chosen(source, n, order, kept)
-
-    return keep
+    chosen: Callable[..., object] = KEEPS[_kind(source)]
+    return chosen
 
 
 @kernel

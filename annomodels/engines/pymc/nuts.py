@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,15 +18,13 @@ from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import chain_starts, items_here
-from annomodels.errors import EngineError
-from annomodels.executors.choose import spread_map
+from annomodels.errors import EngineError, NotApplicable, Option
 from annomodels.models.base import Model, State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
-from annomodels.progress import silent
 from annomodels.types import AnyArray, PyMCModel
 
 if TYPE_CHECKING:
@@ -52,6 +49,10 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     """Sample the posterior with nutpie, the truth summed out."""
+    if settings.executor is not None:
+        raise NotApplicable(
+            f"{Option('executor')} serves the engines gibbs and em, not nuts. Leave it out."
+        )
     clock = Clock()
     codes = encode(data, shared=model.shared, kind=model.item_kinds)
     if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
@@ -60,10 +61,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
             "is not known: derive it from ConfusionModel, or give it n_states and states."
         )
     coords = coords_of(model, data, "truth", "label", "coder")
-    if settings.executor is None:
-        posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
-    else:
-        posterior, lp, diverging, stopped = _spread(model, codes, coords, settings)
+    posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
     posterior = model.kept_draws(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept: Sequence[DrawStore]
@@ -163,26 +161,6 @@ def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
     with pymc_model:
         largest = reduce(pt.maximum, [pt.max(v) for v in found])
         pm.Potential("representable", pt.switch(pt.gt(largest, MOST_CONCENTRATED), -np.inf, 0.0))
-
-
-def _spread(
-    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
-) -> Drawn:
-    """Run each chain where the executor likes, with a seed of its own."""
-    seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
-    alone = replace(settings, chains=1, executor=None, progress=silent, threads=1)
-    pieces = [replace(alone, seed=int(seed)) for seed in seeds]
-    settings.tell("sampling", 0.0, f"NUTS, {settings.chains} chains spread")
-    found = spread_map(settings.executor, partial(_chains, model, codes, coords), pieces)
-    settings.tell("sampling", 1.0)
-    n = min(len(lp[0]) for _, lp, _, _ in found)
-    posterior = {
-        name: np.concatenate([values[name][:, :n] for values, _, _, _ in found])
-        for name in found[0][0]
-    }
-    lp = np.concatenate([lp[:, :n] for _, lp, _, _ in found])
-    diverging = np.concatenate([diverging[:, :n] for _, _, diverging, _ in found])
-    return posterior, lp, diverging, max(stopped for _, _, _, stopped in found)
 
 
 def sample(

@@ -146,11 +146,9 @@ def items(
     stage: int,
     length: int,
     n: int,
-    batches: Sequence[Batch],
     finish: Finish,
 ) -> tuple[Any, Floats] | None:
     """Return the means of `n` draws of all chains or the result of `finish`; None if incomplete."""
-    recounted(block, stage, length, batches)
     if any(missing(block, chains, stage, length, n)):
         return None
     means: ItemMeans = item_means([block.sums_of(c, stage, length) for c in range(chains)], n)

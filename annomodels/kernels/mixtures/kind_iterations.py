@@ -55,9 +55,12 @@ def iterate_kinds(
     extra = np.zeros((n_cells, 1), np.int64)
     mix = np.empty((n_slots, n_slots))  # read where labels have no row of their own: never here
     for iteration in range(first, end):
-        counts[:] = 0
-        sizes[:] = 0
-        golds[:] = 0
+        for s in range(n_slots):
+            sizes[s] = 0
+            for c in range(n_cells):
+                counts[c, s] = 0
+            for k in range(golds.shape[1]):
+                golds[s, k] = 0
         chances_of(log_prevalence, logc, smallest, share, table)
         found = sampled_states(
             starts, cell, gold, share, table, table, mix, only, truth, values, smallest, key,
