@@ -137,19 +137,17 @@ class Chain:
 
     def _one(self, kept: DrawStore | None) -> None:
         """Run one iteration."""
-        from annomodels.kernels.passes import chances, sampled_pass
+        from annomodels.kernels.passes import chances, classes_drawn, sums_of
 
         assert self.codes is not None
         self.counts.fill(0)
         self.sizes.fill(0)
-        target = self.nowhere if kept is None else kept
-        order = self.identity if kept is None else self.order()
-        found = sampled_pass(
-            *self.codes.arrays, chances(self.state.log_prevalence, self.state.log_confusion),
-            self.key, self.iteration, order, kept is not None, 0, self.codes.n_patterns,
-            self.counts, self.sizes, target.batch, target.entropy,
+        sums = None if kept is None else sums_of(kept.batch, kept.entropy, self.order())
+        found = classes_drawn(
+            self.codes.arrays, chances(self.state.log_prevalence, self.state.log_confusion),
+            self.key, self.iteration, self.counts, self.sizes, sums,
         )  # fmt: skip
-        self.take(kept, self.counts, self.sizes, float(found))
+        self.take(kept, self.counts, self.sizes, found)
 
     def _places(self, kept: DrawStore) -> tuple[tuple[AnyArray, ...], Places]:
         """Return where an iteration writes draws: of all models, and of the source of the rows."""

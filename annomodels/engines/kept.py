@@ -124,7 +124,7 @@ class StateStore(DrawStore):
         self.value_square = np.zeros((len(value_names), n_items))
 
     @property
-    def places(self) -> tuple[AnyArray, ...]:
+    def places(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
         """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
         return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
 

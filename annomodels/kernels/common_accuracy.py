@@ -66,7 +66,8 @@ def draw_accuracy(
     x[0] = math.log(a / (1.0 - a))
     here = accuracy_density(x, *args)
     move_accuracy(x, 0, args, WIDTH_MEAN, here, state)
-    return logistic(x[0])
+    accuracy: float = logistic(x[0])
+    return accuracy
 
 
 @inlined

@@ -257,7 +257,7 @@ def _revisit(
     relabel: bool,
 ) -> list[DrawStore]:
     """Compute P(truth) of every draw, its classes in canonical order."""
-    from annomodels.kernels.passes import chances, truth_pass
+    from annomodels.kernels.passes import chances, classes_weighed, sums_of
 
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)
@@ -272,22 +272,12 @@ def _revisit(
             if moved:
                 state = model.ordered(state, order)
                 values = model.taken(values, np.argsort(order))
-            log_likelihood = truth_pass(
-                *codes.arrays, chances(state.log_prevalence, state.log_confusion),
-                0, codes.n_patterns, part.batch, part.entropy,
-            )  # fmt: skip
+            given = chances(state.log_prevalence, state.log_confusion)
+            sums = sums_of(part.batch, part.entropy)
+            total = classes_weighed(codes.arrays, codes.weight, given, sums)
             prior = model.log_prior(state)
-            total = _weighted_likelihood(codes, state, log_likelihood)
             part.add(values, total, lp[chain, draw] if prior is None else total + prior, moved)
     return kept
-
-
-def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> float:
-    if codes.weight.max() == 1:
-        return unweighted
-    from annomodels.engines.em import expect
-
-    return expect(codes, state)[3]
 
 
 def state_of(values: dict[str, AnyArray]) -> State:
