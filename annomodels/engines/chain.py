@@ -80,8 +80,7 @@ class Chain:
         if kept is not None:
             order = self.order()
             self._store(order, kept)
-            lp = log_likelihood + self.model.log_prior(self.state)
-            kept.note(log_likelihood, lp, bool((order != self.identity).any()))
+            kept.note(log_likelihood, log_likelihood, bool((order != self.identity).any()))
         whole = counts.astype(np.int64)
         self.model.draw(whole, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
         self.iteration += 1
@@ -118,7 +117,6 @@ class Chain:
         room = DrawStore(0, len(self.identity), 1, single)
         room.make_room(self.model.pymc_start(self.state))
         self._store(self.identity, room)
-        self.model.log_prior(self.state)
         self._one(None)
         self.state, self.iteration = state, self.iteration - 1
 

@@ -17,7 +17,7 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect, collect_parameters
-from annomodels.engines.kept import DrawStore
+from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.stages import StagedRun, chain_keys, cost, room_for
 from annomodels.engines.starts import chain_starts, items_here
@@ -129,6 +129,7 @@ def sample_parts(
                 run_.sample(*room_for(source.n_rows, source.n_labels, settings))
             kept, _ = run_.result
             parts, gaps = run_.items(kept)
+            add_priors(model, kept)
     finally:
         if crew is not settings.executor:
             crew.close()
@@ -152,7 +153,9 @@ def sample_apart(model: ConjugateModel, codes: Encoded, settings: Settings) -> R
         run_.clock = Clock(settings.time_limit)
         with Interrupts(True) as run_.interrupts:
             run_.sample(draws, single)
-    return collect(model, run_.result[0], codes, run_.attrs)
+    kept, _ = run_.result
+    add_priors(model, kept)
+    return collect(model, kept, codes, run_.attrs)
 
 
 class _Threads(StagedRun):

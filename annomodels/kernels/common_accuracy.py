@@ -124,6 +124,8 @@ move_all = slice_step(shifted_density)
 @kernel
 def shift_accuracy(
     counts: Array,
+    member: Array,
+    group: int,
     mean: Array,
     concentration: Array,
     right: float,
@@ -143,7 +145,7 @@ def shift_accuracy(
     longest = np.empty(n, dtype=np.int64)
     on, ratio, m = np.empty(n), np.empty((n, n)), np.empty((n, n))
     for k in range(n):
-        longest[k] = tally(counts, k, above[k], high[k], n_high[k])
+        longest[k] = tally(counts, member, group, k, above[k], high[k], n_high[k])
         # summed, for 1 - m[k, k] has no digits left where the rest is small
         rest = 0.0
         for label in range(n):
@@ -175,6 +177,8 @@ def shift_accuracy(
 @inlined
 def draw_common(
     counts: Array,
+    member: Array,
+    group: int,
     mean: Array,
     concentration: Array,
     accuracy: Array,
@@ -183,19 +187,12 @@ def draw_common(
     key: Key,
     iteration: int,
 ) -> None:
-    """Draw the common accuracy, `accuracy[0]`, alone and then together with the means."""
+    """Draw the common accuracy, `accuracy[group]`, alone and then together with the means."""
     right, wrong = numbers[RIGHT], numbers[WRONG]
-    alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[0])
-    accuracy[0] = shift_accuracy(
-        counts, mean, concentration, right, wrong, strength, key, iteration, alone
+    alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[group])
+    accuracy[group] = shift_accuracy(
+        counts, member, group, mean, concentration, right, wrong, strength, key, iteration, alone
     )
-
-
-@inlined
-def log_normal_density(x: float, median: float, spread: float) -> float:
-    """Log density of a positive number whose logarithm is normal."""
-    z = (math.log(x) - math.log(median)) / spread
-    return -0.5 * z * z - math.log(x * spread * math.sqrt(2.0 * math.pi))
 
 
 @inlined

@@ -268,6 +268,7 @@ def iterate(
         for m in range(case[0][i], case[0][i + 1]):
             listed[i, case[4][m]] += 1.0
     n_draws, n_batches = len(likelihoods), len(p_sum)
+    everybody = np.zeros(len(logs), dtype=np.int64)
     none = logs.shape[2] if single else -1
     for iteration in range(begin, end):
         counts[:] = 0
@@ -288,7 +289,7 @@ def iterate(
             likelihoods[iteration] = value
             p_sum[iteration * n_batches // n_draws] += p
             count_true(case[0], case[4], none, p, outcomes)
-        draw_population(counts, anchor, scale, 1, key, when, mean, concentration)
+        draw_population(counts, everybody, 0, anchor, scale, 1, key, when, mean, concentration)
         for k in range(len(concentration)):
             for label in range(2):
                 alpha[k, label] = concentration[k] * mean[k, label]

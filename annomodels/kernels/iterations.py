@@ -9,7 +9,7 @@ import numpy as np
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.passes import Sums, refresh, sampled_pass
 from annomodels.kernels.products import close_batch, diagonal_leads
-from annomodels.kernels.rows import Source, draw_parameters, keep_source, log_prior
+from annomodels.kernels.rows import Source, draw_parameters, keep_source
 
 Kept = tuple[Array, Array, Array, Array]
 
@@ -94,11 +94,11 @@ def iterate(
             (starts, cell, gold), share, table, logs, None, key, iteration, 0, cells, none, sizes,
             none, none[0], keep, Sums(batch, entropy, nothing, nothing, nothing, places),
         )  # fmt: skip
-        # the density belongs to the parameters that the pass used, so it is noted before the next
+        # the prior density of what is kept is added at the end, for all draws at once
         if keep:
             n = book[0]
             kept[2][n] = found
-            kept[3][n] = found + log_prior(prevalence, prior, source, log_prevalence, logc)
+            kept[3][n] = found
             store(n, places, log_prevalence, logc, source, kept, kept_source)
             book[0] += 1
             book[1] += 1

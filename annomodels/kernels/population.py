@@ -42,8 +42,10 @@ def enter(n: int, place: int, above: Array, high: Array, n_high: Array) -> None:
 
 
 @kernel
-def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> int:
-    """Count for row k how many coders have more than i labels; gives the largest i in use."""
+def tally(
+    counts: Array, member: Array, group: int, k: int, above: Array, high: Array, n_high: Array
+) -> int:
+    """Count for row k how many coders of a group have more than i labels; the largest i in use."""
     # above [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
     # beyond CAP go to the first n_high places of high [label + 1, coder]
     n_coders, n_labels, _ = counts.shape
@@ -53,6 +55,8 @@ def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> in
             above[label, i] = 0.0
     longest = 0
     for j in range(n_coders):
+        if member[j] != group:
+            continue
         total = 0
         for label in range(n_labels):
             n = int(counts[j, label, k])
@@ -142,6 +146,8 @@ move = slice_step(log_density, 50)
 @kernel
 def draw_population(
     counts: Array,
+    member: Array,
+    group: int,
     anchor: Array,
     scale: Array,
     sweeps: int,
@@ -150,7 +156,7 @@ def draw_population(
     mean: Array,
     concentration: Array,
 ) -> None:
-    """Update mean [truth, label] and concentration [truth] in place by univariate slice steps."""
+    """Update mean [truth, label] and concentration [truth] of a group of coders in place."""
     n_coders, n_labels, n_classes = counts.shape
     above = np.zeros((n_labels + 1, CAP))
     high = np.zeros((n_labels + 1, n_coders), dtype=np.int64)
@@ -160,7 +166,7 @@ def draw_population(
     m, known = np.empty(n_labels), np.empty(2)
     for k in range(n_classes):
         state[0] = address(key, iteration, POPULATION, k)
-        longest = tally(counts, k, above, high, n_high)
+        longest = tally(counts, member, group, k, above, high, n_high)
         for label in range(n_labels - 1):
             phi[label] = math.log(mean[k, label]) - math.log(mean[k, n_labels - 1])
         phi[n_labels - 1] = math.log(concentration[k])
