@@ -125,8 +125,9 @@ class StateRounds(Rounds):
     def room_for_draws(self, chain: Any, kept: Any) -> None:
         """Leave that to the first draw."""
 
-    def begin(self) -> None:
+    def begin(self, single: bool = False) -> None:
         """Have the loops compiled, or loaded, and put items into states where chains want that."""
+        del single  # which its loops do not know
         first = self.chains[0]
         self.spread.sum(states_drawn, [first.passing()], [first.key], 0, None, counted=True)
         if self.spread.block is not None and first.many:
