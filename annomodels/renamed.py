@@ -66,23 +66,6 @@ def takes_old(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return with_old_names
 
 
-def moved(module: dict[str, object], **names: str) -> Callable[[str], object]:
-    """Return the ``__getattr__`` of a module whose values have other names now.
-
-    >>> moved({"__name__": "priors"}, Given="FixedDiagonal")("Taken")
-    Traceback (most recent call last):
-    AttributeError: module 'priors' has no attribute 'Taken'
-    """
-
-    def get(name: str) -> object:
-        if name not in names:
-            raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
-        _warn(name, names[name])
-        return module[names[name]]
-
-    return get
-
-
 class _Forwarded(property):
     """Old name of an attribute of a class and of those derived from it."""
 

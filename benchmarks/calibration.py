@@ -14,8 +14,10 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,6 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 import annomodels as am
-from annomodels.executors.choose import spread_map
 from annomodels.models import resolve
 from annomodels.models.base import State
 from annomodels.models.confusion import ConfusionModel
@@ -202,16 +203,17 @@ def study(
     workers: int = 1,
     single: Callable[..., Any] = replicate,
     top: int = RANKS,
-    executor: Any = None,
 ) -> Study:
     """Run the replications of a case, in fresh processes when `workers` is above 1.
 
-    `single` runs one replication, whose ranks go up to `top`; `executor` may be a Dask client or
-    whatever else `am.fit` takes.
+    `single` runs one replication, whose ranks go up to `top`.
     """
     one = partial(single, case, seed)
-    where = executor or ("processes" if workers > 1 else None)
-    found = spread_map(where, one, range(replications), workers)
+    if workers > 1:
+        with ProcessPoolExecutor(workers, mp_context=get_context("forkserver")) as pool:
+            found = list(pool.map(one, range(replications)))
+    else:
+        found = list(map(one, range(replications)))
     return Study(
         case,
         tested={name: np.array([part[0][name] for part in found]) for name in found[0][0]},

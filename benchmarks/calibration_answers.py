@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from threading import Event
 
 import calibration
 import common
@@ -20,6 +19,8 @@ from calibration import CODERS, ITEM, ITEMS, KNOWN, PER_ITEM, Case, Floats, Ints
 
 import annomodels as am
 from annomodels.engines.chain import Chain
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.partition import MemoryPartition
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
 from annomodels.models.answering import Answering
@@ -75,11 +76,12 @@ def sample(model: Answering, data: am.Annotations, seed: int) -> dict[str, Float
     """Give thinned draws of one chain that begins as the first chain of a fit does."""
     codes = encode(expanded(data), collapse=False)
     start: State = state_from_shares(model, codes, vote_shares(codes))
-    chain = Chain(model, codes.volume, start, seed, False, codes)
-    stop = Event()
-    chain.advance(WARMUP + -WARMUP % THIN, 1, None, stop)
+    chain = Chain(model, codes.volume, start, seed, False)
+    block, first = Block(MemoryPartition(0, codes), alone=True), WARMUP + -WARMUP % THIN
+    chain.run(block, first, 0, None, None)
     kept = chain.room(RANKS, False)
-    chain.advance(RANKS * THIN, THIN, kept, stop)
+    sums = block.sums_of(0, 1, int(kept.book[4]))
+    chain.run(block, first + RANKS * THIN, THIN, kept, sums)
     return result_of(model, dict(kept.arrays))
 
 

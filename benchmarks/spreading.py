@@ -115,7 +115,7 @@ def of_two_processes(labels: int, coders: int, seed: int, keep: bool) -> float:
 
 def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
     """Seconds of an iteration, between two reports on a stage that are `STEPS` iterations apart."""
-    from annomodels.engines.gibbs import sample_parts
+    from annomodels.engines.gibbs import sample_counts
     from annomodels.engines.settings import Settings
     from annomodels.engines.source.partition import cut
 
@@ -139,7 +139,7 @@ def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
         executor=team,
     )
     with suppress(KeyboardInterrupt):
-        sample_parts(model, cut(codes, team.places), settings, team)
+        sample_counts(model, cut(codes, team.places), settings, team)
     (first, begun), (last, ended) = seen[0], seen[-1]
     return (ended - begun) / (last - first)
 

@@ -19,7 +19,7 @@ from annomodels.errors import MOST_SEED, meant
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 SEED = click.IntRange(0, MOST_SEED)
-EXECUTORS = ("threads", "processes")
+EXECUTORS = ("threads",)
 ENGINES = ("auto", "gibbs", "nuts", "em")
 USES = ("fit", "test", "audit")
 UNITS = ("exact", "token", "overlap", "chain")

@@ -3,61 +3,34 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from threading import Event
 
 import numpy as np
 
 from annomodels.engines.kept import DrawStore, Trace, canonical_order
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.itemsums import ItemSums
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
-from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray, Floats, Places
-
-# labels * classes that go through one call, about a tenth of a second
-CALL = 20_000_000
 
 
 class Chain:
-    """Gibbs chain that draws parameters from counts it is given, or from its own items."""
+    """Gibbs chain, without the items: others pass over them and count, or give it a block."""
 
     def __init__(
-        self,
-        model: ConjugateModel,
-        volume: Floats,
-        state: State,
-        key: int,
-        relabel: bool,
-        codes: Encoded | None = None,
+        self, model: ConjugateModel, volume: Floats, state: State, key: int, relabel: bool
     ) -> None:
-        self.model, self.volume, self.state, self.codes = model, volume, state, codes
+        self.model, self.volume, self.state = model, volume, state
         self.key = np.uint64(key)
         self.relabel = relabel
         self.iteration = 0
         self.identity = np.arange(len(state.log_prevalence))
         self.ordered = -1, self.identity  # iteration, and the order of the classes in it
-        if codes is not None:
-            self._own(codes)
-
-    def _own(self, codes: Encoded) -> None:
-        """Make room for counts of items that are here."""
-        k = codes.n_labels
-        # half the memory is half the cache: passes with 32 bits take three quarters of the time
-        whole = np.int32 if len(codes.row) <= np.iinfo(np.int32).max else np.int64
-        self.counts: AnyArray = np.zeros((codes.n_rows, k, k), dtype=whole)
-        self.sizes: AnyArray = np.zeros(k, dtype=np.int64)
-        self.at_once = max(1, CALL // (len(codes.row) * k))
-        self.nowhere = self._no_room(False)
-
-    def _no_room(self, single: bool) -> DrawStore:
-        """Return what an iteration that keeps nothing gets in place of room for draws."""
-        kept = DrawStore(0, len(self.identity), 0, single)
-        kept.make_room(self.model.pymc_start(self.state))
-        return kept
+        self.single = False  # whether draws are kept in single precision
 
     def room(self, draws: int, single: bool) -> DrawStore:
-        """Make room for some draws, and for what they say of the chain's own items."""
-        items = 0 if self.codes is None else self.codes.n_patterns
-        return DrawStore(items, len(self.identity), draws, single)
+        """Make room for some draws."""
+        return DrawStore(0, len(self.identity), draws, single)
 
     def trace(self, room: int) -> Trace:
         """Make room for what is watched of some iterations."""
@@ -80,8 +53,7 @@ class Chain:
         if kept is not None:
             order = self.order()
             self._store(order, kept)
-            lp = log_likelihood + self.model.log_prior(self.state)
-            kept.note(log_likelihood, lp, bool((order != self.identity).any()))
+            kept.note(log_likelihood, log_likelihood, bool((order != self.identity).any()))
         whole = counts.astype(np.int64)
         self.model.draw(whole, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
         self.iteration += 1
@@ -93,63 +65,34 @@ class Chain:
         state, source = self.state, self.model.source(self.state)
         store(kept.n, order, state.log_prevalence, state.log_confusion, source, *self._places(kept))
 
-    # -- with items of its own ----------------------------------------------------------------
-
-    def advance(self, iterations: int, thin: int, kept: DrawStore | None, stop: Event) -> None:
-        """Run some iterations, keeping every `thin`-th in `kept`."""
-        end = self.iteration + iterations
-        if kept is not None:
-            kept.make_room(self.model.pymc_start(self.state))
-        while self.iteration < end and not stop.is_set():
-            if kept is None or kept.trace is None:
-                self._many(min(end, self.iteration + self.at_once), thin, kept)
-            else:
-                kept.trace.note(self.state)
-                self._one(kept if self.iteration % thin == 0 else None)
-
-    def compile(self, single: bool) -> None:
-        """Have the loops compiled, or loaded, by doing nothing with them."""
-        self.nowhere = self._no_room(single)
-        self._many(self.iteration, 1, None)
-
-    def compile_steps(self, single: bool) -> None:
-        """Do the same for iterations one by one: take a step from a copy of the state."""
-        state, self.state = self.state, deepcopy(self.state)
-        room = DrawStore(0, len(self.identity), 1, single)
-        room.make_room(self.model.pymc_start(self.state))
-        self._store(self.identity, room)
-        self.model.log_prior(self.state)
-        self._one(None)
-        self.state, self.iteration = state, self.iteration - 1
-
-    def _many(self, end: int, thin: int, kept: DrawStore | None) -> None:
-        """Run up to iteration `end` in one call, or until classes may have been swapped."""
+    def run(
+        self, block: Block, end: int, thin: int, kept: DrawStore | None, sums: ItemSums | None
+    ) -> None:
+        """Take steps up to iteration `end` over all items, which are in one block here."""
+        # every thin-th is kept, and what it says of the items is added to sums
         from annomodels.kernels.iterations import iterate
 
-        assert self.codes is not None
-        state, prior = self.state, self.model.priors(self.state)
-        target = self.nowhere if kept is None else kept
-        self.iteration = iterate(
-            *self.codes.arrays, *prior, state.log_prevalence, state.log_confusion, self.key,
-            self.iteration, end, 0 if kept is None else thin, self.volume, self.relabel,
-            self.order(), self.counts, self.sizes, target.sums, target.book, *self._places(target),
-        )  # fmt: skip
-
-    def _one(self, kept: DrawStore | None) -> None:
-        """Run one iteration."""
-        from annomodels.kernels.passes import chances, sampled_pass
-
-        assert self.codes is not None
-        self.counts.fill(0)
-        self.sizes.fill(0)
-        target = self.nowhere if kept is None else kept
-        order = self.identity if kept is None else self.order()
-        found = sampled_pass(
-            *self.codes.arrays, chances(self.state.log_prevalence, self.state.log_confusion),
-            self.key, self.iteration, order, kept is not None, 0, self.codes.n_patterns,
-            self.counts, self.sizes, target.batch, target.entropy,
-        )  # fmt: skip
-        self.take(kept, self.counts, self.sizes, float(found))
+        (starts, cell, gold), _ = block.open()
+        target, items = kept, None if sums is None else sums.places
+        if target is None or items is None:
+            target = self.room(0, self.single)
+            thin, items = 0, target.sums
+        target.make_room(self.model.pymc_start(self.state))
+        # half the memory is half the cache: passes with 32 bits take three quarters of the time
+        whole = np.int32 if len(cell) <= np.iinfo(np.int32).max else np.int64
+        counts = np.zeros(self.state.log_confusion.shape, dtype=whole)
+        sizes, places = np.zeros(len(self.identity), dtype=np.int64), self._places(target)
+        while True:  # until the end, or until classes may have been swapped
+            state, prior = self.state, self.model.priors(self.state)
+            self.iteration = iterate(
+                starts, cell, gold, *prior, state.log_prevalence, state.log_confusion, self.key,
+                self.iteration, end, thin, self.volume, self.relabel, self.order(), counts, sizes,
+                items, target.book, *places,
+            )  # fmt: skip
+            if self.iteration >= end:
+                break
+        if sums is not None:
+            sums.hold(target.n)
 
     def _places(self, kept: DrawStore) -> tuple[tuple[AnyArray, ...], Places]:
         """Return where an iteration writes draws: of all models, and of the source of the rows."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from annomodels.models.conjugate import ConjugateModel
 
 BATCHES = 20
+# numbers of draws whose densities are computed at a time
+CELLS = 1_000_000
 # numbers of P(state) to keep for the items
 MOST_STATES = 50_000_000
 # whole draws of one chain to keep where others are kept without rows of coders: so many, fewer
@@ -104,6 +106,18 @@ class DrawStore:
             self.close_batch()
 
 
+def add_priors(model: ConjugateModel, kept: Iterable[DrawStore]) -> None:
+    """Add the log prior densities of the draws to their log densities."""
+    for part in kept:
+        size = sum(values[:1].size for values in part.arrays.values())
+        step = max(1, CELLS // size)
+        for lo in range(0, part.n, step):
+            some = slice(lo, min(lo + step, part.n))
+            least = np.finfo(part.dtype).tiny  # what is rounded to none
+            values = {n: np.maximum(v[some], least).astype(float) for n, v in part.arrays.items()}
+            part.lp[some] += model.log_prior_of_draws(values)
+
+
 class StateStore(DrawStore):
     """Draws of one chain and stage, with sums of P(state) and of the values of states."""
 
@@ -124,7 +138,7 @@ class StateStore(DrawStore):
         self.value_square = np.zeros((len(value_names), n_items))
 
     @property
-    def places(self) -> tuple[AnyArray, ...]:
+    def places(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
         """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
         return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
 

@@ -89,9 +89,11 @@ def read_shares(codes: Candidates, draws: int = DRAWS, seed: int = 1) -> Readers
     mean, spread = np.full((1, n), 1.0 / n), np.array([SPREAD.median])
     counts = np.ascontiguousarray(by_class[:, :, None])
     anchor, scale = np.full((1, n), SHARE), np.array(SPREAD.coefficients())
+    everybody = np.zeros(len(counts), dtype=np.int64)
     kept_mean, kept_spread = np.empty((draws, n)), np.empty(draws)
     for iteration in range(-WARMUP, draws):
-        draw_population(counts, anchor, scale, 2, key, iteration + WARMUP, mean, spread)
+        when = iteration + WARMUP
+        draw_population(counts, everybody, 0, anchor, scale, 2, key, when, mean, spread)
         if iteration >= 0:
             kept_mean[iteration], kept_spread[iteration] = mean[0], spread[0]
     within = np.zeros((draws, n))

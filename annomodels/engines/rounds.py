@@ -37,6 +37,8 @@ from annomodels.models.base import State
 from annomodels.types import Floats
 
 RECOUNTS = 10
+# labels * classes that go through one call, about a tenth of a second
+CALL = 20_000_000
 # bytes of parameters that are sent at a time to be counted again
 RECOUNT_BYTES = 32_000_000
 # groups of chains wait for each other after every slice
@@ -124,8 +126,23 @@ class Rounds(StagedRun):
         self, group: list[int], thin: int, kept: list[Any] | None, ends: Sequence[int]
     ) -> None:
         """Take one or more steps with some chains, none of which goes beyond its end."""
-        del ends
-        self.step(group, thin, kept)
+        block = self.spread.block
+        traced = kept is not None and kept[group[0]].trace is not None
+        if block is None or not self.spread.alone or traced:
+            self.step(group, thin, kept)
+            return
+        at_once = max(1, CALL // (self.spread.source.n_annotations * self.spread.source.n_labels))
+        for n in group:
+            chain, room = self.chains[n], None if kept is None else kept[n]
+            sums = None if room is None else block.sums_of(n, self.stage, int(room.book[4]))
+            chain.run(block, min(ends[n], chain.iteration + at_once), thin, room, sums)
+
+    def begin(self, single: bool = False) -> None:
+        """Have the loops compiled, or loaded, by doing nothing with them."""
+        for chain in self.chains:
+            chain.single = single
+        if self.spread.block is not None and self.spread.alone:
+            self.chains[0].run(self.spread.block, 0, 1, None, None)
 
     def step(self, group: list[int], thin: int, kept: list[Any] | None) -> None:
         """Take a step with some chains."""
@@ -135,7 +152,7 @@ class Rounds(StagedRun):
         behind = [n for n in group if self.chains[n].iteration == iteration]
         keep = kept is not None and iteration % thin == 0
         keeping = None
-        if keep and kept is not None and self.spread.team.keeps and behind == group:
+        if keep and kept is not None and behind == group:
             orders = [self.chains[n].order() for n in group]
             first = kept[group[0]]
             keeping = Keeping(self.stage, first.n, int(first.book[4]), orders, group)
@@ -166,21 +183,15 @@ class Rounds(StagedRun):
         whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)
         stage = self.stage if whole else self.stage - 1
         where = len(self.chains), stage, length, n
-        keeps = self.spread.team.keeps
-        numbers = [(c, b) for c in range(len(kept)) for b in range(-(-n // length))]
         for _ in range(RECOUNTS):
-            again: list[Batch] = []
-            if keeps:
-                lacking = {
-                    (c, b)
-                    for part in self.spread.each(missing, *where)
-                    for c, batches in enumerate(part)
-                    for b in batches
-                }
-                self._recount(kept, sorted(lacking), stage, length, n)
-            else:
-                again = [_batch(kept[c], c, b, length, n) for c, b in numbers]
-            answers = self.spread.each(items, *where, again, finish)
+            lacking = {
+                (c, b)
+                for part in self.spread.each(missing, *where)
+                for c, batches in enumerate(part)
+                for b in batches
+            }
+            self._recount(kept, sorted(lacking), stage, length, n)
+            answers = self.spread.each(items, *where, finish)
             results = [answer for answer in answers if answer is not None]
             if len(results) == len(answers):
                 self.settings.tell("items", 1.0)

@@ -22,7 +22,7 @@ from annomodels.data.schema import RawResult
 from annomodels.engines.chain import Chain
 from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
-from annomodels.engines.kept import DrawStore
+from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
@@ -239,6 +239,7 @@ class _Coders:
         gaps = np.zeros((len(keys), len(keys)))
         attrs: dict[str, object] = {"thin": 1, "warmup": settings.warmup}
         kept = [each for each, *_ in done]
+        add_priors(self.stack, kept)
         result = collect_parameters(self.stack, kept, source.volume, gaps, attrs)
         result.stats["wrong"] = np.stack([wrong for _, wrong, _ in done]).astype(float)
         right = np.stack([right for *_, right in done])
@@ -249,7 +250,7 @@ class _Coders:
         """Draw truths given the layer and coders given truths, in turn."""
         # Gives what is kept, and of each draw the number of wrong gold labels and that of the right
         # labels of each coder.
-        from annomodels.kernels.rows import draw_parameters, log_prior
+        from annomodels.kernels.rows import draw_parameters
 
         chain = Chain(self.stack, self.source.volume, deepcopy(begin), key, False)
         kept, state = chain.room(self.draws, self.single), chain.state
@@ -266,8 +267,7 @@ class _Coders:
                 right[n - WARMUP] = own.trace(axis1=1, axis2=2)
                 likelihood = float((own * state.log_confusion).sum())
                 likelihood += float(sizes @ state.log_prevalence)
-                lp = likelihood + float(log_prior(*prior, *logs))
-                kept.add(chain.model.pymc_start(state), likelihood, lp, False)
+                kept.add(chain.model.pymc_start(state), likelihood, likelihood, False)
         return kept, wrong, right
 
     def _truths(self, number: int, key: int) -> Iterator[tuple[Ints, Ints, int]]:

@@ -32,7 +32,6 @@ from annomodels.engines.source.states import (
 from annomodels.engines.stages import cost, room_for
 from annomodels.engines.starts import chain_starts, items_of
 from annomodels.engines.state_chain import HOLD_OUT_EVERY, StateChain
-from annomodels.errors import NotApplicable, Option
 from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
@@ -62,13 +61,6 @@ def repeated(
     run: Callable[[Spread], RawResult], source: Source, crew: Team, settings: Settings
 ) -> RawResult:
     """Do a run whose sums lie with a team, again where some of them were lost."""
-    if not crew.keeps:
-        raise NotApplicable(
-            "This executor carries a call out anywhere, and models whose items have states, a "
-            "stack among them, need places that keep what they summed: "
-            f"{Option('executor', 'threads')}, "
-            "'processes' or a Dask client. Use one of these, or the hierarchical model."
-        )
     try:
         for attempt in range(ATTEMPTS):
             try:
@@ -133,8 +125,9 @@ class StateRounds(Rounds):
     def room_for_draws(self, chain: Any, kept: Any) -> None:
         """Leave that to the first draw."""
 
-    def begin(self) -> None:
+    def begin(self, single: bool = False) -> None:
         """Have the loops compiled, or loaded, and put items into states where chains want that."""
+        del single  # which its loops do not know
         first = self.chains[0]
         self.spread.sum(states_drawn, [first.passing()], [first.key], 0, None, counted=True)
         if self.spread.block is not None and first.many:

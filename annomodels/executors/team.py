@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
-from typing import Any
 
 from annomodels.types import AnyArray
 
@@ -29,8 +28,6 @@ def add(first: Sums, *others: Sums) -> Sums:
 class Team(ABC):
     """Places that carry out calls."""
 
-    # whether a call to a place finds there what an earlier call to the same place left behind
-    keeps: bool = True
     # whether calls are carried out in this process, so that nothing needs to be sent
     here: bool = False
     # rounds of calls that may be on the way at a time
@@ -59,26 +56,6 @@ class Team(ABC):
         found = self.outcomes(calls)
         sums = [outcome for outcome in found if not isinstance(outcome, Lost)]
         return (found, None) if len(sums) < len(found) else ([None] * len(found), add(*sums))
-
-    def map[P, R](self, function: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
-        """Apply a function to independent pieces; a lost piece is done again."""
-        todo = list(pieces)
-        results: dict[int, R] = {}
-        waiting = list(range(len(todo)))
-        for _ in range(5):
-            calls = [(n % self.places, function, (todo[n],)) for n in waiting]
-            found = self.outcomes(calls)
-            lost: list[int] = []
-            for n, outcome in zip(waiting, found, strict=True):
-                if isinstance(outcome, Lost):
-                    lost.append(n)
-                    self.replace(n % self.places)
-                else:
-                    results[n] = outcome
-            if not lost:
-                return [results[n] for n in range(len(todo))]
-            waiting = lost
-        raise Lost("Pieces of the work were lost five times in a row.")
 
     def share(self, values: object) -> object:
         """Bring values that all calls of a round need to all places; give what to call with."""
@@ -138,35 +115,8 @@ class Threads(Team):
         self.pool.shutdown()
 
 
-class Borrowed(Team):
-    """Anything with ``submit`` or ``map``: where a call goes is up to it."""
-
-    def __init__(self, executor: Any, places: int) -> None:
-        super().__init__(places)
-        self.executor = executor
-        self.keeps = isinstance(executor, ThreadPoolExecutor)
-
-    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
-        """Carry out calls wherever the executor likes."""
-        if not hasattr(self.executor, "submit"):
-            return list(self.executor.map(_attempt_call, calls))
-        waiting = [self.executor.submit(_attempt_call, call) for call in calls]
-        return [future.result() for future in waiting]
-
-
-def _attempt_call[T](call: Call[T]) -> T | Lost:
-    return _attempt(call[1], call[2])
-
-
 def _attempt[T](function: Callable[..., T], arguments: tuple[object, ...]) -> T | Lost:
     try:
         return function(*arguments)
     except Lost as lost:
         return lost
-
-
-def size_of(executor: object) -> int:
-    """Guess how many calls an executor carries out at a time."""
-    import os
-
-    return int(getattr(executor, "_max_workers", 0) or os.cpu_count() or 1)

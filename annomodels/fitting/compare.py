@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -13,7 +12,6 @@ from annomodels.data.columns import percent
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable, Option
-from annomodels.executors.choose import spread_map
 from annomodels.fitting.fit import Fit
 from annomodels.summaries.arviz import effective_share, posterior
 from annomodels.summaries.trust.held_out import (
@@ -32,9 +30,7 @@ if TYPE_CHECKING:
     from annomodels.data.annotations import Annotations
 
 
-def compare(
-    fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item", executor: object = None
-) -> Summary:
+def compare(fits: Sequence[Fit] | Mapping[str, Fit], by: By = "item") -> Summary:
     r"""Compare fits of different models to the same data by their predictions of held-out data.
 
     The score of a fit is its expected log predictive density
@@ -49,9 +45,6 @@ def compare(
     by
         What is left out: "item" with all of its labels asks how well a model predicts new items;
         "label" how well it predicts one more label of an item it knows.
-    executor
-        Where the fits are scored, one by one here by default: "threads", "processes", a Dask
-        client, or anything with ``submit`` or ``map``.
 
     Returns
     -------
@@ -85,8 +78,7 @@ def compare(
         raise NotApplicable(f"{Option('by', by)} is unknown. Use one of {', '.join(get_args(By))}.")
     named = dict(fits) if isinstance(fits, Mapping) else _names(list(fits))
     _check(named)
-    scores = spread_map(executor, partial(_score, by), [(f.tree, f.data) for f in named.values()])
-    found = dict(zip(named, scores, strict=True))
+    found = {name: _score(by, fit.tree, fit.data) for name, fit in named.items()}
     table = _ranked(found)
     return Summary(
         f"Expected log predictive density, leaving out one {by} at a time",
@@ -97,8 +89,7 @@ def compare(
     )
 
 
-def _score(by: By, fit: tuple[xr.DataTree, Annotations]) -> HeldOut:
-    tree, data = fit
+def _score(by: By, tree: xr.DataTree, data: Annotations) -> HeldOut:
     draws = whole_chains(tree, data)
     return held_out(tree, data, by, draws, effective_share(posterior(tree, data), len(draws)))
 

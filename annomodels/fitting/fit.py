@@ -16,7 +16,6 @@ from annomodels.errors import NotApplicable
 from annomodels.fitting.saving import save_file, save_folder, told
 from annomodels.limits import NEXT_LABELS
 from annomodels.models.base import Model
-from annomodels.renamed import renamed
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +39,6 @@ def verb[**P, T](method: Callable[P, T]) -> Callable[P, T]:
     return asked
 
 
-@renamed(lacks="unsupported")
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit(Html):
     """A fitted model: data, model and the tree of results; :func:`annomodels.fit` makes it.

@@ -12,7 +12,6 @@ from annomodels.data.candidates import Candidates
 from annomodels.data.schema import RawResult, conform
 from annomodels.engines.settings import MEMORY, Interrupts, Settings
 from annomodels.errors import NotApplicable, Option, Verb
-from annomodels.executors.choose import keeps
 from annomodels.fitting.fit import Fit
 from annomodels.models.base import Model
 from annomodels.models.catalog import resolve, with_no_answers
@@ -97,8 +96,7 @@ def fit(
     memory
         Memory for the draws in bytes; draws of large models are thinned to fit.
     executor
-        Where passes over the items run: "threads", "processes", a Dask client, or anything with
-        ``submit`` or ``map`` [default: this process].
+        Where passes over the items run: "threads" or a Dask client [default: this process].
     progress
         Called as ``progress(stage, share_done, message)``; notebooks show a bar without it.
 
@@ -217,16 +215,15 @@ def default_model(
     """Name the model that :func:`fit` takes where none is named.
 
     Of labels it is ``stack``, in memory, of a scan, and with an executor. It is ``hierarchical`` by
-    NUTS or EM, with an executor whose places keep nothing, where coders said
-    that they do not know, where draws of a stack would take the better part of an hour (above
-    seventy million labels of two classes, fewer with more classes), and where rows of coders for
-    dozens of classes would take most of their time. It is ``pooled``, all coders alike and chains
-    of an eighth of the length, where matrices of hundreds of classes, in memory, have more rows
-    than there are labels to learn them from. Of mentions it is ``pairs``.
+    NUTS or EM, where coders said that they do not know, where draws of a stack would take the
+    better part of an hour (above seventy million labels of two classes, fewer with more classes),
+    and where rows of coders for dozens of classes would take most of their time. It is ``pooled``,
+    all coders alike and chains of an eighth of the length, where matrices of hundreds of classes,
+    in memory, have more rows than there are labels to learn them from. Of mentions it is ``pairs``.
     """
     if isinstance(data, Candidates):
         return "pairs"
-    if engine not in ("auto", "gibbs") or not keeps(executor):
+    if engine not in ("auto", "gibbs"):
         return "hierarchical"
     from annomodels.data.alike import n_distinct
     from annomodels.models.mixtures.stack import Stack

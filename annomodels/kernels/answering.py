@@ -6,16 +6,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from annomodels.kernels.compile import Array, Key, inlined
-from annomodels.kernels.dirichlet import log_dirichlet_constant
-from annomodels.kernels.population import concentration_density, draw_population
+from annomodels.kernels.compile import Array, Key
+from annomodels.kernels.population import draw_population
 from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix
-from annomodels.kernels.rows import DRAWS, KEEPS, PRIORS, draw_rows, keep_source, rows_logp
+from annomodels.kernels.rows import DRAWS, KEEPS, draw_rows, keep_source
 
 # kinds of no answer draw from streams that no coder and no group of coders uses
 APART = np.uint64(0x51E7CE00)
@@ -34,7 +32,6 @@ class Answering(NamedTuple):
     scale: Array
 
 
-@inlined
 def draw_answering(
     source: Answering, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -47,6 +44,7 @@ def draw_answering(
     shape, row = np.empty(2), np.empty(2)
     # the population's steps take whole tables, and these rows use two of their labels only
     two = np.empty((n, 2, n_classes), dtype=np.int64)
+    everybody = np.zeros(n, dtype=np.int64)
     for kind in range(n_kinds):
         first = n * (kind + 1)
         for j in range(n):
@@ -54,7 +52,18 @@ def draw_answering(
                 for k in range(n_classes):
                     two[j, label, k] = int(counts[first + j, label, k])
         stream = mix(np.uint64(key) ^ (APART + np.uint64(kind)))
-        draw_population(two, anchor, scale, 1, stream, iteration, mean[kind], concentration[kind])
+        draw_population(
+            two,
+            everybody,
+            0,
+            anchor,
+            scale,
+            1,
+            stream,
+            iteration,
+            mean[kind],
+            concentration[kind],
+        )
         for j in range(n):
             state[0] = address(stream, iteration, CONFUSION, j)
             for k in range(n_classes):
@@ -66,29 +75,6 @@ def draw_answering(
                     logc[first + j, label, k] = row[label]
 
 
-@inlined
-def prior_answering(source: Answering, prior: Array, logc: Array) -> float:
-    """Log density of rows of answers, of rates and of their populations."""
-    inner, mean, concentration, anchor, scale = source
-    n_kinds, n_classes = concentration.shape
-    n = len(logc) // (n_kinds + 1)
-    value: float = rows_logp(inner, prior, logc[:n])
-    alpha = np.empty(2)
-    for kind in range(n_kinds):
-        for k in range(n_classes):
-            for label in range(2):
-                alpha[label] = concentration[kind, k] * mean[kind, k, label]
-            value += n * log_dirichlet_constant(alpha) + log_dirichlet_constant(anchor[k])
-            log_c = math.log(concentration[kind, k])
-            value += concentration_density(scale, log_c)
-            for label in range(2):
-                value += (anchor[k, label] - 1.0) * math.log(mean[kind, k, label])
-                for j in range(n * (kind + 1), n * (kind + 2)):
-                    value += (alpha[label] - 1.0) * logc[j, label, k]
-    return value
-
-
-@inlined
 def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...]) -> None:
     """Keep what the inner source keeps, then means and concentrations of the rates."""
     keep_source(source.inner, n, order, kept[0])
@@ -100,5 +86,4 @@ def keep_answering(source: Answering, n: int, order: Array, kept: tuple[Any, ...
 
 
 DRAWS[Answering] = draw_answering
-PRIORS[Answering] = prior_answering
 KEEPS[Answering] = keep_answering

@@ -13,7 +13,7 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined, kernel
 from annomodels.kernels.population import CAP, WIDTH_MEAN, rising, tally
-from annomodels.kernels.random import POPULATION, address, uniform
+from annomodels.kernels.random import POPULATION, address, slice_step
 
 # places in `numbers`: strength of the prior of the mean, Beta parameters of the accuracy on its
 # diagonal, whether that accuracy is estimated, and the standard deviation of the log of the
@@ -34,10 +34,10 @@ def fill_anchor(accuracy: float, strength: Array, anchor: Array) -> None:
 
 
 @inlined
-def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength: Array) -> float:
-    """Log density of the common accuracy at x = logit(a), given the population means."""
+def accuracy_density(x: Array, right: float, wrong: float, mean: Array, strength: Array) -> float:
+    """Log density of the common accuracy at x[0] = logit(a), given the population means."""
     n_labels = mean.shape[0]
-    a = 1.0 / (1.0 + math.exp(-x))
+    a = 1.0 / (1.0 + math.exp(-x[0]))
     # nearer to 0 or 1 the pseudo-counts off the diagonal have no digits left
     if a < 1e-6 or a > 1.0 - 1e-6:
         return -np.inf
@@ -51,6 +51,9 @@ def accuracy_density(x: float, right: float, wrong: float, mean: Array, strength
     return value
 
 
+move_accuracy = slice_step(accuracy_density)
+
+
 @kernel
 def draw_accuracy(
     mean: Array, right: float, wrong: float, strength: Array, key: Key, iteration: int, a: float
@@ -59,22 +62,12 @@ def draw_accuracy(
     state = np.empty(1, dtype=np.uint64)
     # rows of the population have the streams 0 to K - 1, so this one is the next
     state[0] = address(key, iteration, POPULATION, mean.shape[0])
-    x = math.log(a / (1.0 - a))
-    level = accuracy_density(x, right, wrong, mean, strength) + math.log(uniform(state))
-    left = x - WIDTH_MEAN * uniform(state)
-    edge = left + WIDTH_MEAN
-    while accuracy_density(left, right, wrong, mean, strength) > level:
-        left -= WIDTH_MEAN
-    while accuracy_density(edge, right, wrong, mean, strength) > level:
-        edge += WIDTH_MEAN
-    while True:
-        y = left + uniform(state) * (edge - left)
-        if accuracy_density(y, right, wrong, mean, strength) > level or edge - left < 1e-12:
-            return 1.0 / (1.0 + math.exp(-y))
-        if y < x:
-            left = y
-        else:
-            edge = y
+    x, args = np.empty(1), (right, wrong, mean, strength)
+    x[0] = math.log(a / (1.0 - a))
+    here = accuracy_density(x, *args)
+    move_accuracy(x, 0, args, WIDTH_MEAN, here, state)
+    accuracy: float = logistic(x[0])
+    return accuracy
 
 
 @inlined
@@ -85,10 +78,11 @@ def logistic(x: float) -> float:
 
 @inlined
 def shifted_density(
-    shift: float,
+    shift: Array,
     x: float,
     on: Array,
     ratio: Array,
+    at: Array,
     right: float,
     wrong: float,
     strength: Array,
@@ -100,17 +94,19 @@ def shifted_density(
     mean: Array,
 ) -> float:
     """Log density of a common shift of logit a and of the logits of all m[k, k]; fills `mean`."""
-    # x and on [truth] are these logits at shift 0; ratio [truth, label] are the shares of the
-    # labels in the rest beside the diagonal, which stay. In these coordinates the shift is a
-    # translation, so that no Jacobian depends on it beyond those in accuracy_density.
+    # x and on [truth] are these logits at shift 0, and at [1] is room for a logit; ratio [truth,
+    # label] are the shares of the labels in the rest beside the diagonal, which stay. In these
+    # coordinates the shift is a translation, so that no Jacobian depends on it beyond those in
+    # accuracy_density.
     n = mean.shape[0]
     for k in range(n):
-        here = logistic(on[k] + shift)
+        here = logistic(on[k] + shift[0])
         if here < 1e-9 or here > 1.0 - 1e-9:
             return -np.inf
         for label in range(n):
             mean[k, label] = here if label == k else (1.0 - here) * ratio[k, label]
-    value: float = accuracy_density(x + shift, right, wrong, mean, strength)
+    at[0] = x + shift[0]
+    value: float = accuracy_density(at, right, wrong, mean, strength)
     if value == -np.inf:
         return value
     for k in range(n):
@@ -122,9 +118,14 @@ def shifted_density(
     return value
 
 
+move_all = slice_step(shifted_density)
+
+
 @kernel
 def shift_accuracy(
     counts: Array,
+    member: Array,
+    group: int,
     mean: Array,
     concentration: Array,
     right: float,
@@ -135,8 +136,8 @@ def shift_accuracy(
     a: float,
 ) -> float:
     """Move the common accuracy and the diagonal of `mean` in place; gives the accuracy."""
-    # one slice step (Neal 2003, doi:10.1214/aos/1056562461) along the line on which all their
-    # logits change alike; the rows of the coders are integrated out, as in draw_population
+    # one slice step along the line on which all their logits change alike; the rows of the coders
+    # are integrated out, as in draw_population
     n_coders, n, _ = counts.shape
     above = np.zeros((n, n + 1, CAP))
     high = np.zeros((n, n + 1, n_coders), dtype=np.int64)
@@ -144,7 +145,7 @@ def shift_accuracy(
     longest = np.empty(n, dtype=np.int64)
     on, ratio, m = np.empty(n), np.empty((n, n)), np.empty((n, n))
     for k in range(n):
-        longest[k] = tally(counts, k, above[k], high[k], n_high[k])
+        longest[k] = tally(counts, member, group, k, above[k], high[k], n_high[k])
         # summed, for 1 - m[k, k] has no digits left where the rest is small
         rest = 0.0
         for label in range(n):
@@ -152,39 +153,32 @@ def shift_accuracy(
         on[k] = math.log(mean[k, k] / rest)
         for label in range(n):
             ratio[k, label] = mean[k, label] / rest
-    x = math.log(a / (1.0 - a))
+    x, shift = math.log(a / (1.0 - a)), np.zeros(1)
     args = (
-        x, on, ratio, right, wrong, strength, concentration, above, high, n_high, longest, m,
+        x, on, ratio, np.empty(1), right, wrong, strength, concentration, above, high, n_high,
+        longest, m,
     )  # fmt: skip
     state = np.empty(1, dtype=np.uint64)
     state[0] = address(key, iteration, POPULATION, n + 1)
-    level = shifted_density(0.0, *args) + math.log(uniform(state))
-    if level == -np.inf:
+    here = shifted_density(shift, *args)
+    if here == -np.inf:
         return a
-    left = -WIDTH_SHIFT * uniform(state)
-    edge = left + WIDTH_SHIFT
-    while shifted_density(left, *args) > level:
-        left -= WIDTH_SHIFT
-    while shifted_density(edge, *args) > level:
-        edge += WIDTH_SHIFT
-    while True:
-        shift = left + uniform(state) * (edge - left)
-        if shifted_density(shift, *args) > level:
-            # `m` is what the density filled last, which is the accepted point
-            mean[:] = m
-            moved: float = logistic(x + shift)
-            return moved
-        if edge - left < 1e-12:
-            return a
-        if shift < 0.0:
-            left = shift
-        else:
-            edge = shift
+    move_all(shift, 0, args, WIDTH_SHIFT, here, state)
+    if shift[0] == 0.0:
+        return a
+    # `m` is what the density filled last, which is the accepted point
+    for k in range(n):
+        for label in range(n):
+            mean[k, label] = m[k, label]
+    moved: float = logistic(x + shift[0])
+    return moved
 
 
 @inlined
 def draw_common(
     counts: Array,
+    member: Array,
+    group: int,
     mean: Array,
     concentration: Array,
     accuracy: Array,
@@ -193,30 +187,26 @@ def draw_common(
     key: Key,
     iteration: int,
 ) -> None:
-    """Draw the common accuracy, `accuracy[0]`, alone and then together with the means."""
+    """Draw the common accuracy, `accuracy[group]`, alone and then together with the means."""
     right, wrong = numbers[RIGHT], numbers[WRONG]
-    alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[0])
-    accuracy[0] = shift_accuracy(
-        counts, mean, concentration, right, wrong, strength, key, iteration, alone
+    alone = draw_accuracy(mean, right, wrong, strength, key, iteration, accuracy[group])
+    accuracy[group] = shift_accuracy(
+        counts, member, group, mean, concentration, right, wrong, strength, key, iteration, alone
     )
 
 
 @inlined
-def log_normal_density(x: float, median: float, spread: float) -> float:
-    """Log density of a positive number whose logarithm is normal."""
-    z = (math.log(x) - math.log(median)) / spread
-    return -0.5 * z * z - math.log(x * spread * math.sqrt(2.0 * math.pi))
-
-
-@inlined
-def strength_density(x: float, mean: Array, share: Array, median: float, spread: float) -> float:
-    """Log density of the strength exp(x) of a row with this mean around shares of the labels."""
-    s = math.exp(x)
-    z = (x - math.log(median)) / spread
+def strength_density(x: Array, mean: Array, share: Array, median: float, spread: float) -> float:
+    """Log density of the strength exp(x[0]) of a row with this mean around shares of labels."""
+    s = math.exp(x[0])
+    z = (x[0] - math.log(median)) / spread
     value: float = math.lgamma(s) - 0.5 * z * z
     for label in range(len(mean)):
         value += s * share[label] * math.log(mean[label]) - math.lgamma(s * share[label])
     return value
+
+
+move_strength = slice_step(strength_density)
 
 
 @kernel
@@ -226,29 +216,14 @@ def draw_strength(
     """Draw how strongly the mean of each row is held, in place; a slice step on the log scale."""
     n = mean.shape[0]
     median, spread = numbers[STRENGTH], numbers[SPREAD]
-    state, share = np.empty(1, dtype=np.uint64), np.empty(n)
+    state, share, x = np.empty(1, dtype=np.uint64), np.empty(n), np.empty(1)
     for k in range(n):
         # streams 0 to n + 1 are those of the means and of the accuracy
         state[0] = address(key, iteration, POPULATION, n + 2 + k)
         for label in range(n):
             share[label] = accuracy if label == k else (1.0 - accuracy) / (n - 1)
         args = (mean[k], share, median, spread)
-        x = math.log(strength[k])
-        level = strength_density(x, *args) + math.log(uniform(state))
-        left = x - 2.0 * spread * uniform(state)
-        edge = left + 2.0 * spread
-        while strength_density(left, *args) > level:
-            left -= 2.0 * spread
-        while strength_density(edge, *args) > level:
-            edge += 2.0 * spread
-        while True:
-            y = left + uniform(state) * (edge - left)
-            if strength_density(y, *args) > level:
-                strength[k] = math.exp(y)
-                break
-            if edge - left < 1e-12:
-                break
-            if y < x:
-                left = y
-            else:
-                edge = y
+        x[0] = math.log(strength[k])
+        here = strength_density(x, *args)
+        move_strength(x, 0, args, 2.0 * spread, here, state)
+        strength[k] = math.exp(x[0])

@@ -57,6 +57,15 @@ def inlined(function: Callable[..., object]) -> Callable[..., Any]:
     return compiled
 
 
+def enclosed(function: Callable[..., object]) -> Callable[..., Any]:
+    """Compile a small step that is made around another one; what calls it is kept on disk."""
+    # by itself it would be kept once for every process
+    compiled: Callable[..., Any] = numba.njit(
+        no_cpython_wrapper=True, no_cfunc_wrapper=True, **{**OPTIONS, "cache": False}
+    )(function)
+    return compiled
+
+
 def melted(function: Callable[..., object]) -> Callable[..., Any]:
     """Compile a small step of an innermost loop, which LLVM must inline wherever it is called."""
     compiled: Callable[..., Any] = numba.njit(

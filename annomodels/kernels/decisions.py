@@ -19,7 +19,7 @@ from annomodels.kernels.random import (
     TRUTH,
     address,
     log_dirichlet,
-    uniform,
+    slice_step,
     uniform_at,
 )
 
@@ -190,6 +190,9 @@ def weight_density(
     return value
 
 
+move = slice_step(weight_density)
+
+
 @inlined
 def draw_weights(
     prior: Array, listed: Array, evidence: Array, key: Key, iteration: int, weights: Array
@@ -197,8 +200,7 @@ def draw_weights(
     """Draw the weights of the classes, of which only the ratios matter, given the rates alone."""
     # P(candidate is the true one) is its weight over the sum of the weights of its mention. The
     # truth is summed out, for with it a class that is hardly ever true would move slowly. listed
-    # [mention, class] are numbers of candidates. Slice sampling with stepping out (Neal 2003,
-    # doi:10.1214/aos/1056562461) along the logarithm of each.
+    # [mention, class] are numbers of candidates. Slice steps go along the logarithm of each.
     n = len(weights)
     if n == 1:
         # one class has no ratio, and a flat density no slice to step out of
@@ -213,29 +215,7 @@ def draw_weights(
     here = weight_density(phi, *args)
     # one direction more than there are ratios: a small last weight moves by itself
     for h in range(n):
-        level = here + math.log(uniform(state))
-        x = phi[h]
-        left = x - WIDTH * uniform(state)
-        right = left + WIDTH
-        phi[h] = left
-        while weight_density(phi, *args) > level:
-            left -= WIDTH
-            phi[h] = left
-        phi[h] = right
-        while weight_density(phi, *args) > level:
-            right += WIDTH
-            phi[h] = right
-        while True:
-            phi[h] = left + uniform(state) * (right - left)
-            if right - left < 1e-12:
-                phi[h] = x
-            here = weight_density(phi, *args)
-            if here > level or right - left < 1e-12:
-                break
-            if phi[h] < x:
-                left = phi[h]
-            else:
-                right = phi[h]
+        here = move(phi, h, args, WIDTH, here, state)
     weight_density(phi, *args)
     weights[:, 1] = log_share
 
@@ -288,6 +268,7 @@ def iterate(
         for m in range(case[0][i], case[0][i + 1]):
             listed[i, case[4][m]] += 1.0
     n_draws, n_batches = len(likelihoods), len(p_sum)
+    everybody = np.zeros(len(logs), dtype=np.int64)
     none = logs.shape[2] if single else -1
     for iteration in range(begin, end):
         counts[:] = 0
@@ -308,7 +289,7 @@ def iterate(
             likelihoods[iteration] = value
             p_sum[iteration * n_batches // n_draws] += p
             count_true(case[0], case[4], none, p, outcomes)
-        draw_population(counts, anchor, scale, 1, key, when, mean, concentration)
+        draw_population(counts, everybody, 0, anchor, scale, 1, key, when, mean, concentration)
         for k in range(len(concentration)):
             for label in range(2):
                 alpha[k, label] = concentration[k] * mean[k, label]

@@ -28,7 +28,7 @@ from annomodels.kernels.interval_slices import (
     SPREAD_OF_TRUTH,
     STRETCH,
     TAU,
-    slice_step,
+    step,
 )
 from annomodels.kernels.random import POPULATION, address, between, gamma_variate, normal_pair
 
@@ -65,7 +65,7 @@ def draw_truth(
         table[i, 2] = 0.0 if np.isnan(known[i]) else 1.0
         table[i, 3] = known[i] - held[MU]
     x[0], x[1] = math.log(held[TAU]), 0.0
-    slice_step(SPREAD_OF_TRUTH, x, 0, table, held, prior, state)
+    step(SPREAD_OF_TRUTH, x, 0, table, held, prior, state)
     held[TAU] = math.exp(x[0])
     tau2 = held[TAU] ** 2
     weight, linear = 1.0 / prior[MU] ** 2, 0.0
@@ -116,7 +116,7 @@ def draw_coders(
             table[j, column] *= precision[j]
     x[0], x[1] = math.log(held[BIAS]), math.log(held[SCALE])
     for place in range(2):
-        slice_step(SPREAD_OF_CODERS, x, place, table, held, prior, state)
+        step(SPREAD_OF_CODERS, x, place, table, held, prior, state)
     held[BIAS], held[SCALE] = math.exp(x[0]), math.exp(x[1])
     b2, s2 = held[BIAS] ** 2, held[SCALE] ** 2
     for j in range(n_coders):
@@ -142,7 +142,7 @@ def draw_coders(
         table[j, 7] = max(left, 0.0)
     x[0], x[1] = math.log(held[NOISE]), math.log(held[CODER_SHAPE])
     for place in range(2):
-        slice_step(NOISE_OF_CODERS, x, place, table, held, prior, state)
+        step(NOISE_OF_CODERS, x, place, table, held, prior, state)
     held[NOISE], held[CODER_SHAPE] = math.exp(x[0]), math.exp(x[1])
     shape = 2.0 + held[CODER_SHAPE]
     rate = (shape - 1.0) * held[NOISE] ** 2
@@ -165,7 +165,7 @@ def along_the_ridges(
     held[MU] += shift
     bias -= shift
     x[0], x[1] = 0.0, 0.0
-    slice_step(STRETCH, x, 0, table, held, prior, state)
+    step(STRETCH, x, 0, table, held, prior, state)
     factor = math.exp(x[0])
     scale *= factor
     d /= factor
@@ -185,7 +185,7 @@ def draw_ease(
         table[i, 6] += 1.0
         table[i, 7] += precision[j] * r * r
     x[0], x[1] = math.log(held[ITEM_SHAPE]), 0.0
-    slice_step(SHAPE_OF_ITEMS, x, 0, table, held, prior, state)
+    step(SHAPE_OF_ITEMS, x, 0, table, held, prior, state)
     held[ITEM_SHAPE] = math.exp(x[0])
     for i in range(len(ease)):
         shape = 2.0 + held[ITEM_SHAPE] + 0.5 * table[i, 6]

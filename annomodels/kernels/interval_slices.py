@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, inlined
-from annomodels.kernels.random import uniform
+from annomodels.kernels.random import slice_step
 
 # places in the array of parameters of the populations
 MU, TAU, BIAS, SCALE, NOISE, CODER_SHAPE, ITEM_SHAPE = range(7)
@@ -31,7 +31,7 @@ def log_normal(log_x: float, prior: Array, place: int) -> float:
 
 
 @inlined
-def density(kind: int, x: Array, table: Array, held: Array, prior: Array) -> float:
+def density(x: Array, kind: int, table: Array, held: Array, prior: Array) -> float:
     """Log density of x (logarithms of parameters) with what depends on them summed out."""
     value: float = 0.0
     if abs(x[0]) > 40.0 or abs(x[1]) > 40.0:
@@ -83,35 +83,13 @@ def evidence(table: Array, shape: float, rate: float) -> float:
     return value
 
 
+move = slice_step(density, 60)
+
+
 @inlined
-def slice_step(
+def step(
     kind: int, x: Array, place: int, table: Array, held: Array, prior: Array, state: Array
 ) -> None:
-    """Move x[place] by a slice step with stepping out (Neal 2003, doi:10.1214/aos/1056562461)."""
-    old = x[place]
-    level = density(kind, x, table, held, prior) + math.log(uniform(state))
-    left = old - WIDTH * uniform(state)
-    right = left + WIDTH
-    x[place] = left
-    steps = 0
-    while steps < 60 and density(kind, x, table, held, prior) > level:
-        left -= WIDTH
-        x[place] = left
-        steps += 1
-    x[place] = right
-    steps = 0
-    while steps < 60 and density(kind, x, table, held, prior) > level:
-        right += WIDTH
-        x[place] = right
-        steps += 1
-    while True:
-        x[place] = left + uniform(state) * (right - left)
-        if density(kind, x, table, held, prior) > level:
-            return
-        if right - left < 1e-12:
-            x[place] = old
-            return
-        if x[place] < old:
-            left = x[place]
-        else:
-            right = x[place]
+    """Move x[place] by a slice step."""
+    args = (kind, table, held, prior)
+    move(x, place, args, WIDTH, density(x, *args), state)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, kernel
-from annomodels.kernels.passes import sampled_pass
-from annomodels.kernels.products import close_batch, diagonal_leads, refresh
-from annomodels.kernels.rows import Source, draw_parameters, keep_source, log_prior
+from annomodels.kernels.passes import Sums, refresh, sampled_pass
+from annomodels.kernels.products import close_batch, diagonal_leads
+from annomodels.kernels.rows import Source, draw_parameters, keep_source
 
 Kept = tuple[Array, Array, Array, Array]
 
@@ -72,7 +72,9 @@ def iterate(
     # Python is asked only where labels may have switched: all else stays in one call, without the
     # interpreter's lock
     identity = np.arange(n_classes)
-    chances = log_prevalence, logc, np.empty_like(log_prevalence), np.empty_like(logc)
+    share, table = np.empty(n_classes), np.empty((n_rows * n_classes, n_classes))
+    logs, cells = (log_prevalence, logc.reshape(-1, n_classes)), counts.reshape(-1, n_classes)
+    none, nothing = np.empty((1, 0), dtype=np.int64), np.empty((0, 0))
     for iteration in range(first, end):
         keep = thin > 0 and iteration % thin == 0
         places = identity
@@ -87,16 +89,16 @@ def iterate(
         for k in range(n_classes):
             sizes[k] = 0
         # one exp for each parameter here saves one for each label in the pass
-        refresh(chances)
+        refresh(log_prevalence, logc, share, table)
         found = sampled_pass(
-            starts, cell, gold, chances, key, iteration, places, keep, 0, n_items, counts, sizes,
-            batch, entropy,
+            (starts, cell, gold), share, table, logs, None, key, iteration, 0, cells, none, sizes,
+            none, none[0], keep, Sums(batch, entropy, nothing, nothing, nothing, places),
         )  # fmt: skip
-        # the density belongs to the parameters that the pass used, so it is noted before the next
+        # the prior density of what is kept is added at the end, for all draws at once
         if keep:
             n = book[0]
             kept[2][n] = found
-            kept[3][n] = found + log_prior(prevalence, prior, source, log_prevalence, logc)
+            kept[3][n] = found
             store(n, places, log_prevalence, logc, source, kept, kept_source)
             book[0] += 1
             book[1] += 1

@@ -1,109 +1,309 @@
 """One pass over the items: parameters in, additive statistics out."""
 
-# Tables hold P(label | truth, coder) as [coder, label, truth], so that the K numbers an annotation
-# needs are adjacent: cell is the place coder * labels + label of an annotation there. Counts come
-# out in the same layout and add over partitions.
-# The lines that weigh an item are repeated in each pass: a function of them, even a melted one,
-# counts references to its arrays for every item, which takes as long as the rest.
+# share [state] are probabilities of the states, table P(label | state, coder) as [cell, state]: a
+# cell is the place coder * labels + label of an annotation, so that the numbers that it needs are
+# adjacent. Counts come out in the same layout and add over partitions. Where `states` is None, a
+# state is the class of an item; numba leaves out what is asked of None. The lines that weigh an
+# item are repeated in each pass: a function of them, even a melted one, counts references to its
+# arrays for every item, which takes as long as the rest.
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined, kernel, melted
-from annomodels.kernels.products import (
-    LEAST_TOTAL,
-    Chances,
-    add,
-    entropy_of,
-    multiply,
-    pick,
-)
-from annomodels.kernels.random import TRUTH, uniform_at
+from annomodels.kernels.products import LEAST_TOTAL, add, entropy_of, multiply, pick
+from annomodels.kernels.random import ROW, TRUTH, uniform_at
 
-# log odds below which a class cannot change a sum in double precision
+# log odds below which a state cannot change a sum in double precision
 NEGLIGIBLE = -40.0
+
+# starts, cell and gold of the items
+Items = tuple[Array, ...]
+# share and table, and the logarithms of both where these are known better than from the numbers
+Logs = tuple[Array, Array] | None
+Chances = tuple[Array, Array, Logs]
+
+
+class States(NamedTuple):
+    """What the states of items are, where these are more than classes."""
+
+    # truth [state, truth] is P(truth | state), only [state] the single row of a state or -1, mix
+    # [state, row] the share of each row in a state, rows [cell, row] P(label | row, coder), values
+    # [value, state] what states stand for; no probability of a truth counts as less than smallest
+
+    truth: Array
+    only: Array
+    mix: Array
+    rows: Array
+    values: Array
+    smallest: float
+
+
+class Sums(NamedTuple):
+    """Sums over draws for each item; entropies, P(state) and values may have no room."""
+
+    p_truth: Array  # [item, truth], class k at place order[k]
+    entropy: Array  # [item]
+    p_state: Array  # [item, state]
+    value_sum: Array  # [value, item]
+    value_square: Array
+    order: Array
+
+
+def sums_of(p_truth: Array, entropy: Array, order: Array | None = None) -> Sums:
+    """Return sums of classes alone."""
+    none = np.empty((0, 0))
+    places = np.arange(p_truth.shape[1]) if order is None else order
+    return Sums(p_truth, entropy, none, none, none, places)
 
 
 def chances(log_prevalence: Array, logc: Array) -> Chances:
-    """Return the parameters that a pass takes."""
-    return log_prevalence, logc, np.exp(log_prevalence), np.exp(logc)
+    """Return the parameters of classes that a pass takes; logc is [coder, label, truth]."""
+    log_table = logc.reshape(-1, logc.shape[2])
+    return np.exp(log_prevalence), np.exp(log_table), (log_prevalence, log_table)
+
+
+@kernel
+def refresh(log_prevalence: Array, logc: Array, share: Array, table: Array) -> None:
+    """Bring the probabilities of classes up to their logarithms, in place."""
+    for k in range(len(share)):
+        share[k] = math.exp(log_prevalence[k])
+    # one long loop, where the inner ones of three would be a few steps each
+    from_, to = logc.reshape(-1), table.reshape(-1)
+    for n in range(len(to)):
+        to[n] = math.exp(from_[n])
+
+
+@melted
+def given_truth(p: Array, known: int, states: States | None) -> float:
+    """Multiply `p` by the probability of a known truth in each state; gives the sum."""
+    total = 0.0
+    for s in range(len(p)):
+        if states is None:
+            p[s] *= 1.0 if s == known else 0.0
+        else:
+            p[s] *= max(states.truth[s, known], states.smallest)
+        total += p[s]
+    return total
 
 
 @inlined
-def weigh(
-    starts: Array, cell: Array, gold: Array, log_prevalence: Array, table: Array, i: int, p: Array
+def by_logs(
+    items: Items, share: Array, table: Array, logs: Logs, states: States | None, i: int, p: Array
 ) -> float:
-    """Fill `p` with P(truth | labels of item i); gives the log probability of the labels."""
-    # table is log P(label | truth, coder) as [cell, truth]
-    n_classes = p.shape[0]
-    for k in range(n_classes):
-        p[k] = log_prevalence[k]
-    # labels outside, classes inside: the K numbers of a cell lie side by side in one cache line
+    """Fill `p` with P(state | labels of item i) where products are too small; log probability."""
+    starts, cell, gold = items
+    n_states = len(p)
+    for s in range(n_states):
+        if logs is None:
+            p[s] = math.log(share[s])
+        else:
+            p[s] = logs[0][s]
+    # labels outside, states inside: the numbers of a cell lie side by side in one cache line
     for n in range(starts[i], starts[i + 1]):
-        c = cell[n]
-        for k in range(n_classes):
-            p[k] += table[c, k]
+        for s in range(n_states):
+            if logs is None:
+                p[s] += math.log(table[cell[n], s])
+            else:
+                p[s] += logs[1][cell[n], s]
     if gold[i] >= 0:
-        # a known truth: its log joint probability is the evidence, and nothing is left to sum
-        known = p[gold[i]]
-        for k in range(n_classes):
-            p[k] = 0.0
-        p[gold[i]] = 1.0
-        return float(known)
+        for s in range(n_states):
+            if states is None:
+                p[s] = p[s] if s == gold[i] else -np.inf
+            else:
+                p[s] += math.log(max(states.truth[s, gold[i]], states.smallest))
     # the largest term taken out, so that the sum neither overflows nor vanishes
     top = p[0]
-    for k in range(1, n_classes):
-        top = max(top, p[k])
+    for s in range(1, n_states):
+        top = max(top, p[s])
     total = 0.0
-    for k in range(n_classes):
-        x = p[k] - top
-        p[k] = math.exp(x) if x > NEGLIGIBLE else 0.0
-        total += p[k]
-    for k in range(n_classes):
-        p[k] /= total
+    for s in range(n_states):
+        x = p[s] - top
+        p[s] = math.exp(x) if x > NEGLIGIBLE else 0.0
+        total += p[s]
+    for s in range(n_states):
+        p[s] /= total
     return float(top + math.log(total))
 
 
 @melted
-def by_cell(chances: Chances) -> Chances:
-    """Parameters with their tables as [cell, truth]."""
-    log_prevalence, logc, prevalence, rows = chances
-    k = len(prevalence)
-    return log_prevalence, logc.reshape(-1, k), prevalence, rows.reshape(-1, k)
+def note_state(
+    p: Array, known: int, truth: Array, values: Array, i: int, p_truth: Array, entropy: Array,
+    p_state: Array, value_sum: Array, value_square: Array,
+) -> None:  # fmt: skip
+    """Add the truth, states and values of one item under its P(state)."""
+    n_states, n_classes = truth.shape
+    if known >= 0:  # a known truth has no entropy, whatever its state
+        p_truth[i, known] += 1.0
+    else:
+        for k in range(n_classes):
+            chance = 0.0
+            for s in range(n_states):
+                chance += p[s] * truth[s, k]
+            p_truth[i, k] += chance
+            if len(entropy) > 0 and chance > 0.0:
+                entropy[i] -= chance * math.log(chance)
+    if len(p_state) > 0:
+        for s in range(n_states):
+            p_state[i, s] += p[s]
+    for v in range(len(values)):
+        mean, square = 0.0, 0.0
+        for s in range(n_states):
+            mean += p[s] * values[v, s]
+            square += p[s] * values[v, s] * values[v, s]
+        value_sum[v, i] += mean
+        value_square[v, i] += square
+
+
+@kernel
+def sampled_pass(
+    items: Items, share: Array, table: Array, logs: Logs, states: States | None, key: Key,
+    iteration: int, first: int, counts: Array, extra: Array, sizes: Array, golds: Array,
+    drawn: Array, keep: bool, sums: Sums,
+) -> float:  # fmt: skip
+    """Draw the state of every item and the row of each label, and count; the log likelihood."""
+    # counts [cell, row], sizes [state] and, of states, extra [cell, further row], golds [state,
+    # truth] of items with known labels, and drawn [item] take what is drawn; item 0 is item first
+    # of the whole, to which random numbers belong. With keep, sums are added to.
+    starts, cell, gold = items
+    p_truth, entropy, p_state, value_sum, value_square, order = sums
+    if states is not None:
+        truth, only, mix, rows, values, _ = states
+        n_own, n_rows = counts.shape[1], mix.shape[1]
+        parts = np.empty(n_rows)
+    p = np.empty(len(share))
+    log_likelihood = 0.0
+    for i in range(len(gold)):
+        # by the item's place in the whole, so that blocks and threads draw what one pass would
+        u = uniform_at(key, iteration, TRUTH, first + i)
+        total = multiply(share, table, cell, starts[i], starts[i + 1], p)
+        if gold[i] >= 0:
+            total = given_truth(p, gold[i], states)
+        if total >= LEAST_TOTAL:
+            log_likelihood += math.log(total)
+        else:
+            log_likelihood += by_logs(items, share, table, logs, states, i, p)
+            total = 1.0
+        s = pick(p, total, u)
+        # whole numbers: sums of them are exact in any order, so partitions add up bit for bit
+        sizes[s] += 1
+        if states is None:
+            for n in range(starts[i], starts[i + 1]):
+                counts[cell[n], s] += 1
+        else:
+            drawn[i] = s
+            if gold[i] >= 0:
+                golds[s, gold[i]] += 1
+            for n in range(starts[i], starts[i + 1]):
+                c, r = cell[n], only[s]
+                if r < 0:
+                    whole = 0.0
+                    for a in range(n_rows):
+                        parts[a] = mix[s, a] * rows[c, a]
+                        whole += parts[a]
+                    r = pick(parts, whole, uniform_at(key, iteration, ROW, n))
+                if r < n_own:
+                    counts[c, r] += 1
+                else:
+                    extra[c, r - n_own] += 1
+        if keep:
+            for k in range(len(p)):
+                p[k] /= total
+            if states is None:
+                for k in range(len(p)):
+                    p_truth[i, order[k]] += p[k]
+                entropy[i] += entropy_of(p)
+            else:
+                note_state(
+                    p, gold[i], truth, values, i, p_truth, entropy, p_state, value_sum,
+                    value_square,
+                )  # fmt: skip
+    return log_likelihood
+
+
+def classes_drawn(
+    items: Items, given: Chances, key: Key, iteration: int, counts: Array, sizes: Array,
+    sums: Sums | None = None, first: int = 0,
+) -> float:  # fmt: skip
+    """Do such a pass where states are classes; counts are [coder, label, truth]."""
+    none, k = np.empty((1, 0), dtype=np.int64), len(sizes)
+    keep, sums = sums is not None, sums or sums_of(np.empty((0, k)), np.empty(0))
+    found = sampled_pass(
+        tuple(items), *given, None, key, iteration, first, counts.reshape(-1, k), none, sizes,
+        none, none[0], keep, sums,
+    )  # fmt: skip
+    return float(found)
+
+
+@kernel
+def weighing_pass(
+    items: Items, weight: Array, kind: Array | None, shares: Array, table: Array, logs: Logs,
+    states: States | None, sums: Sums,
+) -> float:  # fmt: skip
+    """Add P(truth) and the like under one draw of the parameters; the log likelihood."""
+    # item i counts weight[i] times in the log likelihood, once in the sums; where kind is given,
+    # its shares of the states are shares[kind[i]]
+    starts, cell, gold = items
+    p_truth, entropy, p_state, value_sum, value_square, order = sums
+    p = np.empty(table.shape[1])
+    log_likelihood = 0.0
+    for i in range(len(gold)):
+        share = shares[0] if kind is None else shares[kind[i]]
+        total = multiply(share, table, cell, starts[i], starts[i + 1], p)
+        if gold[i] >= 0:
+            total = given_truth(p, gold[i], states)
+        if total >= LEAST_TOTAL:
+            found = math.log(total)
+        else:
+            found = by_logs(items, share, table, logs, states, i, p)
+            total = 1.0
+        log_likelihood += weight[i] * found
+        for k in range(len(p)):
+            p[k] /= total
+        if states is None:
+            for k in range(len(p)):
+                p_truth[i, order[k]] += p[k]
+            entropy[i] += entropy_of(p)
+        else:
+            note_state(
+                p, gold[i], states.truth, states.values, i, p_truth, entropy, p_state, value_sum,
+                value_square,
+            )  # fmt: skip
+    return log_likelihood
+
+
+def classes_weighed(items: Items, weight: Array, given: Chances, sums: Sums) -> float:
+    """Do such a pass where states are classes."""
+    share, table, logs = given
+    return float(weighing_pass(tuple(items), weight, None, share[None], table, logs, None, sums))
 
 
 @kernel
 def soft_pass(
-    starts: Array,
-    cell: Array,
-    gold: Array,
-    weight: Array,
-    chances: Chances,
-    lo: int,
-    hi: int,
-    counts: Array,
-    sizes: Array,
-    p_out: Array,
-) -> float:
-    """Count expected labels (the E-step of EM) of items lo..hi; gives their log likelihood."""
-    # each item counts weight times; counts [coder, label, truth] and sizes [truth] are added to,
-    # p_out [item, truth] is written unless it is empty
+    items: Items, weight: Array, share: Array, table: Array, logs: Logs, counts: Array,
+    sizes: Array, p_out: Array,
+) -> float:  # fmt: skip
+    """Count expected labels (the E-step of EM); gives their log likelihood."""
+    # each item counts weight times; counts [cell, truth] and sizes [truth] are added to, p_out
+    # [item, truth] is written unless it is empty
+    starts, cell, gold = items
     n_classes = len(sizes)
-    added = counts.reshape(-1, n_classes)
     p = np.empty(n_classes)
-    log_prevalence, log_table, prevalence, table = by_cell(chances)
     log_likelihood = 0.0
-    for i in range(lo, hi):
+    for i in range(len(gold)):
         w = weight[i]
-        total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
-        if total >= LEAST_TOTAL and gold[i] < 0:
+        total = multiply(share, table, cell, starts[i], starts[i + 1], p)
+        if gold[i] >= 0:
+            total = given_truth(p, gold[i], None)
+        if total >= LEAST_TOTAL:
             found = math.log(total)
         else:
-            found = weigh(starts, cell, gold, log_prevalence, log_table, i, p)
+            found = by_logs(items, share, table, logs, None, i, p)
             total = 1.0
         log_likelihood += w * found
         if len(p_out) > 0:
@@ -114,7 +314,7 @@ def soft_pass(
         for k in range(n_classes):
             p[k] *= w
             sizes[k] += p[k]
-        add(p, cell, starts[i], starts[i + 1], added)
+        add(p, cell, starts[i], starts[i + 1], counts)
     return log_likelihood
 
 
@@ -123,87 +323,48 @@ def soft(
 ) -> tuple[Array, Array, Array, float]:
     """E-step: expected counts, sizes, class probabilities if wanted, and the log likelihood."""
     k, n_items = len(given[0]), len(weight)
-    counts, sizes = np.zeros((n_rows, k, k)), np.zeros(k)
+    counts, sizes = np.zeros((n_rows * k, k)), np.zeros(k)
     p_truth = np.empty((n_items if items else 0, k))
-    found = soft_pass(*arrays, weight, given, 0, n_items, counts, sizes, p_truth)
-    return counts, sizes, p_truth, float(found)
+    found = soft_pass(tuple(arrays), weight, *given, counts, sizes, p_truth)
+    return counts.reshape(n_rows, k, k), sizes, p_truth, float(found)
 
 
 @kernel
-def sampled_pass(
-    starts: Array,
-    cell: Array,
-    gold: Array,
-    chances: Chances,
-    key: Key,
-    iteration: int,
-    order: Array,
-    keep: bool,
-    lo: int,
-    hi: int,
-    counts: Array,
-    sizes: Array,
-    p_sum: Array,
-    entropy_sum: Array,
-    first: int = 0,
-) -> float:
-    """Draw the truth of items lo..hi and count (a Gibbs step); gives their log likelihood."""
-    # with keep, P(truth) and its entropy are added to p_sum and entropy_sum, class k at place
-    # order[k]; item 0 is item first of the whole, to which random numbers belong
-    n_classes = len(sizes)
-    added = counts.reshape(-1, n_classes)
-    p = np.empty(n_classes)
-    log_prevalence, log_table, prevalence, table = by_cell(chances)
-    log_likelihood = 0.0
-    for i in range(lo, hi):
-        # by the item's place in the whole, so that blocks and threads draw what one pass would
-        u = uniform_at(key, iteration, TRUTH, first + i)
-        total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
-        if total >= LEAST_TOTAL and gold[i] < 0:
-            found = math.log(total)
-        else:
-            found = weigh(starts, cell, gold, log_prevalence, log_table, i, p)
-            total = 1.0
-        truth = pick(p, total, u)
-        log_likelihood += found
-        # whole numbers: sums of them are exact in any order, so partitions add up bit for bit
-        sizes[truth] += 1
-        for n in range(starts[i], starts[i + 1]):
-            added[cell[n], truth] += 1
-        if keep:
-            for k in range(n_classes):
-                p[k] /= total
-                p_sum[i, order[k]] += p[k]
-            entropy_sum[i] += entropy_of(p)
-    return log_likelihood
+def fill_table(rows: Array, parts: Array, smallest: float, table: Array) -> None:
+    """Fill `table` with the mixtures of `rows`, at least `smallest`; `parts` is [row, state]."""
+    n_rows, n_states = parts.shape
+    for c in range(len(rows)):
+        for s in range(n_states):
+            table[c, s] = 0.0
+        for r in range(n_rows):
+            p = rows[c, r]
+            for s in range(n_states):
+                table[c, s] += parts[r, s] * p
+        # a state may rule a label out; a floor keeps its logarithm finite, as in the PyMC model
+        for s in range(n_states):
+            table[c, s] = max(table[c, s], smallest)
 
 
 @kernel
-def truth_pass(
-    starts: Array,
-    cell: Array,
-    gold: Array,
-    chances: Chances,
-    lo: int,
-    hi: int,
-    p_sum: Array,
-    entropy_sum: Array,
-) -> float:
-    """Add P(truth) and its entropy under one draw of the parameters; gives the log likelihood."""
-    n_classes = len(chances[0])
-    p = np.empty(n_classes)
-    log_prevalence, log_table, prevalence, table = by_cell(chances)
-    log_likelihood = 0.0
-    for i in range(lo, hi):
-        total = multiply(prevalence, table, cell, starts[i], starts[i + 1], p)
-        if total >= LEAST_TOTAL and gold[i] < 0:
-            found = math.log(total)
-        else:
-            found = weigh(starts, cell, gold, log_prevalence, log_table, i, p)
+def open_known(
+    known: Items, share: Array, table: Array, states: States, least: float, out: Array
+) -> None:
+    """Add P(truth | labels) of items with known labels, weighted by 1 / P(truth), to `out`."""
+    # known holds the first label of each of these items, their cells, and the truths; a P(truth)
+    # below least counts as that. Weights compensate that the parameters have seen the truth.
+    starts, cell, gold = known
+    n_states, n_classes = states.truth.shape
+    unknown = np.full(len(gold), -1, gold.dtype)
+    p, opened = np.empty(n_states), np.empty(n_classes)
+    for i in range(len(gold)):
+        total = multiply(share, table, cell, starts[i], starts[i + 1], p)
+        if total < LEAST_TOTAL:
+            by_logs((starts, cell, unknown), share, table, None, states, i, p)
             total = 1.0
-        log_likelihood += found
         for k in range(n_classes):
-            p[k] /= total
-            p_sum[i, k] += p[k]
-        entropy_sum[i] += entropy_of(p)
-    return log_likelihood
+            opened[k] = 0.0
+            for s in range(n_states):
+                opened[k] += p[s] / total * states.truth[s, k]
+        weight = max(opened[gold[i]], least)
+        for k in range(n_classes):
+            out[i, k] += opened[k] / weight

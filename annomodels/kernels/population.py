@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from annomodels.kernels.compile import Array, Key, inlined, kernel
-from annomodels.kernels.random import POPULATION, address, uniform
+from annomodels.kernels.random import POPULATION, address, slice_step
 
 # up to so many labels of one kind by one coder are tallied; numbers beyond are taken one by one
 CAP = 256
@@ -42,15 +42,21 @@ def enter(n: int, place: int, above: Array, high: Array, n_high: Array) -> None:
 
 
 @kernel
-def tally(counts: Array, k: int, above: Array, high: Array, n_high: Array) -> int:
-    """Count for row k how many coders have more than i labels; gives the largest i in use."""
+def tally(
+    counts: Array, member: Array, group: int, k: int, above: Array, high: Array, n_high: Array
+) -> int:
+    """Count for row k how many coders of a group have more than i labels; the largest i in use."""
     # above [label + 1, CAP] is overwritten, its last row for the totals of the coders; the counts
     # beyond CAP go to the first n_high places of high [label + 1, coder]
     n_coders, n_labels, _ = counts.shape
-    above[:] = 0.0
-    n_high[:] = 0
+    for label in range(n_labels + 1):
+        n_high[label] = 0
+        for i in range(CAP):
+            above[label, i] = 0.0
     longest = 0
     for j in range(n_coders):
+        if member[j] != group:
+            continue
         total = 0
         for label in range(n_labels):
             n = int(counts[j, label, k])
@@ -133,9 +139,15 @@ def log_density(
     return value
 
 
+# logarithms of shares that no label supports spread far: a slice need not reach their ends
+move = slice_step(log_density, 50)
+
+
 @kernel
 def draw_population(
     counts: Array,
+    member: Array,
+    group: int,
     anchor: Array,
     scale: Array,
     sweeps: int,
@@ -144,8 +156,7 @@ def draw_population(
     mean: Array,
     concentration: Array,
 ) -> None:
-    """Update mean [truth, label] and concentration [truth] in place by univariate slice steps."""
-    # slice sampling with stepping out (Neal 2003, doi:10.1214/aos/1056562461) along each coordinate
+    """Update mean [truth, label] and concentration [truth] of a group of coders in place."""
     n_coders, n_labels, n_classes = counts.shape
     above = np.zeros((n_labels + 1, CAP))
     high = np.zeros((n_labels + 1, n_coders), dtype=np.int64)
@@ -155,7 +166,7 @@ def draw_population(
     m, known = np.empty(n_labels), np.empty(2)
     for k in range(n_classes):
         state[0] = address(key, iteration, POPULATION, k)
-        longest = tally(counts, k, above, high, n_high)
+        longest = tally(counts, member, group, k, above, high, n_high)
         for label in range(n_labels - 1):
             phi[label] = math.log(mean[k, label]) - math.log(mean[k, n_labels - 1])
         phi[n_labels - 1] = math.log(concentration[k])
@@ -164,36 +175,8 @@ def draw_population(
         here = log_density(phi, *args)
         for _ in range(sweeps):
             for d in range(n_labels):
-                level = here + math.log(uniform(state))
-                x = phi[d]
                 width = WIDTH_MEAN if d < n_labels - 1 else WIDTH_SCALE
-                left = x - width * uniform(state)
-                right = left + width
-                phi[d] = left
-                steps = 0
-                while steps < 50 and log_density(phi, *args) > level:
-                    left -= width
-                    phi[d] = left
-                    steps += 1
-                phi[d] = right
-                steps = 0
-                while steps < 50 and log_density(phi, *args) > level:
-                    right += width
-                    phi[d] = right
-                    steps += 1
-                while True:
-                    phi[d] = left + uniform(state) * (right - left)
-                    here = log_density(phi, *args)
-                    if here > level:
-                        break
-                    if phi[d] < x:
-                        left = phi[d]
-                    else:
-                        right = phi[d]
-                    if right - left < 1e-12:
-                        phi[d] = x
-                        here = log_density(phi, *args)
-                        break
+                here = move(phi, d, args, width, here, state)
         log_density(phi, *args)
         for label in range(n_labels):
             mean[k, label] = m[label]

@@ -15,26 +15,11 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, kernel, melted
 
-# log P(truth), log P(label | truth, coder) as [coder, label, truth], and both without logarithm
-Chances = tuple[Array, Array, Array, Array]
-
 # A class whose product falls below the least number on the way counts for nothing beside a total
 # of this size, so that the total and all shares are exact to rounding.
 LEAST_TOTAL = 1e-200
 # shares below which a class cannot change an entropy in double precision
 LEAST_SHARE = 1e-18
-
-
-@kernel
-def refresh(found: Chances) -> None:
-    """Bring the probabilities up to their logarithms, in place."""
-    log_prevalence, logc, prevalence, rows = found
-    for k in range(len(prevalence)):
-        prevalence[k] = math.exp(log_prevalence[k])
-    # one long loop, where the inner ones of three would be a few steps each
-    from_, to = logc.reshape(-1), rows.reshape(-1)
-    for n in range(len(to)):
-        to[n] = math.exp(from_[n])
 
 
 # Two to five classes stay in registers; with `p[k]` in memory each factor would be a load and a

@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from annomodels.kernels.compile import Array, Key, inlined
+from annomodels.kernels.compile import Array, Key, enclosed, inlined
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -28,6 +29,9 @@ ITEMS = 7
 KINDS = 8
 COMMUNITY = 9
 MEAN = 10
+
+# steps out on each side, and the width of a slice that holds nothing but its own point
+MOST_STEPS, NARROW = 100, 1e-12
 
 
 @inlined
@@ -162,3 +166,46 @@ def above(state: Array, low: float, high: float) -> float:
         z = low - math.log(uniform(state)) / rate
         if z < high and math.log(uniform(state)) < -0.5 * (z - rate) ** 2:
             return z
+
+
+def slice_step(density: Callable[..., float], most: int = MOST_STEPS) -> Callable[..., float]:
+    """Return the loop that moves x[place] by a slice step of density(x, *args)."""
+    # with stepping out (Neal 2003, doi:10.1214/aos/1056562461)
+
+    # a loop that takes a density as an argument could not be kept on disk
+    @enclosed
+    def step(
+        x: Array, place: int, args: tuple[object, ...], width: float, here: float, state: Array
+    ) -> float:
+        """Move x[place], where the log density is `here`; gives the log density of `x` then."""
+        # the density is asked last at the point where `x` stays
+        old = x[place]
+        level = here + math.log(uniform(state))
+        left = old - width * uniform(state)
+        right = left + width
+        x[place] = left
+        steps = 0
+        while steps < most and density(x, *args) > level:
+            left -= width
+            x[place] = left
+            steps += 1
+        x[place] = right
+        steps = 0
+        while steps < most and density(x, *args) > level:
+            right += width
+            x[place] = right
+            steps += 1
+        while True:
+            x[place] = left + uniform(state) * (right - left)
+            value = density(x, *args)
+            if value > level:
+                return value
+            if x[place] < old:
+                left = x[place]
+            else:
+                right = x[place]
+            if right - left < NARROW:
+                x[place] = old
+                return density(x, *args)
+
+    return step

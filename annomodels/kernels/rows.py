@@ -1,9 +1,8 @@
-"""Sources of confusion matrices: how rows are drawn given counts, and their prior density."""
+"""Sources of confusion matrices: how rows are drawn given counts, and what is kept of them."""
 
 # A model names its source by a tuple of arrays, which a Gibbs step updates in place:
 # None: rows are Dirichlet with fixed pseudo-counts prior [truth, label];
-# Population: the pseudo-counts follow from a population that is drawn too;
-# Groups: the same with a population for each group of coders;
+# Populations: the pseudo-counts follow from a population of each group of coders, drawn too;
 # Coins: a coder is right with a probability, and errors are uniform;
 # Guessing: a coder knows the truth with a probability, else guesses by a habit.
 # Each is a choice made while compiling, so a loop contains the code of its own source only.
@@ -20,37 +19,27 @@ from numba.extending import overload
 
 from annomodels.kernels.common_accuracy import (
     ESTIMATED,
-    RIGHT,
     SPREAD,
-    STRENGTH,
-    WRONG,
     draw_common,
     draw_strength,
     fill_anchor,
-    log_normal_density,
 )
-from annomodels.kernels.compile import Array, Key, inlined, kernel
-from annomodels.kernels.dirichlet import (
-    draw_confusion,
-    draw_own,
-    draw_prevalence,
-    log_beta_density,
-    log_dirichlet_constant,
-)
-from annomodels.kernels.groups import Groups, draw_groups, keep_groups, prior_groups
-from annomodels.kernels.population import LEAST, concentration_density, draw_population
-from annomodels.kernels.random import CONFUSION, address, log_dirichlet, uniform
+from annomodels.kernels.compile import Array, Key, kernel
+from annomodels.kernels.dirichlet import draw_confusion, draw_prevalence
+from annomodels.kernels.population import draw_population
+from annomodels.kernels.random import CONFUSION, address, log_dirichlet, mix, uniform
 
 
-class Population(NamedTuple):
-    """Rows are Dirichlet(concentration * mean)."""
+class Populations(NamedTuple):
+    """Rows are Dirichlet(concentration * mean), both those of the group of the coder."""
 
-    # scale holds the prior of the concentration as coefficients of its log density; numbers are the
-    # strength of the prior of the mean, the Beta parameters of the accuracy on its diagonal,
-    # whether that accuracy is estimated, and the spread of the strength [truth] of each row, 0 if
-    # that is not; if neither is, anchor holds the pseudo-counts of the mean. own [row, truth,
-    # label] are pseudo-counts of coders who represent themselves: they come from elsewhere, and the
-    # population does not know them. It may be empty.
+    # mean [group, truth, label], concentration [group, truth], accuracy [group], strength [group,
+    # truth] are drawn. scale holds the prior of the concentrations as coefficients of its log
+    # density; numbers are the strength of the prior of a mean, the Beta parameters of the accuracy
+    # on its diagonal, whether that accuracy is estimated, and the spread of the strength, 0 if that
+    # is not; if neither is, anchor holds the pseudo-counts of a mean. member [row] is the group of
+    # each coder, -1 for coders who represent themselves, with pseudo-counts own [row, truth, label]
+    # from elsewhere: counted among a group, they would tell it what it was not asked.
 
     mean: Array
     concentration: Array
@@ -60,6 +49,7 @@ class Population(NamedTuple):
     numbers: Array
     anchor: Array
     own: Array
+    member: Array
 
 
 class Coins(NamedTuple):
@@ -78,13 +68,12 @@ class Guessing(NamedTuple):
     alpha: Array
 
 
-type Source = Population | Groups | Coins | Guessing | None
+type Source = Populations | Coins | Guessing | None
 
 
 # -- draws -------------------------------------------------------------------------------------
 
 
-@inlined
 def draw_fixed(
     source: None, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -92,37 +81,43 @@ def draw_fixed(
     draw_confusion(counts, prior, key, iteration, logc)
 
 
-@inlined
-def draw_pooled(
-    source: Population, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
+def draw_populations(
+    source: Populations, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
-    """Draw the population with the rows integrated out, then rows; `prior` follows it."""
-    mean, concentration, accuracy, strength, scale, numbers, anchor, own = source
-    if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
-        fill_anchor(accuracy[0], strength, anchor)
-    # Coders with pseudo-counts of their own come from elsewhere: counted here, they would tell the
-    # population of coders what it was not asked.
-    others = counts
-    if len(own) > 0:
-        others = counts.copy()
-        for j in range(len(own)):
-            if own[j, 0, 0] > 0.0:
-                others[j] = 0
-    # The population first, with the rows integrated out, then the rows given it: drawn in turn,
-    # the two would hold each other in place (a funnel) where coders have few labels.
-    draw_population(others, anchor, scale, 1, key, iteration, mean, concentration)
-    if numbers[ESTIMATED] > 0:
-        draw_common(others, mean, concentration, accuracy, strength, numbers, key, iteration)
-    if numbers[SPREAD] > 0:
-        draw_strength(mean, accuracy[0], strength, numbers, key, iteration)
-    for k in range(mean.shape[0]):
-        for label in range(mean.shape[1]):
-            prior[k, label] = concentration[k] * mean[k, label]
-    draw_confusion(counts, prior, key, iteration, logc)
-    draw_own(counts, own, key, iteration, logc)
+    """Draw the population of each group with the rows integrated out, then rows."""
+    # drawn in turn, the two would hold each other in place (a funnel) where coders have few labels
+    mean, concentration, accuracy, strength, scale, numbers, anchor, own, member = source
+    n_rows, n_labels, n_classes = logc.shape
+    for g in range(len(mean)):
+        if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
+            fill_anchor(accuracy[g], strength[g], anchor)
+        # the first group has the stream that one population of all coders would have
+        stream = np.uint64(key) if g == 0 else mix(np.uint64(key) + np.uint64(g))
+        draw_population(
+            counts, member, g, anchor, scale, 1, stream, iteration, mean[g], concentration[g]
+        )
+        if numbers[ESTIMATED] > 0:
+            draw_common(
+                counts, member, g, mean[g], concentration[g], accuracy, strength[g], numbers,
+                stream, iteration,
+            )  # fmt: skip
+        if numbers[SPREAD] > 0:
+            draw_strength(mean[g], accuracy[g], strength[g], numbers, stream, iteration)
+    state, pair = np.empty(1, dtype=np.uint64), np.empty(2)
+    shape, row = np.empty(n_labels), np.empty(n_labels)
+    for j in range(n_rows):
+        # one stream a coder: any order and any split of the coders over threads gives these draws
+        state[0] = address(key, iteration, CONFUSION, j)
+        g = member[j]
+        for k in range(n_classes):
+            for label in range(n_labels):
+                pseudo = own[j, k, label] if g < 0 else concentration[g, k] * mean[g, k, label]
+                shape[label] = pseudo + counts[j, label, k]
+            log_dirichlet(state, pair, shape, row)
+            for label in range(n_labels):
+                logc[j, label, k] = row[label]
 
 
-@inlined
 def draw_coins(
     source: Coins, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -150,7 +145,6 @@ def draw_coins(
                         logc[j, label, k] = log_share[0] if label == k else wrong
 
 
-@inlined
 def draw_guessing(
     source: Guessing, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
@@ -190,94 +184,24 @@ def draw_guessing(
             logc[j, label, label] = math.log(competence[j] + math.exp(wrong))
 
 
-# -- prior densities -----------------------------------------------------------------------------
-
-
-@inlined
-def prior_fixed(source: None, prior: Array, logc: Array) -> float:
-    """Log density of Dirichlet rows."""
-    n_rows, n_labels, n_classes = logc.shape
-    value: float = 0.0
-    for k in range(n_classes):
-        value += n_rows * log_dirichlet_constant(prior[k])
-    for j in range(n_rows):
-        for label in range(n_labels):
-            for k in range(n_classes):
-                value += (prior[k, label] - 1.0) * logc[j, label, k]
-    return value
-
-
-@inlined
-def prior_pooled(source: Population, prior: Array, logc: Array) -> float:
-    """Log density of the rows and of their population."""
-    mean, concentration, accuracy, strength, scale, numbers, anchor, own = source
-    value: float = 0.0
-    if len(own) == 0:
-        value += prior_fixed(None, prior, logc)
-    else:
-        for j in range(len(own)):
-            alpha = own[j] if own[j, 0, 0] > 0.0 else prior
-            value += prior_fixed(None, alpha, logc[j : j + 1])
-    if numbers[ESTIMATED] > 0 or numbers[SPREAD] > 0:
-        fill_anchor(accuracy[0], strength, anchor)
-    for k in range(mean.shape[0]):
-        value += log_dirichlet_constant(anchor[k])
-        for label in range(mean.shape[1]):
-            value += (anchor[k, label] - 1.0) * math.log(mean[k, label])
-        log_c = math.log(concentration[k])
-        if concentration[k] < scale[LEAST]:
-            return -np.inf
-        value += concentration_density(scale, log_c)
-        if numbers[SPREAD] > 0:
-            value += log_normal_density(strength[k], numbers[STRENGTH], numbers[SPREAD])
-    if numbers[ESTIMATED] > 0:
-        value += log_beta_density(accuracy[0], numbers[RIGHT], numbers[WRONG])
-    return value
-
-
-@inlined
-def prior_coins(source: Coins, prior: Array, logc: Array) -> float:
-    """Log density of the accuracies."""
-    accuracy, beta = source
-    value = 0.0
-    for j in range(accuracy.shape[0]):
-        for column in range(accuracy.shape[1]):
-            value += log_beta_density(accuracy[j, column], beta[0], beta[1])
-    return value
-
-
-@inlined
-def prior_guessing(source: Guessing, prior: Array, logc: Array) -> float:
-    """Log density of competences and guesses."""
-    competence, guess, beta, alpha = source
-    value: float = len(competence) * log_dirichlet_constant(alpha)
-    for j in range(len(competence)):
-        value += log_beta_density(competence[j], beta[0], beta[1])
-        for label in range(len(alpha)):
-            value += (alpha[label] - 1.0) * math.log(guess[j, label])
-    return value
-
-
 # -- keeping -------------------------------------------------------------------------------------
 
 
-@inlined
 def keep_nothing(source: None, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep nothing beside the rows."""
 
 
-@inlined
-def keep_population(source: Population, n: int, order: Array, kept: tuple[Array, ...]) -> None:
-    """Keep mean, concentration, strength and accuracy, class k at place `order[k]`."""
-    for k in range(len(order)):
-        kept[3][n, order[k]] = source.strength[k]
-        kept[1][n, order[k]] = source.concentration[k]
-        for label in range(len(order)):
-            kept[0][n, order[k], label] = source.mean[k, label]
-    kept[2][n] = source.accuracy[0]
+def keep_populations(source: Populations, n: int, order: Array, kept: tuple[Array, ...]) -> None:
+    """Keep what the populations of all groups are, class k at place `order[k]`."""
+    for g in range(len(source.mean)):
+        kept[2][n, g] = source.accuracy[g]
+        for k in range(len(order)):
+            kept[3][n, g, order[k]] = source.strength[g, k]
+            kept[1][n, g, order[k]] = source.concentration[g, k]
+            for label in range(len(order)):
+                kept[0][n, g, order[k], label] = source.mean[g, k, label]
 
 
-@inlined
 def keep_coins(source: Coins, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep accuracies; their classes stay where they are."""
     for j in range(source.accuracy.shape[0]):
@@ -285,7 +209,6 @@ def keep_coins(source: Coins, n: int, order: Array, kept: tuple[Array, ...]) -> 
             kept[0][n, j, column] = source.accuracy[j, column]
 
 
-@inlined
 def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...]) -> None:
     """Keep competences and guesses; their classes stay where they are."""
     for j in range(len(source.competence)):
@@ -299,17 +222,10 @@ def keep_guessing(source: Guessing, n: int, order: Array, kept: tuple[Array, ...
 # -- the choice ----------------------------------------------------------------------------------
 
 DRAWS: dict[Any, Any] = {
-    None: draw_fixed, Population: draw_pooled, Groups: draw_groups, Coins: draw_coins,
-    Guessing: draw_guessing,
+    None: draw_fixed, Populations: draw_populations, Coins: draw_coins, Guessing: draw_guessing,
 }  # fmt: skip
-PRIORS: dict[Any, Any] = {
-    None: prior_fixed, Population: prior_pooled, Groups: prior_groups, Coins: prior_coins,
-    Guessing: prior_guessing,
-}  # fmt: skip
-
 KEEPS: dict[Any, Any] = {
-    None: keep_nothing, Population: keep_population, Groups: keep_groups, Coins: keep_coins,
-    Guessing: keep_guessing,
+    None: keep_nothing, Populations: keep_populations, Coins: keep_coins, Guessing: keep_guessing,
 }  # fmt: skip
 
 
@@ -317,11 +233,6 @@ def draw_rows(
     source: Source, counts: Array, prior: Array, key: Key, iteration: int, logc: Array
 ) -> None:
     """Draw the rows of all coders and what they come from, in place; for kernels only."""
-    raise NotImplementedError("called by compiled code")
-
-
-def rows_logp(source: Source, prior: Array, logc: Array) -> float:
-    """Log prior density of the rows and of what they come from; for kernels only."""
     raise NotImplementedError("called by compiled code")
 
 
@@ -335,38 +246,20 @@ def _kind(source: object) -> type | None:
     return source.instance_class if isinstance(source, types.NamedTuple) else None
 
 
-@overload(draw_rows)
+# The overload stands for the chosen function itself, so that nothing is compiled around it;
+# its annotations differ, which is why the signatures are not compared strictly.
+@overload(draw_rows, strict=False)
 def _draw_rows(
     source: object, counts: object, prior: object, key: object, iteration: object, logc: object
 ) -> Callable[..., object]:
-    chosen = DRAWS[_kind(source)]
-
-    def draw(
-        source: object, counts: object, prior: object, key: object, iteration: object, logc: object
-    ) -> object:
-        return chosen(source, counts, prior, key, iteration, logc)
-
-    return draw
+    chosen: Callable[..., object] = DRAWS[_kind(source)]
+    return chosen
 
 
-@overload(rows_logp)
-def _rows_logp(source: object, prior: object, logc: object) -> Callable[..., object]:
-    chosen = PRIORS[_kind(source)]
-
-    def logp(source: object, prior: object, logc: object) -> object:
-        return chosen(source, prior, logc)
-
-    return logp
-
-
-@overload(keep_source)
+@overload(keep_source, strict=False)
 def _keep_source(source: object, n: object, order: object, kept: object) -> Callable[..., object]:
-    chosen = KEEPS[_kind(source)]
-
-    def keep(source: object, n: object, order: object, kept: object) -> object:
-        return chosen(source, n, order, kept)
-
-    return keep
+    chosen: Callable[..., object] = KEEPS[_kind(source)]
+    return chosen
 
 
 @kernel
@@ -385,14 +278,3 @@ def draw_parameters(
     # prevalence holds the pseudo-counts of the classes, prior those of Dirichlet rows
     draw_prevalence(sizes, prevalence, key, iteration, log_prevalence)
     draw_rows(source, counts, prior, key, iteration, logc)
-
-
-@kernel
-def log_prior(
-    prevalence: Array, prior: Array, source: Source, log_prevalence: Array, logc: Array
-) -> float:
-    """Log prior density of prevalence, rows [coder, label, truth] and what these come from."""
-    value: float = log_dirichlet_constant(prevalence)
-    for k in range(len(log_prevalence)):
-        value += (prevalence[k] - 1.0) * log_prevalence[k]
-    return value + rows_logp(source, prior, logc)

@@ -9,7 +9,7 @@ import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.models.base import Model, State
-from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.conjugate import ConjugateModel, each_draw, shares_logp
 from annomodels.models.encoded import Encoded
 from annomodels.models.hierarchical import HierarchicalDawidSkene
 from annomodels.models.parameters import Parameter
@@ -179,6 +179,17 @@ class Answering(ConjugateModel):
             self.base.source(self.of_answers(state)), held[MEAN], held[SPREAD],
             self._anchor(len(state.log_prevalence)), np.array(self.concentration.coefficients()),
         )  # fmt: skip
+
+    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of rows of answers, of rates and of their means."""
+        rows, mean, spread = values["confusion"], values[MEAN], values[SPREAD]
+        n, k = self.n_coders(rows.shape[1]), rows.shape[-1]
+        rates = rows[:, n:].reshape(len(rows), len(self.kinds), n, k, k)[..., :2]
+        shapes = (spread[..., None] * mean)[:, :, None]
+        found = self.base.rows_logp({**values, "confusion": rows[:, :n]})
+        found = found + each_draw(shares_logp(rates, shapes))
+        found = found + each_draw(shares_logp(mean, self._anchor(k)))
+        return found + each_draw(self.concentration.logp(spread))
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""

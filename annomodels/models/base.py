@@ -19,7 +19,6 @@ from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_like, of_other_labels, plain
 from annomodels.priors.usable import columns_not_taken, misfits
 from annomodels.priors.written import enter, is_own, place_of, unwritable, value_of
-from annomodels.renamed import renamed
 from annomodels.types import Floats, Ints, PyMCModel
 
 if TYPE_CHECKING:
@@ -62,10 +61,6 @@ class Earlier:
         return Dirichlet(total / len(self.labels), tuple(float(x) for x in counts / total))
 
 
-@renamed(
-    bound="with_data", learnt="updated",
-    separated="result_draws", reported="result_model", finish="result_values", whole="kept_draws",
-)  # fmt: skip
 class Model(Html, ABC):
     """An immutable value: priors only, no data."""
 

@@ -78,9 +78,6 @@ PARTS = Catalogue(
     }
 )
 
-# fields in files of earlier versions
-OLD_FIELDS = {"favour": "log_prior_weight", "strays": "lapse_rate"}
-
 # what ``annomodels.models`` shows: class name -> place
 PLACES = {
     place.partition(":")[2]: place
@@ -159,9 +156,6 @@ def placed(described: dict[str, object], given: Iterable[type[Model]] = ()) -> d
     described = json.loads(json.dumps(described))
     named = {kind.name: kind for kind in given}
     missing = []
-    for part in written_models(described):
-        if "class" not in part:  # fields of a user's model keep their names
-            part["priors"] = {OLD_FIELDS.get(k, k): v for k, v in part["priors"].items()}
     own = [part for part in written_models(described) if "class" in part]
     for part in own:
         found = named.get(part["name"]) or newest(part["class"])

@@ -85,10 +85,22 @@ class ConjugateModel(ConfusionModel):
 
     def log_prior(self, state: State) -> float:
         """Log prior density of prevalence, confusion and population."""
-        from annomodels.kernels.rows import log_prior
+        held = {name: np.asarray(value)[None] for name, value in self.pymc_start(state).items()}
+        return float(self.log_prior_of_draws(held)[0])
 
-        found = log_prior(*self.priors(state), state.log_prevalence, state.log_confusion)
-        return float(found)
+    def log_prior_of_draws(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of prevalence, confusion and population."""
+        alpha = self.prevalence.alpha(values["prevalence"].shape[-1])
+        return shares_logp(values["prevalence"], alpha) + self.rows_logp(values)
+
+    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of the rows and of what these come from."""
+        alpha = self.row_counts(values["prevalence"].shape[-1])
+        return each_draw(shares_logp(values["confusion"], alpha))
+
+    def row_counts(self, n_labels: int) -> Floats:
+        """Dirichlet pseudo-counts [truth, label] of a matrix, where these are fixed."""
+        raise NotImplementedError(self.name)
 
     def log_penalty(self, state: State) -> float:
         """Return the penalty of EM: the log prior on the scale of log-ratios."""
@@ -156,6 +168,25 @@ class ConjugateModel(ConfusionModel):
             "confusion": confusion[0] if self.shared else confusion,
             **state.population,
         }
+
+
+def shares_logp(shares: Floats, alpha: Floats) -> Floats:
+    """Log density of shares on the last axis under a Dirichlet distribution."""
+    from scipy.special import gammaln
+
+    logs = np.log(np.maximum(shares, np.finfo(float).tiny))
+    constant = gammaln(alpha.sum(axis=-1)) - gammaln(alpha).sum(axis=-1)
+    return np.asarray(((alpha - 1.0) * logs).sum(axis=-1) + constant)
+
+
+def beta_logp(x: Floats, counts: Floats) -> Floats:
+    """Log density of numbers between 0 and 1 under a Beta distribution."""
+    return shares_logp(np.stack([x, 1.0 - x], axis=-1), counts)
+
+
+def each_draw(values: Floats) -> Floats:
+    """Sum over everything but the draws, the first axis."""
+    return np.asarray(values.reshape(len(values), -1).sum(axis=1))
 
 
 def log_shares(x: Floats, axis: int) -> Floats:

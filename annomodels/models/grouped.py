@@ -20,8 +20,7 @@ from annomodels.priors import LogNormal, Rows
 from annomodels.types import AnyArray, Floats, Places, Tensor
 
 if TYPE_CHECKING:
-    from annomodels.kernels.groups import Groups
-    from annomodels.kernels.rows import Population
+    from annomodels.kernels.rows import Populations
 
 # what a variable of the population is called when there is one for each group
 BY_GROUP = {
@@ -169,15 +168,6 @@ class GroupedCoders(HierarchicalDawidSkene):
         strength = held.get("group_strength", np.empty_like(spread))
         return (mean, spread, held.get("group_accuracy", idle), strength)
 
-    def _of_group(self, state: State, group: int) -> State:
-        """State in which one group is all there is."""
-        held = {
-            plain: np.asarray(state.population[name][group])
-            for plain, name in BY_GROUP.items()
-            if name in state.population
-        }
-        return State(state.log_prevalence, state.log_confusion, held)
-
     # -- Gibbs and EM ----------------------------------------------------------------------------
 
     def row_prior(self, state: State) -> Floats:
@@ -194,23 +184,23 @@ class GroupedCoders(HierarchicalDawidSkene):
         """Pseudo-counts [truth, label], or [row, truth, label]."""
         return row_prior if row_prior.ndim == 3 else super()._shapes(row_prior)
 
-    def source(self, state: State) -> Population | Groups:
-        """Return the populations as the kernels take them, see ``kernels.groups``."""
+    def source(self, state: State) -> Populations:
+        """Return the populations as the kernels take them, see ``kernels.rows``."""
         if not self.split:
             return super().source(state)
-        from annomodels.kernels.groups import Groups
+        return self.populations(_plain(state.population), np.array(self.members))
 
-        plain, held = super().source(self._of_group(state, 0)), state.population
-        accuracy = held.get("group_accuracy")
-        if accuracy is None:
-            accuracy = np.full(len(held["group_concentration"]), self.population.accuracy)
-        strength = held.get("group_strength")
-        if strength is None:
-            strength = np.full(held["group_concentration"].shape, self.population.strength)
-        return Groups(
-            held["group_population"], held["group_concentration"], accuracy, strength, plain.scale,
-            plain.numbers, plain.anchor, plain.own, np.array(self.members),
-        )  # fmt: skip
+    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of the rows and of the populations."""
+        if not self.split:
+            return super().rows_logp(values)
+        plain = _plain(values)
+        shapes = (plain["concentration"][..., None] * plain["population"])[:, list(self.members)]
+        found = self.rows_given(values["confusion"], shapes)
+        for g in range(len(self.group_names)):
+            of_group = {name: value[:, g] for name, value in plain.items()}
+            found = found + sum(self.population_logp(of_group).values())
+        return np.asarray(found)
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""
@@ -297,6 +287,11 @@ class GroupedCoders(HierarchicalDawidSkene):
         out = super().describe()
         names = ", ".join(self.group_names) or "none named, so all coders are alike"
         return [*out, f"Coders belong to groups with a population each: {names}."]
+
+
+def _plain(values: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return the variables of groups by the names of those of one population."""
+    return {plain: values[name] for plain, name in BY_GROUP.items() if name in values}
 
 
 def refuse_strange(names: Sequence[str], source: str) -> None:

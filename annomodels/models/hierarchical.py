@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.models.base import DrawsOf, Earlier, State
-from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.conjugate import ConjugateModel, each_draw, shares_logp
 from annomodels.models.observed import observed
 from annomodels.models.parameters import ExpectedAccuracy, Parameter
 from annomodels.priors import (
@@ -26,14 +27,15 @@ from annomodels.priors import (
     ScalePrior,
 )
 from annomodels.priors.shares import as_table, dirichlet_logp, dirichlet_rows, inside
-from annomodels.types import AnyArray, Floats, Places, Tensor
+from annomodels.types import AnyArray, Floats, Ints, Places, Tensor
 
 if TYPE_CHECKING:
-    from annomodels.kernels.groups import Groups
-    from annomodels.kernels.rows import Population
+    from annomodels.kernels.rows import Populations
 
 # change of the log of a strength from which the mode of its row is sought again
 LOOSE = 0.3
+# variables of the population that single precision may round to 0 or 1
+SHARES = "population", "common_accuracy"
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,8 @@ class HierarchicalDawidSkene(ConjugateModel):
         # room that nobody reads where the strength is not estimated
         idle = np.empty_like(held["concentration"])
         strength = held.get("population_strength", idle)
-        return (held["population"], held["concentration"], accuracy, strength)
+        kept = (held["population"], held["concentration"], accuracy, strength)
+        return tuple(values[:, None] for values in kept)
 
     def row_prior(self, state: State) -> Floats:
         """Dirichlet pseudo-counts of a confusion matrix, shape [truth, label]."""
@@ -167,21 +170,29 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Pseudo-counts of rows that are Dirichlet given counts of labels."""
         return self._shapes(self.row_prior(state))
 
-    def source(self, state: State) -> Population | Groups:
+    def source(self, state: State) -> Populations:
         """Return the population as the kernels take it, see ``kernels.rows``."""
-        from annomodels.kernels.rows import Population
+        held = {name: value[None] for name, value in state.population.items()}
+        member = np.zeros(len(state.log_confusion), dtype=np.int64)
+        return self.populations(held, member)
 
-        held, prior = state.population, self.population
-        accuracy, beta = np.array([prior.accuracy]), (1.0, 1.0)
+    def populations(self, held: Mapping[str, Floats], member: Ints) -> Populations:
+        """Return populations of groups, by the names of those of one, as the kernels take them."""
+        from annomodels.kernels.rows import Populations
+
+        prior, shape = self.population, held["concentration"].shape
+        accuracy, beta = np.full(shape[0], prior.accuracy), (1.0, 1.0)
         if prior.estimated:
-            accuracy, beta = held["common_accuracy"].reshape(1), prior.beta
+            accuracy, beta = held["common_accuracy"], prior.beta
         numbers = np.array([prior.strength, *beta, float(prior.estimated), prior.spread])
-        scale = np.array(self.concentration.coefficients())
-        k = len(held["concentration"])
-        strength = held["population_strength"] if prior.spread else np.full(k, prior.strength)
-        return Population(
-            held["population"], held["concentration"], accuracy, strength, scale, numbers,
-            prior.alpha(k), self.own_rows(k),
+        strength = held["population_strength"] if prior.spread else np.full(shape, prior.strength)
+        own = self.own_rows(shape[1])
+        if len(own):
+            member = np.where(own[:, 0, 0] > 0, -1, member[: len(own)])
+        return Populations(
+            held["population"], held["concentration"], accuracy, strength,
+            np.array(self.concentration.coefficients()), numbers, prior.alpha(shape[1]), own,
+            member,
         )  # fmt: skip
 
     def own_rows(self, n_labels: int) -> Floats:
@@ -282,13 +293,32 @@ class HierarchicalDawidSkene(ConjugateModel):
         """Log prior densities [sample] of the prevalence and of the population, by variable."""
         if type(self).pymc_log_confusion is not HierarchicalDawidSkene.pymc_log_confusion:
             return None  # with priors of its own, as of several groups
-        prior, k = self.population, values["prevalence"].shape[-1]
-        found = {"prevalence": dirichlet_logp(values["prevalence"], self.prevalence.alpha(k))}
+        alpha = self.prevalence.alpha(values["prevalence"].shape[-1])
+        found = {"prevalence": dirichlet_logp(values["prevalence"], alpha)}
+        shares = {name: inside(values[name]) for name in SHARES if name in values}
+        return found | self.population_logp({**values, **shares})
+
+    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of the rows and of their population."""
+        shapes = values["concentration"][..., None] * values["population"]
+        found = self.rows_given(values["confusion"], shapes[:, None])
+        return np.asarray(found + sum(self.population_logp(values).values()))
+
+    def rows_given(self, confusion: Floats, shapes: Floats) -> Floats:
+        """Log density [draw] of rows given their pseudo-counts, or those of returning coders."""
+        own = self.own_rows(confusion.shape[-1])
+        if len(own):
+            shapes = np.where(own > 0, own, shapes)
+        return each_draw(shares_logp(confusion, shapes))
+
+    def population_logp(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
+        """Log prior densities [sample] of the variables of a population."""
+        prior, k, found = self.population, values["concentration"].shape[-1], {}
         anchor = prior.alpha(k)
         if prior.estimated:
-            right = inside(values["common_accuracy"])
+            right = values["common_accuracy"]
             both = np.stack([right, 1.0 - right], axis=-1)
-            found["common_accuracy"] = dirichlet_logp(both, np.array(prior.beta))
+            found["common_accuracy"] = shares_logp(both, np.array(prior.beta))
             right = right[:, None, None]
             shares = np.where(np.eye(k, dtype=bool), right, (1.0 - right) / (k - 1))
             anchor = prior.strength * shares
@@ -297,7 +327,7 @@ class HierarchicalDawidSkene(ConjugateModel):
             logp = LogNormal(prior.strength, prior.spread).logp(strength)
             found["population_strength"] = logp.sum(axis=-1)
             anchor = strength[:, :, None] * (anchor / prior.strength)
-        found["population"] = dirichlet_logp(values["population"], anchor).sum(axis=-1)
+        found["population"] = shares_logp(values["population"], anchor).sum(axis=-1)
         found["concentration"] = self.concentration.logp(values["concentration"]).sum(axis=-1)
         return found
 

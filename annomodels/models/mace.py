@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from annomodels.models.base import State
-from annomodels.models.conjugate import ConjugateModel, log_shares
+from annomodels.models.conjugate import (
+    ConjugateModel,
+    beta_logp,
+    each_draw,
+    log_shares,
+    shares_logp,
+)
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet, Proper
 from annomodels.types import AnyArray, Floats, Places, Tensor
@@ -101,6 +107,12 @@ class Mace(ConjugateModel):
         held = state.population
         alpha = self.guess.alpha(len(state.log_prevalence))
         return Guessing(held["competence"], held["guess"], self.competence.counts, alpha)
+
+    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of competences and guesses."""
+        found = each_draw(beta_logp(values["competence"], self.competence.counts))
+        alpha = self.guess.alpha(values["guess"].shape[-1])
+        return found + each_draw(shares_logp(values["guess"], alpha))
 
     def start(self, counts: Floats, sizes: Floats) -> State:
         """Parameters from soft counts [row, label, truth] and class sizes [truth]."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from annomodels.models.base import State
-from annomodels.models.conjugate import ConjugateModel, log_shares
+from annomodels.models.conjugate import ConjugateModel, beta_logp, each_draw, log_shares
 from annomodels.models.parameters import Parameter
 from annomodels.priors import Beta, Dirichlet
 from annomodels.types import AnyArray, Floats, Places, Tensor
@@ -83,6 +83,10 @@ class OneCoin(ConjugateModel):
 
         accuracy = state.population["accuracy"]
         return Coins(accuracy.reshape(len(accuracy), -1), self.accuracy.counts)
+
+    def rows_logp(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of the accuracies."""
+        return each_draw(beta_logp(values["accuracy"], self.accuracy.counts))
 
     def n_columns(self, n_labels: int) -> int:
         """Return the number of accuracies of a coder."""

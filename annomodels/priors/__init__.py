@@ -26,9 +26,6 @@ from annomodels.priors.usable import (
     ProperRows,
     Scale,
 )
-from annomodels.renamed import moved
-
-__getattr__ = moved(globals(), Given="FixedDiagonal", GivenRows="FixedRows")
 
 __all__ = [
     "Beta",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -180,31 +179,6 @@ def test_models_with_loops_of_their_own_compile_nothing(model, count):
     again = am.fit(crowd(1, model), model, **OPTIONS)
     assert not count
     assert_same(again, fit)
-
-
-@pytest.mark.nuts
-@pytest.mark.calibration
-def test_a_second_fit_does_not_compile_and_chains_elsewhere_are_the_same(count):
-    from annomodels.executors.processes import Processes
-
-    am.fit(crowd(2, n_items=30, gold=4), "pooled", **OPTIONS)
-    assert len(count) == 1
-    data = crowd(1, gold=6)
-    with ThreadPoolExecutor(2) as pool:
-        in_threads = am.fit(data, "pooled", executor=pool, **OPTIONS)
-    assert len(count) == 1
-    assert in_threads.tree["posterior"].sizes["chain"] == 2
-    first, second = in_threads.tree["posterior"]["prevalence"].values
-    assert not np.array_equal(first, second)
-    crew = Processes(1)  # which compiles the model for these data
-    try:
-        in_processes = am.fit(data, "pooled", executor=crew, **OPTIONS)
-    finally:
-        crew.close()
-    assert len(count) == 1
-    assert_same(in_processes, in_threads)
-    here = am.fit(data, "pooled", executor="serial", **OPTIONS)
-    assert_same(here, in_threads)
 
 
 def test_fields_of_a_model_that_other_data_change_are_found():

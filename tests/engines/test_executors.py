@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-import multiprocessing
 import operator
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -21,8 +20,6 @@ from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import items_of, state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
-from annomodels.executors.choose import team
-from annomodels.executors.processes import Processes
 from annomodels.executors.team import Lost, Serial, Threads
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
@@ -42,13 +39,6 @@ def reference(data):
 @pytest.fixture(scope="module")
 def reference_of_four(data):
     return am.fit(data, "hierarchical", **{**OPTIONS, "chains": 4})
-
-
-@pytest.fixture(scope="module")
-def processes():
-    crew = Processes(2)
-    yield crew
-    crew.close()
 
 
 @pytest.mark.parametrize("executor", ["serial", "threads"])
@@ -101,42 +91,12 @@ def test_an_error_in_a_partition_of_a_pile_is_raised(data):
     crew.close()
 
 
-def test_processes(data, reference, processes):
-    assert_same(
-        am.fit(data, "hierarchical", executor=processes, partitions=3, **OPTIONS), reference
-    )
-
-
 @pytest.mark.few("hierarchical")
 @pytest.mark.parametrize("model", FAMILY)
 def test_every_model_of_the_family(data, model):
     options = {**OPTIONS, "draws": 40}
     wanted = am.fit(data, model, **options)
     assert_same(am.fit(data, model, executor="threads", threads=3, **options), wanted)
-
-
-def test_a_borrowed_pool_of_threads(data, reference):
-    with ThreadPoolExecutor(3) as pool:
-        assert_same(am.fit(data, "hierarchical", executor=pool, **OPTIONS), reference)
-
-
-def test_a_borrowed_pool_of_processes_keeps_nothing_in_its_place(data, reference):
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert_same(am.fit(data, "hierarchical", executor=pool, partitions=3, **OPTIONS), reference)
-
-
-class OnlyMap:
-    """As little as an executor can be."""
-
-    def map(self, function, pieces):
-        return [function(piece) for piece in pieces]
-
-
-def test_an_object_that_has_only_map(data, reference):
-    assert_same(
-        am.fit(data, "hierarchical", executor=OnlyMap(), partitions=2, **OPTIONS), reference
-    )
 
 
 def test_known_gold_is_clamped(data):
@@ -275,39 +235,19 @@ def test_em_goes_the_same_path(data, model):
     crew.close()
 
 
-def test_em_with_an_executor_is_em(data, processes):
+def test_em_with_an_executor_is_em(data):
     wanted = am.fit(data, "dawid-skene", engine="em", seed=1, starts=3)
-    for executor in ("threads", processes):
-        fit = am.fit(data, "dawid-skene", engine="em", seed=1, starts=3, executor=executor)
-        np.testing.assert_allclose(p_truth(fit), p_truth(wanted), atol=1e-9)
-        assert int(fit.tree.attrs["best_start"]) == int(wanted.tree.attrs["best_start"])
-
-
-def test_pieces_of_work_are_mapped_and_done_again_when_lost():
-    class Once(Serial):
-        failed = False
-
-        def outcomes(self, calls):
-            found = super().outcomes(calls)
-            if not self.failed:
-                self.failed, found[1] = True, Lost("gone")
-            return found
-
-    assert Once().map(abs, [-1, -2, -3]) == [1, 2, 3]
-    with ThreadPoolExecutor(2) as pool:
-        assert team(pool).map(abs, range(-5, 0)) == [5, 4, 3, 2, 1]
+    fit = am.fit(data, "dawid-skene", engine="em", seed=1, starts=3, executor="threads")
+    np.testing.assert_allclose(p_truth(fit), p_truth(wanted), atol=1e-9)
+    assert int(fit.tree.attrs["best_start"]) == int(wanted.tree.attrs["best_start"])
 
 
 def test_what_is_no_executor_is_refused(data):
     with pytest.raises(NotApplicable, match="'thread' is not known"):
         am.fit(data, "hierarchical", executor="thread")
+    with ThreadPoolExecutor(1) as pool, pytest.raises(NotApplicable, match="Dask client"):
+        am.fit(data, "hierarchical", executor=pool)
+    with pytest.raises(NotApplicable, match="not nuts"):
+        am.fit(data, "pooled", engine="nuts", executor="threads")
     with pytest.raises(NotApplicable, match="serves the models whose items have one true class"):
         am.fit(data, "guess-level", engine="gibbs", executor="threads")
-
-
-def test_comparisons_are_spread(data):
-    options = {"chains": 2, "draws": 60, "seed": 1, "extend": False}
-    fits = [am.fit(data, name, **options) for name in ("pooled", "one-coin")]
-    with ThreadPoolExecutor(2) as pool:
-        found = am.compare(fits, executor=pool).table
-    np.testing.assert_array_equal(found["elpd"], am.compare(fits).table["elpd"])

@@ -9,8 +9,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import entr, logsumexp
 
-from annomodels.kernels.mixtures.states import state_pass
-from annomodels.kernels.passes import chances, sampled_pass, soft_pass, truth_pass
+from annomodels.kernels.passes import (
+    States,
+    Sums,
+    chances,
+    classes_drawn,
+    classes_weighed,
+    soft_pass,
+    sums_of,
+    weighing_pass,
+)
 
 N_ITEMS, N_CODERS = 400, 6
 Case = tuple[tuple[NDArray[np.int64], ...], NDArray[np.float64], NDArray[np.float64]]
@@ -55,7 +63,9 @@ def test_expected_counts_are_those_of_numpy(k: int) -> None:
     p, log_likelihood = expected(found)
     counts, sizes, out = np.zeros((N_CODERS, k, k)), np.zeros(k), np.empty((N_ITEMS, k))
     weight = np.arange(N_ITEMS) % 3 + 1.0
-    total = soft_pass(*found[0], weight, chances(prevalence, table), 0, N_ITEMS, counts, sizes, out)
+    total = soft_pass(
+        found[0], weight, *chances(prevalence, table), counts.reshape(-1, k), sizes, out
+    )
     np.testing.assert_allclose(out, p, atol=1e-15)
     np.testing.assert_allclose(total, weight @ log_likelihood, rtol=1e-13)
     np.testing.assert_allclose(sizes, weight @ p, rtol=1e-13)
@@ -63,7 +73,10 @@ def test_expected_counts_are_those_of_numpy(k: int) -> None:
     np.add.at(want, cell, np.repeat(weight[:, None] * p, np.diff(starts), axis=0))
     np.testing.assert_allclose(counts.reshape(-1, k), want, rtol=1e-12, atol=1e-12)
     entropy, again = np.zeros(N_ITEMS), np.zeros((N_ITEMS, k))
-    truth_pass(*found[0], chances(prevalence, table), 0, N_ITEMS, again, entropy)
+    given = chances(prevalence, table)
+    again_total = classes_weighed(found[0], weight, given, sums_of(again, entropy))
+    np.testing.assert_allclose(again_total, total, rtol=1e-13)
+    np.testing.assert_allclose(again, p, atol=1e-12)
     np.testing.assert_allclose(entropy, entr(p).sum(axis=1), atol=1e-12)
 
 
@@ -72,16 +85,14 @@ def test_draws_follow_the_probabilities_whether_they_are_kept_or_not(k: int) -> 
     found = case(k)
     (_, cell, _), prevalence, table = found
     p, _ = expected(found)
-    order, draws = np.arange(k), 3000
-    sums, entropy, nothing = np.zeros((N_ITEMS, k)), np.zeros(N_ITEMS), np.empty((0, k))
+    draws = 3000
+    sums, entropy = np.zeros((N_ITEMS, k)), np.zeros(N_ITEMS)
     both = []
-    for keep, target in ((True, (sums, entropy)), (False, (nothing, np.empty(0)))):
+    for target in (sums_of(sums, entropy), None):
         counts, sizes = np.zeros((N_CODERS, k, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
         for iteration in range(draws):
-            sampled_pass(
-                *found[0], chances(prevalence, table), np.uint64(3), iteration, order, keep, 0,
-                N_ITEMS, counts, sizes, *target,
-            )  # fmt: skip
+            given = chances(prevalence, table)
+            classes_drawn(found[0], given, np.uint64(3), iteration, counts, sizes, target)
         both.append((counts, sizes))
     assert (both[0][0] == both[1][0]).all()
     assert (both[0][1] == both[1][1]).all()
@@ -112,7 +123,8 @@ def test_items_with_more_labels_than_a_product_can_hold_are_weighed_by_logarithm
     counts, sizes, p = np.zeros((1, k, k)), np.zeros(k), np.empty((3, k))
     given = chances(prevalence, table)
     gold = np.full(3, -1)
-    total = soft_pass(starts, cell, gold, np.ones(3), given, 0, 3, counts, sizes, p)
+    items = starts, cell, gold
+    total = soft_pass(items, np.ones(3), *given, counts.reshape(-1, k), sizes, p)
     want = np.zeros((3, k))
     want[:2, :2], want[2, 0] = 0.5, 1.0
     np.testing.assert_allclose(p, want, atol=1e-12)
@@ -138,9 +150,11 @@ def test_states_are_weighed_by_logarithms_where_a_product_is_too_small(per_item:
     want = np.exp(logp - logsumexp(logp, axis=1, keepdims=True))
     p, entropy = np.zeros((n_items, k)), np.zeros(n_items)
     p_state, none = np.zeros((n_items, n_states)), np.zeros((0, n_items))
-    total = state_pass(
-        starts, cell, gold, np.ones(n_items), share, table, truth, np.zeros((0, n_states)), 1e-30,
-        p, entropy, p_state, none, none,
+    values = np.zeros((0, n_states))
+    states = States(truth, np.zeros(0, dtype=np.int64), truth, table, values, 1e-30)
+    total = weighing_pass(
+        (starts, cell, gold), np.ones(n_items), None, share[None], table, None, states,
+        Sums(p, entropy, p_state, none, none, np.arange(k)),
     )  # fmt: skip
     np.testing.assert_allclose(p_state, want, atol=1e-12)
     assert total == pytest.approx(logsumexp(logp, axis=1).sum(), rel=1e-13)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +17,8 @@ from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.statemeans import means_of
 from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
 from annomodels.engines.state_rounds import StateRounds, repeated
-from annomodels.errors import EngineError, NotApplicable
-from annomodels.executors.processes import Processes
+from annomodels.errors import EngineError
 from annomodels.executors.team import Serial
-from annomodels.fitting.run import default_model
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.item_kinds import KindsOfItems
@@ -68,25 +64,6 @@ def assert_same(fit, reference):
 )
 def test_here_in_threads_and_in_parts(data, reference, where):
     assert_same(am.fit(data, "stack", **where, **OPTIONS), reference)
-
-
-def test_in_processes(data, reference):
-    crew = Processes(2)
-    try:
-        assert_same(am.fit(data, "stack", executor=crew, partitions=3, **OPTIONS), reference)
-    finally:
-        crew.close()
-
-
-def test_a_borrowed_pool_of_threads_keeps_sums_and_one_of_processes_does_not(data, reference):
-    with ThreadPoolExecutor(2) as pool:
-        assert default_model(data, executor=pool) == "stack"
-        assert_same(am.fit(data, executor=pool, **OPTIONS), reference)
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        assert default_model(data, executor=pool) == "hierarchical"
-        with pytest.raises(NotApplicable, match="places that keep what they summed"):
-            am.fit(data, "stack", executor=pool, **OPTIONS)
 
 
 class Forgetful(Serial):

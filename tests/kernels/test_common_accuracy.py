@@ -63,12 +63,15 @@ def chain(counts, scale, numbers, joint, draws):
     mean, concentration = np.full((2, 2), 0.5), np.full(2, 5.0)
     accuracy, anchor = np.full(1, 0.5), np.empty((2, 2))
     strength = np.full(2, numbers[0])
+    member = np.zeros(len(counts), dtype=np.int64)
     out = np.empty((draws, 4))
     for n in range(draws):
         fill_anchor(accuracy[0], strength, anchor)
-        draw_population(counts, anchor, scale, 1, np.uint64(3), n, mean, concentration)
+        draw_population(counts, member, 0, anchor, scale, 1, np.uint64(3), n, mean, concentration)
         if joint:
-            draw_common(counts, mean, concentration, accuracy, strength, numbers, np.uint64(3), n)
+            draw_common(
+                counts, member, 0, mean, concentration, accuracy, strength, numbers, np.uint64(3), n
+            )
         else:
             accuracy[0] = draw_accuracy(
                 mean, numbers[1], numbers[2], strength, np.uint64(3), n, accuracy[0]

@@ -40,9 +40,12 @@ def test_population_draws_agree_with_a_grid(prior, busy):
     mean, concentration = np.full((2, 2), 0.5), np.full(2, 5.0)
     anchors = np.stack([anchor, anchor[::-1]])
     scale = np.array(prior.coefficients())
+    # the last coder is of another group
+    member = np.append(np.zeros(len(counts), dtype=np.int64), 1)
+    table = np.concatenate([table, np.full((1, 2, 2), 50)])
     draws = np.empty((30_000, 2))
     for n in range(len(draws)):
-        draw_population(table, anchors, scale, 1, np.uint64(3), n, mean, concentration)
+        draw_population(table, member, 0, anchors, scale, 1, np.uint64(3), n, mean, concentration)
         draws[n] = mean[0, 0], np.log(concentration[0])
     expected = _grid_posterior(counts, anchor, prior)
     batches = draws.reshape(50, -1, 2).mean(axis=1)
@@ -66,7 +69,8 @@ def test_population_density_matches_the_dirichlet_multinomial(rng):
     counts[0, 1, 1] = CAP + 30
     above, high = np.zeros((4, CAP)), np.zeros((4, 6), dtype=np.int64)
     n_high, out = np.zeros(4, dtype=np.int64), np.empty(3)
-    longest = tally(counts, 1, above, high, n_high)
+    member = np.zeros(len(counts), dtype=np.int64)
+    longest = tally(counts, member, 0, 1, above, high, n_high)
     anchor, prior = np.array([2.0, 5.0, 1.0]), LogNormal(10, 1)
 
     def fast(phi):

@@ -65,7 +65,7 @@ def test_expected_counts_of_a_pass_equal_enumeration(name, collapse, n_labels, g
 
 @pytest.mark.parametrize("name", [n for n, m in MODELS.items() if issubclass(m, ConjugateModel)])
 def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
-    from annomodels.kernels.passes import chances, sampled_pass
+    from annomodels.kernels.passes import chances, classes_drawn, sums_of
 
     data, model, _, state, (_, p_truth, expected) = _setting(name, 3, True, rng)
     codes = encode(data, shared=model.shared, collapse=False)
@@ -74,10 +74,9 @@ def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
     sizes = np.zeros(3, dtype=np.int64)
     p_sum, entropy = np.zeros(p_truth.shape), np.zeros(data.n_items)
     for n in range(n_draws):
-        sampled_pass(
-            *codes.arrays, chances(state.log_prevalence, state.log_confusion), np.uint64(1),
-            n, np.arange(3), True, 0, data.n_items, counts, sizes, p_sum, entropy,
-        )  # fmt: skip
+        given = chances(state.log_prevalence, state.log_confusion)
+        sums = sums_of(p_sum, entropy)
+        classes_drawn(codes.arrays, given, np.uint64(1), n, counts, sizes, sums)
     np.testing.assert_allclose(p_sum / n_draws, p_truth, atol=1e-10)
     error = 4.5 * np.sqrt(len(data) / n_draws)
     if model.shared:

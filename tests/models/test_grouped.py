@@ -50,40 +50,6 @@ def test_one_group_is_the_hierarchical_model_draw_by_draw():
         assert fits[0].groups(dict.fromkeys(data.coders, "all")).table.shape[0] == 1
 
 
-@pytest.mark.calibration
-@pytest.mark.slow
-@pytest.mark.parametrize("population", [Diagonal(300.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])
-def test_the_kernel_of_groups_does_the_same_with_one_group(population, rng):
-    """The path through the kernel of groups, which one group alone does not take in a fit."""
-    from annomodels.kernels.groups import Groups
-    from annomodels.kernels.rows import draw_parameters, log_prior
-
-    model = am.models.HierarchicalDawidSkene(population=population)
-    counts = rng.integers(0, 6, (4, 3, 3))
-    sizes = np.array([5, 9, 2])
-    results = []
-    for alone in (False, True):
-        state = model.start(counts.astype(float), sizes.astype(float))
-        alpha, prior, source = model.priors(state)
-        if not alone:
-            held = [np.ascontiguousarray(part[None]) for part in source[:2]]
-            strength = np.ascontiguousarray(source.strength[None])
-            rest = source[4:]
-            source = Groups(*held, source.accuracy, strength, *rest, np.zeros(4, dtype=np.int64))
-            prior = np.repeat(prior[None], 4, axis=0)
-        for n in range(3):
-            draw_parameters(
-                counts, sizes, alpha, prior, source, np.uint64(7), n,
-                state.log_prevalence, state.log_confusion,
-            )  # fmt: skip
-        density = log_prior(alpha, prior, source, state.log_prevalence, state.log_confusion)
-        found = state.log_confusion, source.mean, source.concentration, source.strength, density
-        results.append(found)
-    for ours, theirs in zip(*results, strict=True):
-        np.testing.assert_allclose(np.squeeze(ours), np.squeeze(theirs), rtol=1e-12)
-    np.testing.assert_array_equal(results[0][0], results[1][0])
-
-
 @pytest.mark.few("population2")
 @pytest.mark.nuts
 @pytest.mark.parametrize("population", [Diagonal(30.0, 0.7, 10.0), Diagonal(20.0, 0.7), LEARNT])

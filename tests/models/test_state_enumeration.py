@@ -30,7 +30,7 @@ def test_every_state_model_is_written_down_here():
 @pytest.mark.parametrize("name", STATE_MODELS)
 @pytest.mark.parametrize(("n_labels", "gold"), [(2, False), (3, True)])
 def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
-    from annomodels.kernels.mixtures.states import state_pass
+    from annomodels.kernels.passes import States, Sums, weighing_pass
 
     data, model = tiny(rng, n_labels=n_labels, gold=gold), resolve(name)
     for collapse in (True, False):
@@ -43,10 +43,12 @@ def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
         emission = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
         p, entropy = np.zeros((codes.n_patterns, n_labels)), np.zeros(codes.n_patterns)
         p_state, none = np.zeros((codes.n_patterns, n_states)), np.zeros((0, codes.n_patterns))
-        total = state_pass(
-            *codes.arrays, codes.weight, found.share[0],
-            np.ascontiguousarray(emission.reshape(-1, n_states)), found.truth[0],
-            np.zeros((0, n_states)), SMALLEST, p, entropy, p_state, none, none,
+        table, truth = np.ascontiguousarray(emission.reshape(-1, n_states)), found.truth[0]
+        values, only = np.zeros((0, n_states)), np.zeros(0, dtype=np.int64)
+        total = weighing_pass(
+            codes.arrays, codes.weight, None, found.share, table, None,
+            States(truth, only, truth, table, values, SMALLEST),
+            Sums(p, entropy, p_state, none, none, np.arange(n_labels)),
         )  # fmt: skip
         assert total == pytest.approx(known, rel=1e-10)
         np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)

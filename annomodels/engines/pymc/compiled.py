@@ -23,7 +23,7 @@ KEPT = 16
 
 # code of the models that this process compiled last, the latest at the end
 _CODE: OrderedDict[Hashable, Any] = OrderedDict()
-_ONE_AT_A_TIME = threading.RLock()
+ONE_AT_A_TIME = threading.RLock()
 
 
 def compiled(
@@ -34,7 +34,7 @@ def compiled(
     # same priors, labels and number of coders, takes the code as it is, for any number of items.
     import nutpie
 
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         code = kept(
             graph_key(pymc_model), lambda: nutpie.compile_pymc_model(pymc_model, backend="numba")
         )
@@ -44,7 +44,7 @@ def compiled(
 def kept(key: Hashable, make: Callable[[], Any]) -> Any:
     """Return the code that is kept under a key, made and kept if there is none."""
     # neither PyTensor's rewriting nor its compiling is made for several threads
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         code = _CODE.get(key)
         if code is None:
             with repeatable():
@@ -69,7 +69,7 @@ def repeatable() -> Iterator[None]:
 
 def forget() -> None:
     """Drop all code that is kept."""
-    with _ONE_AT_A_TIME:
+    with ONE_AT_A_TIME:
         _CODE.clear()
 
 

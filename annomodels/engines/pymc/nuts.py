@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -19,15 +18,13 @@ from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisit_states
 from annomodels.engines.settings import Clock, Settings
 from annomodels.engines.starts import chain_starts, items_here
-from annomodels.errors import EngineError
-from annomodels.executors.choose import spread_map
+from annomodels.errors import EngineError, NotApplicable, Option
 from annomodels.models.base import Model, State
 from annomodels.models.confusion import ConfusionModel
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
 from annomodels.models.parameters import Support
-from annomodels.progress import silent
 from annomodels.types import AnyArray, PyMCModel
 
 if TYPE_CHECKING:
@@ -52,6 +49,10 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
 
 def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     """Sample the posterior with nutpie, the truth summed out."""
+    if settings.executor is not None:
+        raise NotApplicable(
+            f"{Option('executor')} serves the engines gibbs and em, not nuts. Leave it out."
+        )
     clock = Clock()
     codes = encode(data, shared=model.shared, kind=model.item_kinds)
     if not (model.n_states(codes.n_labels) or hasattr(model, "ordered")):
@@ -60,10 +61,7 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
             "is not known: derive it from ConfusionModel, or give it n_states and states."
         )
     coords = coords_of(model, data, "truth", "label", "coder")
-    if settings.executor is None:
-        posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
-    else:
-        posterior, lp, diverging, stopped = _spread(model, codes, coords, settings)
+    posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
     posterior = model.kept_draws(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
     kept: Sequence[DrawStore]
@@ -165,26 +163,6 @@ def bound_concentrations(pymc_model: PyMCModel, names: Collection[str]) -> None:
         pm.Potential("representable", pt.switch(pt.gt(largest, MOST_CONCENTRATED), -np.inf, 0.0))
 
 
-def _spread(
-    model: Model, codes: Encoded, coords: dict[str, list[str]], settings: Settings
-) -> Drawn:
-    """Run each chain where the executor likes, with a seed of its own."""
-    seeds = np.random.SeedSequence(settings.seed).generate_state(settings.chains)
-    alone = replace(settings, chains=1, executor=None, progress=silent, threads=1)
-    pieces = [replace(alone, seed=int(seed)) for seed in seeds]
-    settings.tell("sampling", 0.0, f"NUTS, {settings.chains} chains spread")
-    found = spread_map(settings.executor, partial(_chains, model, codes, coords), pieces)
-    settings.tell("sampling", 1.0)
-    n = min(len(lp[0]) for _, lp, _, _ in found)
-    posterior = {
-        name: np.concatenate([values[name][:, :n] for values, _, _, _ in found])
-        for name in found[0][0]
-    }
-    lp = np.concatenate([lp[:, :n] for _, lp, _, _ in found])
-    diverging = np.concatenate([diverging[:, :n] for _, _, diverging, _ in found])
-    return posterior, lp, diverging, max(stopped for _, _, _, stopped in found)
-
-
 def sample(
     code: CompiledModel, settings: Settings, wanted: Collection[str], *, correlated: bool = False
 ) -> Drawn:
@@ -279,7 +257,7 @@ def _revisit(
     relabel: bool,
 ) -> list[DrawStore]:
     """Compute P(truth) of every draw, its classes in canonical order."""
-    from annomodels.kernels.passes import chances, truth_pass
+    from annomodels.kernels.passes import chances, classes_weighed, sums_of
 
     chains, draws, k = posterior["prevalence"].shape
     identity = np.arange(k)
@@ -294,22 +272,12 @@ def _revisit(
             if moved:
                 state = model.ordered(state, order)
                 values = model.taken(values, np.argsort(order))
-            log_likelihood = truth_pass(
-                *codes.arrays, chances(state.log_prevalence, state.log_confusion),
-                0, codes.n_patterns, part.batch, part.entropy,
-            )  # fmt: skip
+            given = chances(state.log_prevalence, state.log_confusion)
+            sums = sums_of(part.batch, part.entropy)
+            total = classes_weighed(codes.arrays, codes.weight, given, sums)
             prior = model.log_prior(state)
-            total = _weighted_likelihood(codes, state, log_likelihood)
             part.add(values, total, lp[chain, draw] if prior is None else total + prior, moved)
     return kept
-
-
-def _weighted_likelihood(codes: Encoded, state: State, unweighted: float) -> float:
-    if codes.weight.max() == 1:
-        return unweighted
-    from annomodels.engines.em import expect
-
-    return expect(codes, state)[3]
 
 
 def state_of(values: dict[str, AnyArray]) -> State:

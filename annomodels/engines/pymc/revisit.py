@@ -22,11 +22,12 @@ def revisit_states(
     relabel: bool = False,
 ) -> Sequence[DrawStore]:
     """Compute P(truth), P(state) and the values of the states on every draw."""
-    from annomodels.kernels.mixtures.states import state_pass, varied_state_pass
+    from annomodels.kernels.passes import States, Sums, weighing_pass
 
     chains, draws = lp.shape
     identity = np.arange(codes.n_labels)
-    volume = codes.volume
+    # the row of a label is drawn, or not, where labels are counted: not here
+    volume, no_rows = codes.volume, np.zeros(0, dtype=np.int64)
     kept: list[StateStore] = []
     for chain in range(chains):
         part: StateStore | None = None
@@ -48,16 +49,16 @@ def revisit_states(
             rows = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
             table = np.ascontiguousarray(rows.reshape(-1, n_states))
             numbers = np.array([found.values[name][0] for name in names]).reshape(-1, n_states)
-            rest = (table, np.ascontiguousarray(found.truth[0]), numbers, SMALLEST, *part.places)
-            if found.kinds is None or codes.kind is None:
-                share = np.maximum(found.share[0], SMALLEST)
-                log_likelihood = state_pass(*codes.arrays, codes.weight, share, *rest)
-            else:
-                every = np.arange(codes.kind.max() + 1)
-                shares = np.maximum(np.exp(found.kinds.log_share(0, every)), SMALLEST)
-                log_likelihood = varied_state_pass(
-                    *codes.arrays, codes.weight, shares, codes.kind, *rest
-                )
+            truth = np.ascontiguousarray(found.truth[0])
+            states = States(truth, no_rows, truth, table, numbers, SMALLEST)
+            kind, shares = None, found.share
+            if found.kinds is not None and codes.kind is not None:
+                kind, every = codes.kind, np.arange(codes.kind.max() + 1)
+                shares = np.exp(found.kinds.log_share(0, every))
+            log_likelihood = weighing_pass(
+                codes.arrays, codes.weight, kind, np.maximum(shares, SMALLEST), table, None,
+                states, Sums(*part.places, identity),
+            )  # fmt: skip
             prior = model.log_prior_of(values)
             own = float(lp[chain, draw]) if prior is None else log_likelihood + prior
             part.add(values, log_likelihood, own, moved)

@@ -41,6 +41,16 @@ class ItemSums:
         self.open: list[int] = []
         self.closed: set[int] = set()
 
+    @property
+    def places(self) -> tuple[Floats, ...]:
+        """Arrays of a loop over draws: open batch, all batches, their squares, entropies."""
+        return self.batch, self.p_sum, self.p_square, self.entropy
+
+    def hold(self, n: int) -> None:
+        """Note that a loop has added `n` draws, and closed the batches that are full."""
+        full = n // self.length
+        self.closed, self.open = set(range(full)), list(range(full * self.length, n))
+
     def clear(self) -> None:
         """Forget all draws."""
         self.drop()

@@ -10,13 +10,14 @@ import numpy as np
 
 from annomodels.engines.kept import total_gaps
 from annomodels.engines.source.held import Block, writable
-from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
+from annomodels.engines.source.itemsums import ItemMeans, item_means
 from annomodels.engines.source.partition import Finish
 from annomodels.models.base import State
 from annomodels.types import AnyArray, Floats, Ints
 
 # log prevalence [truth], log confusion [row, label, truth]; then, maybe, both without logarithm
-Parameters = tuple[Floats, ...]
+# logarithms of a state's parameters where they travel, else the chances that a pass takes
+Parameters = tuple[Any, ...]
 MANY_CELLS = 100_000
 
 
@@ -59,7 +60,7 @@ def sampled(
 ) -> tuple[AnyArray, ...]:
     """Draw the truth of all items for each chain."""
     # Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
-    from annomodels.kernels.passes import sampled_pass
+    from annomodels.kernels.passes import classes_drawn, sums_of
 
     arrays, _ = block.open()
     k, chains = block.n_labels, len(keys)
@@ -68,20 +69,17 @@ def sampled(
     counts = np.zeros((chains, block.n_rows, k, k), dtype=np.int32 if small else np.int64)
     sizes = np.zeros((chains, k), dtype=np.int64)
     found = np.zeros(chains)
-    nowhere, identity = (np.empty((0, k)), np.empty(0)), np.arange(k)
     for n, known in enumerate(parameters):
-        held: ItemSums | None = None
-        order, target = identity, nowhere
+        held, sums = None, None
         if keeping is not None:
             held = block.sums_of(keeping.chains[n], keeping.stage, keeping.length)
-            order = np.asarray(keeping.orders[n])
-            if held.wants(keeping.draw):
-                target = held.batch, held.open_entropy
-            else:  # a call that is made again
-                held = None
-        found[n] = sampled_pass(
-            *arrays, _chances(known), np.uint64(keys[n]), iteration, order, held is not None,
-            0, block.n_items, counts[n], sizes[n], *target, block.first,
+            # a call that is made again finds its draw there
+            held = held if held.wants(keeping.draw) else None
+        if held is not None and keeping is not None:
+            sums = sums_of(held.batch, held.open_entropy, np.asarray(keeping.orders[n]))
+        found[n] = classes_drawn(
+            arrays, _chances(known), np.uint64(keys[n]), iteration, counts[n], sizes[n], sums,
+            block.first,
         )  # fmt: skip
         if held is not None and keeping is not None:
             held.note(keeping.draw)
@@ -115,19 +113,18 @@ def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[
 
 def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -> None:
     """Take up batches of draws again from their parameters, those that are not there."""
-    from annomodels.kernels.passes import chances, truth_pass
+    from annomodels.kernels.passes import chances, classes_weighed, sums_of
 
-    arrays: Any = ()
     for batch in batches:
         held = block.sums_of(batch.chain, stage, length)
         if batch.first // length in held.closed:
             continue
         held.drop()
-        arrays = arrays or block.open()[0]
+        arrays, weight = block.open()
         for n in range(len(batch.prevalence)):
             parameters = kernel_parameters(batch.prevalence[n], batch.confusion[n])
-            given = chances(*parameters)
-            truth_pass(*arrays, given, 0, block.n_items, held.batch, held.open_entropy)
+            sums = sums_of(held.batch, held.open_entropy)
+            classes_weighed(arrays, weight, chances(*parameters), sums)
             held.note(batch.first + n)
 
 
@@ -146,11 +143,9 @@ def items(
     stage: int,
     length: int,
     n: int,
-    batches: Sequence[Batch],
     finish: Finish,
 ) -> tuple[Any, Floats] | None:
     """Return the means of `n` draws of all chains or the result of `finish`; None if incomplete."""
-    recounted(block, stage, length, batches)
     if any(missing(block, chains, stage, length, n)):
         return None
     means: ItemMeans = item_means([block.sums_of(c, stage, length) for c in range(chains)], n)

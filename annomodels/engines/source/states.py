@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from annomodels.engines.source.itemsums import ItemSums, room
 from annomodels.errors import EngineError
 from annomodels.models.states import SMALLEST
 from annomodels.types import AnyArray, Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.kernels.passes import States
 
 # probability of a known truth that is not believed to be smaller in any draw
 LEAST = 1e-6
@@ -43,7 +47,7 @@ class Passing:
         """P(label | state, coder), shape [cell, state]."""
         if self.filled is not None:
             return self.filled
-        from annomodels.kernels.mixtures.states import fill_table
+        from annomodels.kernels.passes import fill_table
 
         table = np.empty((len(self.rows), len(self.share)))
         fill_table(writable(self.rows), writable(self.mix.T), SMALLEST, table)
@@ -95,7 +99,7 @@ class StateSums(ItemSums):
         self.labeled: list[int] = []
 
     @property
-    def places(self) -> tuple[AnyArray, ...]:
+    def places(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
         """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
         return self.batch, self.open_entropy, self.p_state, self.value_sum, self.value_square
 
@@ -115,7 +119,7 @@ def states_drawn(
     """Draw the state of every item and the row of every label for each chain."""
     # Gives counts [chain, cell, perceived], those of further rows [chain, cell, row], sizes [chain,
     # state], of items with known labels [chain, state, truth], and log likelihoods [chain].
-    from annomodels.kernels.mixtures.states import sampled_states
+    from annomodels.kernels.passes import States, Sums, sampled_pass
 
     arrays, _ = block.open()
     chains, one = len(keys), parameters[0]
@@ -134,15 +138,20 @@ def states_drawn(
         if keeping is not None:
             held = _sums_of(block, keeping, n, n_states, len(known.values))
             held = held if held.wants(keeping.draw) else None  # of a call that is made again
-        share, truth = writable(known.share), writable(known.truth)
-        found[n] = sampled_states(
-            *arrays, share, table, writable(known.rows), writable(known.mix), writable(known.only),
-            truth, writable(known.values), SMALLEST, np.uint64(keys[n]), iteration,
-            held is not None, block.first, drawn, counts[n], extra[n], sizes[n], golds[n],
-            *(nowhere if held is None else held.places),
+        sums = Sums(*nowhere, np.arange(k))
+        if held is not None:
+            sums = Sums(*held.places, np.arange(k))
+        share = writable(known.share)
+        states = States(
+            writable(known.truth), writable(known.only), writable(known.mix),
+            writable(known.rows), writable(known.values), SMALLEST,
+        )  # fmt: skip
+        found[n] = sampled_pass(
+            arrays, share, table, None, states, np.uint64(keys[n]), iteration, block.first,
+            counts[n], extra[n], sizes[n], golds[n], drawn, held is not None, sums,
         )  # fmt: skip
         if held is not None and keeping is not None:
-            _open(arrays, share, table, truth, held)
+            _open(arrays, share, table, states, held)
             if keeping.every:
                 held.drawn = drawn[_chosen(block, keeping.every)].copy()
             held.note(keeping.draw)
@@ -212,18 +221,18 @@ def without_sums(block: Block) -> None:
 
 
 def _open(
-    arrays: tuple[AnyArray, ...], share: Floats, table: Floats, truth: Floats, held: StateSums
+    arrays: tuple[AnyArray, ...], share: Floats, table: Floats, states: States, held: StateSums
 ) -> None:
     """Add P(truth) of items with known labels, as if these were not known."""
     # the parameters have seen it; weights 1 / P(known truth) compensate for that
     if not len(held.open_sum):
         return
-    from annomodels.kernels.mixtures.states import open_known
+    from annomodels.kernels.passes import open_known
 
     starts, cell, gold = arrays
     known = np.flatnonzero(gold >= 0)
     taken = *_taken(starts, cell, known), gold[known]
-    open_known(taken, share, table, truth, SMALLEST, LEAST, held.open_sum)
+    open_known(taken, share, table, states, LEAST, held.open_sum)
 
 
 def _taken(starts: Ints, cell: Ints, chosen: Ints) -> tuple[Ints, Ints]:

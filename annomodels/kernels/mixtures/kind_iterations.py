@@ -8,7 +8,7 @@ import numpy as np
 
 from annomodels.kernels.compile import Array, Key, kernel
 from annomodels.kernels.mixtures.item_kinds import Kinds, draw_kinds
-from annomodels.kernels.mixtures.states import open_known, sampled_states
+from annomodels.kernels.passes import States, Sums, open_known, sampled_pass
 
 
 @kernel
@@ -44,7 +44,7 @@ def iterate_kinds(
     log_likelihood: Array,
 ) -> None:  # fmt: skip
     """Do iterations `first` to `end`, all of which are kept or none."""
-    # Draws as states.sampled_states and item_kinds.draw_kinds do in turn. Kept draws are added to
+    # Draws as passes.sampled_pass and item_kinds.draw_kinds do in turn. Kept draws are added to
     # sums as there, for items with known labels to open_sum; counts [cell, slot], sizes [slot] and
     # golds [slot, truth] are left as the last step has them; prevalence [draw, truth] and
     # log_likelihood [draw] take the parameters.
@@ -53,19 +53,25 @@ def iterate_kinds(
     share, table = np.empty(n_slots), np.empty((n_cells, n_slots))
     drawn = np.empty(len(gold), dtype=np.int64)
     extra = np.zeros((n_cells, 1), np.int64)
-    mix = np.empty((n_slots, n_slots))  # read where labels have no row of their own: never here
+    # mix and rows are read where labels have no row of their own: never here
+    states = States(truth, only, truth, table, values, smallest)
+    p_truth, entropy, p_state, value_sum, value_square = sums
+    places = Sums(p_truth, entropy, p_state, value_sum, value_square, np.arange(truth.shape[1]))
     for iteration in range(first, end):
-        counts[:] = 0
-        sizes[:] = 0
-        golds[:] = 0
+        for s in range(n_slots):
+            sizes[s] = 0
+            for c in range(n_cells):
+                counts[c, s] = 0
+            for k in range(golds.shape[1]):
+                golds[s, k] = 0
         chances_of(log_prevalence, logc, smallest, share, table)
-        found = sampled_states(
-            starts, cell, gold, share, table, table, mix, only, truth, values, smallest, key,
-            iteration, keep, 0, drawn, counts, extra, sizes, golds, *sums,
+        found = sampled_pass(
+            (starts, cell, gold), share, table, None, states, key, iteration, 0, counts, extra,
+            sizes, golds, drawn, keep, places,
         )  # fmt: skip
         if keep:
             if len(open_sum) > 0:
-                open_known(known, share, table, truth, smallest, least, open_sum)
+                open_known(known, share, table, states, least, open_sum)
             log_likelihood[iteration - first] = found
             prevalence_of(share, truth, prevalence[iteration - first])
         draw_kinds(

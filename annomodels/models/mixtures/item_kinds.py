@@ -16,11 +16,9 @@ from annomodels.models.mixtures.kind_rows import KindPriors, KindRows
 from annomodels.models.mixtures.layout import Layout
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.models.parameters import Parameter
-from annomodels.renamed import renamed
 from annomodels.types import Ints, Tensor
 
 
-@renamed(strays="lapse_rate")
 @dataclass(frozen=True)
 class KindsOfItems(KindPriors, StateModel):
     r"""Items come in kinds that coders take alike; a kind belongs to a class, which is inferred.
