@@ -131,7 +131,7 @@ def is_compiled(engine: str, model: Model) -> bool:
     if engine == "gibbs" and model.truth == "number":
         part = "interval"
     elif engine == "gibbs" and (model.stacks or model.by_states):
-        part = f"mixtures/{'stacked' if model.stacks else 'states'}"
+        part = "mixtures/stacked" if model.stacks else "passes"
     own = Path(compiling.__file__).parent
     source = own / f"{part}.py"
     folder = Path(os.environ.get("NUMBA_CACHE_DIR") or own)
