@@ -82,7 +82,8 @@ class Column:
     @cached_property
     def texts(self) -> list[str]:
         """Cells as text; a blank one is the empty text."""
-        return ["" if is_blank(cell) else str(cell) for cell in self.cells]
+        texts = (c if isinstance(c, str) else "" if is_blank(c) else str(c) for c in self.cells)
+        return list(texts)
 
     @cached_property
     def filled(self) -> list[object]:
