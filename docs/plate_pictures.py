@@ -301,8 +301,8 @@ gold t_i^{known} 1 1.1 seen
 """,
         "p>truth v>truth r>p r>v easy>v s>truth truth>gold",
         (Plate("item i", "truth p v gold"),),
-        "Stack: the truth of an item follows a mixture of a model and the votes, in which items are "
-        "easy or hard; the correlation of errors weights the two, and known truth shows how "
+        "Stack: the truth of an item follows a mixture of a model and the votes, in which items "
+        "are easy or hard; the correlation of errors weights the two, and known truth shows how "
         "confident the mixture may be.",
     ),
     "spammers": Picture(
