@@ -1,78 +1,98 @@
 """Numbers that several pages state, read from the tables that ``make bench`` writes.
 
 Pages include them as ``{{ name }}``; README gets its sentence and figure by ``docs/readme.py``.
-Promises are stated as measured out of sample: they come from ``tables/truth_left_out.md``, which
-has the format of ``tables/truth.md``, or of that only the sentence that starts with "Of all, ".
+Promises are stated as measured out of sample: in ``tables/truth.md`` the log loss "left out", the
+expected wrong labels and their interval are those with the family of the data set left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FIGURE", "figure", "numbers", "sentences"]
+__all__ = ["FIGURE", "figure", "numbers", "rows", "sentences"]
 
 DOCS = Path(__file__).resolve().parent
 FIGURE = DOCS / "images" / "wrong-labels.svg"
+# a vote is better than the stack if it is right so many percentage points more often
+WORSE = 1.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """A public data set: share of wrong gold labels, expected with its interval, and actual."""
+    """A public data set: share of right gold labels, and wrong ones: actual and expected."""
 
     name: str
+    family: str
+    votes: float  # right labels of a majority vote, per cent
+    stack: float
+    left_out: float  # log loss with the family left out, over that of the votes
     wrong: int
     expected: int
     low: int
     high: int
-
-    @property
-    def covered(self) -> bool:
-        """True if the interval covers the actual number."""
-        return self.low <= self.wrong <= self.high
+    covered: bool
 
 
 def _table(name: str) -> str:
     return (DOCS / "tables" / f"{name}.md").read_text("utf-8")
 
 
-def _overall(text: str, start: str) -> dict[str, str]:
-    """Numbers of the sentence on a group of data sets that starts so; those that it has."""
-    said = text[text.index(f"Of {start}, ") :].partition("\n")[0]
-    wanted = {
-        "loss": r"that of the votes stack ([\d.]+)",
-        "right": r"([\d.]+) % right",
-        "covered": r"the real number on (\d+) of \d+ sets",
-        "sets": r"the real number on \d+ of (\d+) sets",
-        "coders": r"share of right labels of (\d+ of \d+) coders",
-    }
-    found = {name: re.search(pattern, said) for name, pattern in wanted.items()}
-    return {name: match[1] for name, match in found.items() if match}
-
-
-def rows() -> list[Row]:
-    """Rows of the table of the stack on public data sets."""
+def rows(text: str) -> list[Row]:
+    """Return the data sets of a table of ``benchmarks/truth.py``."""
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    at = {name: n for n, name in enumerate(next(c for c in cells if c[0] == "set"))}
     found = []
-    for line in _table("truth").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        interval = re.fullmatch(r"(\d+) \((\d+) to (\d+)\)", cells[10]) if len(cells) > 10 else None
+    for cell in cells:
+        named = dict(zip(at, cell, strict=False))
+        interval = re.fullmatch(r"(\d+) \((\d+) to (\d+)\)", named.get("expected", ""))
         if interval:
-            found.append(Row(cells[0], int(cells[9]), *map(int, interval.groups())))
+            found.append(
+                Row(
+                    named["set"],
+                    named["family"],
+                    float(named["% votes"]),
+                    float(named["% stack"]),
+                    float(named["left out"]),
+                    int(named["wrong"]),
+                    *map(int, interval.groups()),
+                    named["covered"] == "yes",
+                )
+            )
     return found
 
 
-def numbers() -> dict[str, str]:
-    """Numbers by the name under which pages include them."""
-    sets = rows()
-    text, left_out = _table("truth"), _table("truth_left_out")
-    inside, outside = _overall(text, "all"), _overall(left_out, "all")
-    first, later = _overall(text, "the first eleven"), _overall(text, "the others")
-    if outside["sets"] != inside["sets"]:
-        raise ValueError("truth.md and truth_left_out.md are about different data sets.")
-    cells = _cells(text)
-    votes = [votes for _, votes, _ in cells]
-    worse = [name for name, votes, stack in cells if votes - stack >= 1]
+def _overall(text: str) -> dict[str, str]:
+    """Numbers of the sentence on all data sets."""
+    said = text[text.index("Of all, ") :].partition("\n")[0]
+    wanted = {
+        "loss_of_sets": r"left out ([\d.]+) \(",
+        "loss": r"left out [\d.]+ \(([\d.]+)\)",
+        "votes": r"votes ([\d.]+) %",
+        "stack": r"stack ([\d.]+) %",
+        "covered": r"the actual number on (\d+) of \d+ sets",
+        "coders": r"share of right labels of (\d+) % of the coders",
+    }
+    found = {name: re.search(pattern, said) for name, pattern in wanted.items()}
+    if lacking := [name for name, match in found.items() if not match]:
+        raise ValueError(f"The last sentence of truth.md lacks {', '.join(lacking)}.")
+    return {name: match[1] for name, match in found.items() if match}
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence; "none" if there are none."""
+    *some, last = names or ["none"]
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def numbers(text: str | None = None) -> dict[str, str]:
+    """Numbers by the name under which pages include them; ``text`` is the table of all sets."""
+    text = _table("truth") if text is None else text
+    sets, overall = rows(text), _overall(text)
+    if overall["covered"] != str(sum(row.covered for row in sets)):
+        raise ValueError("The sentences of truth.md are not about the data sets of its table.")
     speed = _table("speed")
     em = re.search(r"An iteration is \*\*(\d+) times\*\*", speed)
     million = re.search(r"4 chains: \*\*(\d+) s, at most ([\d.]+) GB", speed)
@@ -81,22 +101,28 @@ def numbers() -> dict[str, str]:
         raise ValueError("The tables of make bench lack a number that the pages include.")
     return {
         "sets": f"{len(sets)}",
-        "covered": outside["covered"],
-        "covered_in_sample": inside["covered"],
-        "covered_first": f"{first['covered']} of {first['sets']}",
-        "covered_later": f"{later['covered']} of {later['sets']}",
-        "missed": " and ".join(row.name for row in sets if not row.covered) or "none",
-        "worse": " and ".join(worse) or "none",
-        "log_loss": f"{100 - round(100 * float(outside['loss']))} %",
-        "right_stack": f"{float(outside.get('right', inside['right'])):.1f} %",
-        "right_votes": f"{sum(votes) / len(votes):.1f} %",
-        "coders_covered": outside["coders"],
+        "families": f"{len({row.family for row in sets})}",
+        "covered": overall["covered"],
+        "missed": _listed([row.name for row in sets if not row.covered]),
+        "worse": _listed([row.name for row in sets if row.votes - row.stack >= WORSE]),
+        "worse_probabilities": _listed([row.name for row in sets if row.left_out > 1.0]),
+        "log_loss": _lower(overall["loss"]),
+        "log_loss_of_sets": _lower(overall["loss_of_sets"]),
+        "right_stack": f"{overall['stack']} %",
+        "right_votes": f"{overall['votes']} %",
+        "coders_covered": f"{overall['coders']} %",
         "em_times": em[1],
         "nuts_times": nuts[1],
         "million_seconds": million[1],
         "million_memory": f"{million[2]} GB",
         **_verdicts(),
     }
+
+
+def _lower(ratio: str) -> str:
+    """Per cent by which a log loss is below that of the votes."""
+    less = 100 - round(100 * float(ratio))
+    return f"{less} % lower" if less >= 0 else f"{-less} % higher"
 
 
 def _verdicts() -> dict[str, str]:
@@ -117,49 +143,43 @@ def _verdicts() -> dict[str, str]:
     }
 
 
-def _cells(text: str) -> list[tuple[str, float, float]]:
-    """Name of each set, and per cent right of votes and stack."""
-    lines = re.findall(r"^\| (\w+) \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|", text, re.M)
-    return [(name, float(votes), float(stack)) for name, votes, stack in lines]
-
-
-def sentences() -> dict[str, str]:
+def sentences(text: str | None = None) -> dict[str, str]:
     """Sentences that hold several of the numbers."""
-    n = numbers()
+    n = numbers(text)
     return {
         "readme": (
-            f"On {n['sets']} public data sets, each left out of the calibration, the 95 % interval "
-            f"covered the actual number of wrong gold labels on {n['covered']}.\nIn sample: "
-            f"{n['covered_in_sample']}, {n['covered_first']} data sets used first and "
-            f"{n['covered_later']} later ones. Gold labels were right "
-            f"on {n['right_stack']} of the items, a majority vote on {n['right_votes']} "
-            "(means over the data sets)."
+            f"With the family of each of {n['sets']} public data sets ({n['families']} families) "
+            "left out of the calibration, the 95 % interval\ncovered the actual number of wrong "
+            f"gold labels on {n['covered']}. The log loss was {n['log_loss']} than that of vote "
+            "shares (mean over families).\nIn sample, gold labels were right on "
+            f"{n['right_stack']} of the items, a majority vote on {n['right_votes']} (means over "
+            "data sets)."
         )
     }
 
 
-def figure() -> str:
-    """Draw expected (line: 95 % interval) and actual share of wrong labels of each data set."""
-    sets = sorted(rows(), key=lambda row: row.wrong)
-    left, right, top, step = 120, 760, 30, 22
+def figure(text: str | None = None) -> str:
+    """Draw expected (line: 95 % interval) and actual number of wrong labels of each data set."""
+    sets = sorted(rows(_table("truth") if text is None else text), key=lambda row: row.wrong)
+    left, right, top, step = 160, 760, 30, 18
     height = top + step * len(sets) + 46
-    limit = max(row.high for row in sets)
+    limit = max(max(row.high, row.wrong) for row in sets)
     scale = _scale(limit, left, right)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 {height}" width="800" '
-        f'height="{height}" font-family="sans-serif" font-size="13" role="img">',
+        f'height="{height}" font-family="sans-serif" font-size="12" role="img">',
         "<title>Expected and actual number of wrong gold labels on public data sets</title>",
         f'<rect width="800" height="{height}" fill="#ffffff"/>',
-        '<line x1="122" y1="15" x2="152" y2="15" stroke="#7a9cc6" stroke-width="7"/>'
-        '<line x1="137" y1="10" x2="137" y2="20" stroke="#1f4e8c" stroke-width="2"/>'
-        '<text x="160" y="19">expected, 95 % interval</text>'
-        '<circle cx="340" cy="15" r="5" fill="#c2410c"/><text x="352" y="19">actual</text>',
+        '<line x1="162" y1="15" x2="192" y2="15" stroke="#7a9cc6" stroke-width="7"/>'
+        '<line x1="177" y1="10" x2="177" y2="20" stroke="#1f4e8c" stroke-width="2"/>'
+        '<text x="200" y="19">expected, 95 % interval</text>'
+        '<circle cx="380" cy="15" r="5" fill="#c2410c"/><text x="392" y="19">actual</text>',
     ]
     for n, row in enumerate(sets):
         y = top + step * n + 14
         low, mid, high, actual = (scale(v) for v in (row.low, row.expected, row.high, row.wrong))
         parts.append(
-            f'<text x="110" y="{y + 4}" text-anchor="end">{row.name}</text>'
+            f'<text x="150" y="{y + 4}" text-anchor="end">{row.name}</text>'
             f'<line x1="{low}" y1="{y}" x2="{high}" y2="{y}" stroke="#7a9cc6" stroke-width="7"/>'
             f'<line x1="{mid}" y1="{y - 5}" x2="{mid}" y2="{y + 5}" stroke="#1f4e8c" '
             f'stroke-width="2"/><circle cx="{actual}" cy="{y}" r="5" fill="#c2410c"/>'

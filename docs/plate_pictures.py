@@ -293,15 +293,17 @@ guess γ 4.4 1.3
         """
 truth t_i 1 0 out
 p P_i 2.4 0.5 seen
-v V_i 2.4 -0.5 seen
-r ρ 3.6 0 seen
+v E_i,V_i 2.4 -0.5 seen
+r ρ 3.7 0.5 seen
+easy η,a 3.7 -0.5
 s s,u,β 0 0
 gold t_i^{known} 1 1.1 seen
 """,
-        "p>truth v>truth r>p s>truth truth>gold",
+        "p>truth v>truth r>p r>v easy>v s>truth truth>gold",
         (Plate("item i", "truth p v gold"),),
-        "Stack: the truth of an item follows a mixture of a model and the votes; known truth "
-        "teaches how confident it may be.",
+        "Stack: the truth of an item follows a mixture of a model and the votes, in which items "
+        "are easy or hard; the correlation of errors weights the two, and known truth shows how "
+        "confident the mixture may be.",
     ),
     "spammers": Picture(
         """

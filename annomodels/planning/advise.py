@@ -120,8 +120,8 @@ def advise(
     --------
     >>> import annomodels as am
     >>> found = advise(am.datasets.load("crowd"))
-    >>> found.model, found.reasons[0][:61]
-    ('stack', 'No one model is right on all data. The stack weights several ')
+    >>> found.model, found.reasons[0][:60]
+    ('stack', 'Coders often err on the same items. The stack measures how m')
     """
     if options and not check:
         raise NotApplicable(f"{', '.join(options)}: options of a fit go with check=True.")

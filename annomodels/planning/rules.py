@@ -93,9 +93,9 @@ FIRST = (
     Rule(
         "stack",
         lambda f: f.usual == "stack",
-        "No one model is right on all data. The stack weights several models and the votes by the "
-        "labels they predict, tests whether coders err together, and is calibrated on public data "
-        "sets with known truth. These data have {coders:,} coders and a median of {per_item:g} "
+        "Coders often err on the same items. The stack measures how much: the more they do, the "
+        "less each label counts and the more the votes do. It is calibrated on public data sets "
+        "with known truth. These data have {coders:,} coders and a median of {per_item:g} "
         "labels per item.",
     ),
     Rule(

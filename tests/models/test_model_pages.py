@@ -121,3 +121,22 @@ def test_the_page_of_the_default_has_its_priors():
     concentration = am.models.HierarchicalDawidSkene().concentration
     assert isinstance(concentration, am.priors.LogNormal)
     assert f"median {concentration.median:g}." in page
+
+
+def test_the_page_of_the_stack_has_its_constants():
+    page = (FOLDER / "stack.md").read_text("utf-8")
+    stack = am.models.Stack()
+    s, u, tilt = stack.spread
+    for value in (
+        f"$h$ | {stack.halfway:g} |",
+        f"$g$ | {stack.tempering:g} |",
+        f"$\\lambda$ | {stack.believed:g} |",
+        f"$S$, $U$ | {stack.sharpness:g}, {stack.unknown:g} |",
+        f"$\\tau_\\beta$ | {s:g}, {u:g}, {tilt:g} |",
+        f"$c$ | {stack.skew:g} |",
+        f"exponential prior with mean {stack.correlation:g}.",
+    ):
+        assert value in page
+    note = (DOCS / "research" / "stack.md").read_text("utf-8")
+    assert f"with $\\rho$ at most {stack.most_weighed:g}." in note
+    assert f"exponential prior with mean {stack.correlation:g} " in note

@@ -45,7 +45,7 @@ def test_facts_are_counted():
     ("changes", "model", "words"),
     [
         ({}, "stack", "These data have 8 coders and a median of 4 labels per item"),
-        ({"scale": "ordinal"}, "stack", "No one model is right on all data"),
+        ({"scale": "ordinal"}, "stack", "Coders often err on the same items"),
         ({"usual": "hierarchical"}, "hierarchical", "The stack does not suit these data"),
         ({"usual": "pooled"}, "pooled", "the model treats all coders alike"),
         ({"scale": "interval"}, "interval", "The labels are numbers"),

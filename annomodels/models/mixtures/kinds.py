@@ -199,9 +199,8 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 class Independent(StateModel):
     """Hierarchical Dawid-Skene as a model of states: the state of an item is its class.
 
-    Coders are independent given the truth. A stack has it among its members. How strongly the
-    population is drawn to the diagonal is learned for each class, so that a class which most coders
-    read as another one is found.
+    Coders are independent given the truth. How strongly the population is drawn to the diagonal is
+    learned for each class, so that a class which most coders read as another one is found.
 
     Parameters
     ----------

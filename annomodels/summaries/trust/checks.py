@@ -167,7 +167,7 @@ def signal_finding(tree: xr.DataTree, data: Annotations) -> Finding:
 
 
 def _predictive(tree: xr.DataTree, data: Annotations, seen: Sequence[Aspect]) -> list[Finding]:
-    # P(truth) of a stack allows for errors that gather on items: its members need not fit
+    # P(truth) of a stack allows for errors that gather on items: its model need not fit
     stacks = model_of(tree).stacks
     found = []
     for aspect in seen:

@@ -48,7 +48,7 @@ MOST_DRAWS = 1000
 CELLS = 200_000_000  # draws times items times states that P(truth) is computed for
 WIDEST = 40
 LEAST = 0.001  # of what moves, to be told
-_STACK = "Gold labels come from a stack of models; the priors changed are those of the coders."
+_STACK = "Gold labels come from the stack; the priors changed are those of the coders."
 
 
 def prior_finding(tree: xr.DataTree, data: Annotations) -> Finding | None:
