@@ -128,7 +128,9 @@ class Stack(HierarchicalDawidSkene):
     engines: ClassVar[tuple[str, ...]] = ("gibbs",)
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
-    calibration_prior: ClassVar[tuple[float, float]] = (0.0, 0.6)
+    # logit of the real share of wrong labels less that of the expected one: mean and spread over
+    # the sets of families left out
+    calibration_prior: ClassVar[tuple[float, float]] = (0.1, 0.85)
     coder_note: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
         "stack: their intervals include the uncertainty about the truth."
