@@ -112,7 +112,8 @@ def wishes(
     asked = fit.next(held.budget, by, **limits(fit, held.budget))
     n = len(items)
     told = [1 - x / n for x in (asked.before, asked.after, asked.after_high, asked.after_low)]
-    return [int(str(item)) for item in asked.table["item"]] + unsure, told if way == "next" else None
+    wanted = [int(str(item)) for item in asked.table["item"]] + unsure
+    return wanted, told if way == "next" else None
 
 
 def one(each: Set, model: Any, seed: int, run: dict[str, Any]) -> dict[str, Any]:
