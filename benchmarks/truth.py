@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
+from annomodels.data.copying import kept_of_copies
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.source.stacked import averaged
 from annomodels.models.mixtures.stack import Dependence, Stack, layered
@@ -299,13 +300,22 @@ def seen(each: Set, seed: int, independent: bool = False) -> Seen:
     """Fit the stack to a set; of independent crowds the mode counts as 1, of others the votes."""
     fit = am.fit(each.data, "stack", chains=1, draws=20, warmup=10, seed=seed)
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
-    truth, votes = each.truth[each.known], each.data.votes[each.known]
+    truth, votes = each.truth[each.known], counted_votes(fit)[each.known]
     log_mode = fit.tree["stack"]["log_mode"].values[each.known]
-    base = np.exp(log_mode) if independent else vote_shares(votes)
+    base = np.exp(log_mode) if independent else vote_shares(each.data.votes[each.known])
     loss = measures(base, truth, np.arange(len(truth)))["log_loss"]
     common.say(f"{each.name} seen")
     name = "" if independent else family(each.name)
     return Seen(name, log_mode, votes, dependence, truth, loss)
+
+
+def counted_votes(fit: am.Fit) -> Ints:
+    """Count the votes as a stack does: copies count once per item."""
+    data, k = fit.data, fit.data.n_labels
+    copies = [np.array(group) for group in json.loads(fit.tree.attrs["copies"])]
+    kept = kept_of_copies(data.item, data.coder, copies, data.n_coders)
+    cell = data.item[kept].astype(np.int64) * k + data.label[kept]
+    return np.bincount(cell, minlength=data.n_items * k).reshape(-1, k)
 
 
 def independent_crowds(seed: int) -> list[Seen]:

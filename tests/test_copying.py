@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -61,3 +62,18 @@ def test_experts_among_a_crowd_do_not_copy():
         y = crowds.labeled(rng, truth, rows, 7)
         data = am.Annotations.from_records(crowds.records(y))
         assert copied(compared(data)).coders == ()
+
+
+def test_constants_are_learned_from_the_votes_that_a_stack_counts(monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).resolve().parents[1] / "benchmarks")
+    truth = importlib.import_module("truth")
+    rows, told = crowds.copies(np.random.default_rng(1))
+    data = am.Annotations.from_records(rows)
+    code = {label: k for k, label in enumerate(data.labels)}
+    each = truth.Set("copies", data, np.array([code[told[item]] for item in data.items]))
+    found = truth.seen(each, 1)
+    assert found.votes.sum() < data.n_annotations
+    fit = am.fit(data, "stack", chains=1, draws=20, warmup=10, seed=1)
+    mixture = truth.Stack().log_mixture(found.log_mode, found.votes, found.dependence)
+    np.testing.assert_allclose(mixture, fit.tree["stack"]["log_mixture"].values, atol=1e-9)
+    sys.modules.pop("truth", None)
