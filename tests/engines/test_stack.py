@@ -74,9 +74,8 @@ def test_the_density_of_the_layer_is_that_of_the_pymc_model(rng):
         # what is said of an item about which nobody knows lies between even and the prevalence
         np.testing.assert_allclose(unknown[0] / unknown[0, 0], np.sqrt([1, 0.6, 0.4]))
         log_odds = np.log(unknown[0].sum() / (1 - unknown[0].sum()))
-        log_sharpness = np.log(sharpness[0])
-        point = {"log_sharpness": log_sharpness, "log_odds": log_odds, "tilt": tilt[0]}
-        own = norm.logpdf(log_sharpness, np.log(SMALL.sharpness), SMALL.spread[0])
+        point = {"z_sharpness": z[0], "log_odds": log_odds, "tilt": tilt[0]}
+        own = norm.logpdf(z[0])
         own += t.logpdf(log_odds, 5, median, SMALL.spread[1])
         own += norm.logpdf(tilt[0], 0, SMALL.spread[2]).sum()
         assert prior_logp(point) == pytest.approx(own, abs=1e-6)
@@ -122,10 +121,12 @@ def test_without_known_truth_the_layer_keeps_its_prior(data):
     layer = draw_layer(SMALL, log_q, unknown, Dependence(), 1)
     share = layer.unknown.sum(axis=1)
     odds = np.log(share / (1 - share))
-    for effect, wide in ((np.log(layer.sharpness), norm.ppf(0.975)), (odds, t.ppf(0.975, 5))):
-        low, high = np.quantile(effect, [0.025, 0.975])
-        scale = SMALL.spread[0 if effect is not odds else 1]
-        assert (high - low) / 2 == pytest.approx(wide * scale, rel=0.02)
+    low, median, high = np.quantile(np.log(layer.sharpness / SMALL.sharpness), [0.025, 0.5, 0.975])
+    assert median == pytest.approx(0, abs=0.01)
+    assert -low == pytest.approx(norm.ppf(0.975) * SMALL.spread[0], rel=0.02)
+    assert high == pytest.approx(-low * SMALL.skew, rel=0.02)
+    low, high = np.quantile(odds, [0.025, 0.975])
+    assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 5) * SMALL.spread[1], rel=0.02)
     assert np.median(odds) == pytest.approx(SMALL.median_log_odds(3), abs=0.01)
     assert layer.tilt.std() == pytest.approx(SMALL.spread[2], rel=0.1)
     noise = draw_layer(SMALL, log_q, unknown, Dependence(noise=True), 1)

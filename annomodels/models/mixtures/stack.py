@@ -64,7 +64,7 @@ class Stack(HierarchicalDawidSkene):
         t_i = \frac{1}{1 + g \rho (n_i - 1)}, \quad r = \frac{\rho}{\rho + h}, \\
         P(truth_i = k) = (1 - u) \frac{q_{ik}^{s} e^{\beta_k}}{\sum_l q_{il}^{s} e^{\beta_l}}
         + u \frac{\sqrt{\pi_k}}{\sum_l \sqrt{\pi_l}}, \\
-        \log s \sim N(\log S, \tau_s^2), \quad
+        \log s = \log S + \tau_s z\, c^{[z > 0]}, \quad z \sim N(0, 1), \quad
         \text{logit}\, u \sim t_5(\text{logit}\, U - \log (K - 1), \tau_u), \quad
         \beta_k \sim N(0, \tau_\beta^2)
 
@@ -104,6 +104,9 @@ class Stack(HierarchicalDawidSkene):
         Medians S and U.
     spread
         Scales :math:`\tau` of log s, logit u and :math:`\beta_k`.
+    skew
+        How much further s may lie above its median than below, c: where items are only difficult,
+        and mislead nobody, what most say of them is nearly always right.
     far_off
         How far the accuracy of a coder lies from that under drawn truths, as a standard deviation
         of its logit.
@@ -139,14 +142,16 @@ class Stack(HierarchicalDawidSkene):
     most_weighed: float = 0.05
     sharpness: float = 1.28
     unknown: float = 0.003
-    spread: tuple[float, float, float] = (0.38, 2.1, 0.5)
+    spread: tuple[float, float, float] = (0.38, 2.1, 0.45)
+    skew: float = 2.0
     far_off: float = 0.2
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if min(self.halfway, self.tempering, self.correlation, self.sharpness, *self.spread) <= 0:
+        above = self.halfway, self.tempering, self.correlation, self.sharpness, self.skew
+        if min(*above, *self.spread) <= 0:
             raise ValueError(
-                "A stack needs halfway, tempering, correlation, sharpness and spread above 0."
+                "A stack needs halfway, tempering, correlation, sharpness, skew and spread above 0."
             )
         if self.far_off < 0 or self.most_weighed < 0:
             raise ValueError("A stack needs a far_off and a most_weighed of 0 or more.")
@@ -226,7 +231,8 @@ class Stack(HierarchicalDawidSkene):
         t = stdtrit(DEGREES, ndtr(np.clip(z[:, 1], -8.0, 8.0)))
         n_labels = z.shape[1] - 2
         unknown = expit(self.median_log_odds(n_labels) + of_unknown * t)
-        sharpness = self.sharpness * np.exp(of_sharpness * z[:, 0])
+        off = of_sharpness * z[:, 0] * np.where(z[:, 0] > 0, self.skew, 1.0)
+        sharpness = self.sharpness * np.exp(off)
         flat = flat_of(dependence, n_labels)
         return np.asarray(sharpness), np.outer(unknown, flat), of_tilt * z[:, 2:]
 
@@ -238,8 +244,9 @@ class Stack(HierarchicalDawidSkene):
         n_labels = log_q.shape[1]
         median, spread = self.median_log_odds(n_labels), self.spread
         with pm.Model(coords={"truth": range(n_labels)}) as pymc_model:
-            log_sharpness = pm.Normal("log_sharpness", np.log(self.sharpness), spread[0])
-            sharpness = pm.Deterministic("sharpness", pm.math.exp(log_sharpness))
+            z = pm.Normal("z_sharpness", 0.0, 1.0)
+            scale = spread[0] * pm.math.switch(z > 0, self.skew, 1.0)
+            sharpness = pm.Deterministic("sharpness", self.sharpness * pm.math.exp(scale * z))
             odds = pm.StudentT("log_odds", nu=DEGREES, mu=median, sigma=spread[1])
             unknown = pm.Deterministic("unknown", pm.math.sigmoid(odds))
             tilt = pm.Normal("tilt", 0.0, spread[2], dims="truth")
