@@ -140,7 +140,7 @@ class Stack(HierarchicalDawidSkene):
     believed: float = 0.74
     correlation: float = 0.08
     most_weighed: float = 0.05
-    sharpness: float = 1.28
+    sharpness: float = 1.33
     unknown: float = 0.003
     spread: tuple[float, float, float] = (0.38, 2.1, 0.45)
     skew: float = 2.0
