@@ -3,8 +3,9 @@
     python benchmarks/make_crowd.py [--seed N] [--check]
 
 No model of the package is the process. Each coder has an ability and each item a difficulty, both
-continuous, and a coder sees the true label with a logistic probability of their difference. Who
-misses it mostly falls for the same lure, which the item has for all. Two coders do not read, one
+continuous, and a coder sees the true label with a logistic probability of their difference. As on
+real crowds, most items are easy and a few mislead nearly everyone: difficulties are exponential,
+and who misses a label falls for the lure, which the item has for all. Two coders do not read, one
 swaps pos and neg, and some remarks have two readings: they have no single truth.
 """
 
@@ -24,7 +25,8 @@ N_ITEMS, N_CODERS, PER_ITEM = 200, 24, 8
 SPAMMERS = ("w05", "w12")
 SWAPPER = "w08"
 TWO_READINGS = "two readings"
-SEED = 2  # the middle one of benchmarks/sample.py
+HIDDEN = 3.0  # difficulty above which a remark hides what it means
+SEED = 5  # the middle one of benchmarks/sample.py
 
 PLACES = ("soup", "bread", "fish", "coffee", "cake", "salad", "service", "music", "terrace", "bill")
 WORDS = {
@@ -46,7 +48,7 @@ class Process:
     spread
         Standard deviation of the abilities.
     difficulty
-        Standard deviation of the difficulties. More makes more items that most coders get wrong.
+        Mean of the difficulties, above 0. More makes more items that most coders get wrong.
     lure
         Probability that a coder who misses the label gives the wrong label that the item suggests.
         More makes coders err together.
@@ -54,10 +56,10 @@ class Process:
         Number of items with two readings.
     """
 
-    ability: float = 1.7
+    ability: float = 4.0
     spread: float = 0.6
-    difficulty: float = 1.2
-    lure: float = 0.75
+    difficulty: float = 1.5
+    lure: float = 1.0
     two_readings: int = 8
 
 
@@ -88,6 +90,10 @@ def _normal(random: Random) -> float:
     return radius * math.cos(2 * math.pi * random.random())
 
 
+def _exponential(random: Random) -> float:
+    return -math.log(1 - random.random())
+
+
 def _logistic(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
@@ -110,7 +116,7 @@ def crowd(seed: int = SEED, process: Process | None = None) -> Crowd:
     for n, item in enumerate(items):
         truth = _draw(random, PREVALENCE)
         lure = _other(random, truth)
-        difficulty = process.difficulty * _normal(random)
+        difficulty = process.difficulty * _exponential(random)
         # Those with the least work so far come first, ties broken at random.
         keys = {coder: (given[coder], random.random()) for coder in made.coders}
         labels = dict.fromkeys(made.coders, "")
@@ -149,7 +155,7 @@ def _text(random: Random, label: str, lure: str, double: bool, difficulty: float
     if double:
         return f"The {place} {said}, though the rest {other}."
     # Hard remarks hide what they mean: they name the lure as an expectation.
-    return f"The {place} {said}, {aside}." if difficulty > 1 else f"The {place} {said}."
+    return f"The {place} {said}, {aside}." if difficulty > HIDDEN else f"The {place} {said}."
 
 
 def table(made: Crowd) -> str:

@@ -41,11 +41,10 @@ settled = table["settled"]
 print(f"Of {settled.sum()} settled labels, {(wrong & settled).sum()} do not match the truth;")
 print(f"of {(~settled).sum()} others, {(wrong & ~settled).sum()}.")
 
-# For a label that differs from the majority, `why` shows the votes behind it.
-overturned = table.loc[table["overturned"], "item"].tolist()
-print(f"\n{len(overturned)} gold labels differ from the majority.")
-if overturned:
-    print(fit.why(overturned[:1]))
+# `why` shows the votes behind a label: first those that differ from the majority.
+print(f"\n{table['overturned'].sum()} gold labels differ from the majority.")
+doubtful = table.sort_values(["overturned", "probability"], ascending=[False, True])
+print(fit.why(doubtful["item"].head(1).tolist()))
 
 # Let an expert judge the 20 items with the lowest probability, and fit again.
 uncertain = table.sort_values("probability")["item"].head(20)
