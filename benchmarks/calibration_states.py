@@ -40,7 +40,6 @@ THIN = {
     "easy-hard": 30,
     "ambiguous": 20,
     "spammers": 20,
-    "item-kinds": 40,
     "readings": 40,
 }
 MODELS = tuple(THIN)

@@ -248,26 +248,6 @@ theta θ_{j,k} 3.4 0
         "Easy and hard items: an easy item gets its class from everybody, a hard one labels by "
         f"the coders' rows; {LABELS}.",
     ),
-    "item-kinds": Picture(
-        """
-pi π,ρ 0 0
-c k_i,m_i 1 0 out
-y y_n 2.15 0 seen
-theta θ_{j,k,m} 3.4 0
-mu μ,s_{t,k,m} 4.7 0
-t t_j 3.4 -0.95
-w w 4.7 -0.95
-""",
-        "pi>c c>y theta>y mu>theta t>theta w>t",
-        (
-            Plate("label n", "y"),
-            Plate("item i", "c y"),
-            Plate("kind k,m", "theta mu"),
-            Plate("coder j", "theta t"),
-        ),
-        "Kinds of items: an item has a class and a kind, and a coder has a row for each kind, "
-        f"drawn from the coder's community; {LABELS}.",
-    ),
     "readings": Picture(
         """
 phi φ_i 1 0 out

@@ -22,8 +22,6 @@ group                 variables
 ``items``             of models whose items have states: what these stand for, such as
                       ``ambiguous`` or ``difficulty`` (item) with ``_sd``; ``p_state`` (item,
                       state)
-``held_out``          ``label_density`` (annotation): log density of each label given all others,
-                      averaged over the chains, where sampling gave it for nothing
 ``stack``             of a stack: ``log_mode`` (item, truth), log P(truth) of its model, and
                       ``log_mixture`` (item, truth), with the votes; draws of ``sharpness`` and
                       ``unknown`` (layer_draw) and ``tilt`` (layer_draw, truth). Of a scan, in place
@@ -64,8 +62,8 @@ SCHEMA_VERSION = "1"
 
 # groups of the tree
 GROUPS = (
-    "posterior", "sample_stats", "truth", "truth_draws", "items", "held_out", "stack", "audit",
-    "coders", "observed_data",
+    "posterior", "sample_stats", "truth", "truth_draws", "items", "stack", "audit", "coders",
+    "observed_data",
 )  # fmt: skip
 
 # what a fit may be of
@@ -137,12 +135,8 @@ class RawResult:
     # each [item]
     item_values: dict[str, AnyArray] = field(default_factory=dict)
     p_state: AnyArray | None = None  # posterior probability of each state, shape [item, state]
-    # log density of each label given all others, nats, shape [annotation]
-    label_density: AnyArray | None = None
     # P(truth) from the labels alone, known truth left out, shape [item, truth]
     p_open: AnyArray | None = None
-    # a few whole draws by variable, [draw, ...], where `posterior` lacks rows of coders
-    few: dict[str, AnyArray] = field(default_factory=dict)
     # of a stack: the arrays of the group of the tree
     stack: dict[str, AnyArray] = field(default_factory=dict)
     # of a truth that is no class: variables with their dimensions, by group of the tree
@@ -159,7 +153,6 @@ class ItemFields(TypedDict, total=False):
     conditional_entropy: AnyArray
     item_values: dict[str, AnyArray]
     p_state: AnyArray | None
-    label_density: AnyArray | None
     p_open: AnyArray | None
     on_disk: Any
 
@@ -202,9 +195,6 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
     if result.p_state is not None:
         items["p_state"] = (("item", "state"), result.p_state)
     stack = {name: (STACK[name], values) for name, values in result.stack.items()}
-    held_out: dict[str, Any] = {}
-    if result.label_density is not None:
-        held_out["label_density"] = (("annotation",), result.label_density)
     tree = xr.DataTree.from_dict(
         {
             "/": xr.Dataset(attrs=plain_attrs(result.attrs, described)),
@@ -216,7 +206,6 @@ def conform(result: RawResult, data: Data, model: Declared) -> xr.DataTree:
             },
             **({"/items": dataset(items)} if items else {}),
             **({"/stack": dataset(stack)} if stack else {}),
-            **({"/held_out": dataset(held_out)} if held_out else {}),
             "/observed_data": observed,
         }
     )

@@ -119,14 +119,13 @@ def fields_of_states(
         return np.concatenate([getattr(part, name) for part in parts], axis=axis)
 
     values = _with_spread(names, *whole("values", axis=2))
-    p_state, density = whole("p_state"), whole("label_density")
+    p_state = whole("p_state")
     return {
         "p_truth": whole("p_truth"),
         "p_truth_mcse": whole("p_truth_mcse"),
         "conditional_entropy": whole("conditional_entropy"),
         "item_values": values,
         "p_state": p_state if len(p_state) else None,
-        "label_density": density if len(density) else None,
         "p_open": whole("p_open") if has_gold else None,
     }
 

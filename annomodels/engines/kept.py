@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +24,6 @@ BATCHES = 20
 CELLS = 1_000_000
 # numbers of P(state) to keep for the items
 MOST_STATES = 50_000_000
-# whole draws of one chain to keep where others are kept without rows of coders: so many, fewer
-# where they would take more than so many bytes
-FEW, MOST_OF_FEW = 8, 16 * 2**20
 
 
 class DrawStore:
@@ -141,31 +138,6 @@ class StateStore(DrawStore):
     def places(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
         """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
         return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
-
-
-class FewDraws(DrawStore):
-    """Draws of a stage of a state chain, a few of them with the rows of coders."""
-
-    def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
-        super().__init__(n_items, n_classes, draws, single)
-        self.few: list[dict[str, AnyArray]] = []
-        self.wanted = FEW
-
-    @property
-    def until_whole(self) -> int:
-        """Number of draws to keep before the next one that is kept with the rows of the coders."""
-        if len(self.few) >= self.wanted:
-            return self.room
-        return max(0, -(-len(self.few) * self.room // self.wanted) - self.n)
-
-    def keep_whole(self, whole: Callable[[], dict[str, AnyArray]]) -> None:
-        """Keep the next draw with the rows of the coders, if it is one of a few."""
-        if self.until_whole:
-            return
-        values = {name: v for name, v in whole().items() if name != "confusion"}
-        size = 4 * sum(np.size(v) for v in values.values())
-        self.wanted = max(1, min(FEW, MOST_OF_FEW // max(size, 1)))
-        self.few.append({name: v.astype(np.float32) for name, v in values.items()})
 
 
 class Trace:

@@ -45,7 +45,6 @@ class Settings:
     target_accept: float = _known_to("nuts", 0.9)  # acceptance rate that NUTS adapts its steps to
     # bytes that draws may take; more draws of large models are thinned
     memory: int = _known_to("gibbs", MEMORY)
-    rows: bool = _known_to("gibbs", True)  # whether draws of what belongs to single coders are kept
     progress: Progress = silent  # called with stage, share done and a message
     # where passes over the items are carried out: None for this process, or what
     # :func:`annomodels.executors.choose.team` takes

@@ -25,20 +25,15 @@ from annomodels.engines.source.states import (
     Forgotten,
     Keeping,
     Passing,
-    held_out,
-    put_into_states,
     states_drawn,
 )
 from annomodels.engines.stages import cost, room_for
 from annomodels.engines.starts import chain_starts, items_of
-from annomodels.engines.state_chain import HOLD_OUT_EVERY, StateChain
+from annomodels.engines.state_chain import StateChain
 from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
-
-# work of a chain that goes through one call, about a tenth of a second
-CALL = 20_000_000
 
 
 def sample_states(model: StateModel, source: Source, settings: Settings, crew: Team) -> RawResult:
@@ -49,10 +44,9 @@ def sample_states(model: StateModel, source: Source, settings: Settings, crew: T
         kept, _ = run_.result
         parts, gaps = run_.collected(means_of)
         of_items = fields_of_states(parts, sorted(run_.chains[0].layout.values), source.has_gold)
-        found = collect_parameters(
+        return collect_parameters(
             model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
         )
-        return run_.with_few(found)
 
     return repeated(run, source, crew, settings)
 
@@ -76,13 +70,7 @@ def repeated(
             crew.close()
 
 
-def sampled(
-    model: StateModel,
-    spread: Spread,
-    settings: Settings,
-    name: str = "",
-    every: int = 1,
-) -> StateRounds:
+def sampled(model: StateModel, spread: Spread, settings: Settings) -> StateRounds:
     """Run the chains of a state model."""
     source = spread.source
     relabel = settings.relabel and model.coder_model.swappable and not source.has_gold
@@ -92,10 +80,8 @@ def sampled(
     )
     with ThreadPoolExecutor(settings.workers) as pool:
         run = StateRounds(model, spread, settings, pool, begun.states, relabel)
-        run.census, run.name, run.every = begun.modes, name, every
-        draws, single = settings.draws, False
-        if settings.rows:
-            draws, single = room_for(run.chains[0].kept_rows, source.n_labels, settings)
+        run.census = begun.modes
+        draws, single = room_for(run.chains[0].kept_rows, source.n_labels, settings)
         settings.tell("compiling", 0.0)
         run.begin()
         run.clock = Clock(settings.time_limit)
@@ -109,8 +95,6 @@ class StateRounds(Rounds):
 
     traces = False
     model: StateModel
-    name = ""
-    every = 1
 
     def work_of(self, model: StateModel, source: Source) -> int:
         """Return the work of an iteration."""
@@ -120,78 +104,28 @@ class StateRounds(Rounds):
     def chain(self, state: State, key: int, relabel: bool) -> StateChain:
         """Return a chain that begins at a state."""
         volume = self.spread.source.volume
-        return StateChain(self.model, volume, state, key, relabel, self.settings.rows)
+        return StateChain(self.model, volume, state, key, relabel)
 
     def room_for_draws(self, chain: Any, kept: Any) -> None:
         """Leave that to the first draw."""
 
     def begin(self, single: bool = False) -> None:
-        """Have the loops compiled, or loaded, and put items into states where chains want that."""
+        """Have the loops compiled, or loaded."""
         del single  # which its loops do not know
         first = self.chains[0]
         self.spread.sum(states_drawn, [first.passing()], [first.key], 0, None, counted=True)
-        if self.spread.block is not None and first.many:
-            first.advance(self.spread.block, 0, None, None)
-        if self.model.scattered:
-            for chain in self.chains:
-                self._scatter(chain)
-
-    def _scatter(self, chain: StateChain) -> None:
-        """Begin with items in states at random, where no truth is known."""
-        n_states = len(chain.layout.base)
-        small = np.min_scalar_type(n_states)
-        rng = np.random.Generator(np.random.Philox(key=[chain.key, np.uint64(2**64 - 1)]))
-        own = [
-            (rng.integers(n_states, size=part.n_items).astype(small),)
-            for part in self.spread.source.partitions
-        ]
-        of_truth = chain.layout.truth.argmax(axis=0)
-        found = self.spread.each(put_into_states, chain.only, of_truth, chain.classes, own=own)
-        chain.begin_at(*(np.sum(part, axis=0) for part in zip(*found, strict=True)))
 
     def steps(
         self, group: list[int], thin: int, kept: list[Any] | None, ends: Sequence[int]
     ) -> None:
-        """Take many steps of each chain in one call where nothing is asked of them in between."""
-        block, free = self.spread.block, [self._free(n, thin, kept, ends[n]) for n in group]
-        if block is None or not all(free):
-            self.step(group, thin, kept)
-            return
-        for n, steps in zip(group, free, strict=True):
-            chain = cast("StateChain", self.chains[n])
-            keep = kept is not None and chain.iteration % thin == 0
-            room = kept[n] if keep and kept is not None else None
-            keeping = None if room is None else self._keeping([n], room)
-            chain.advance(block, steps, keeping, room)
-
-    def _free(self, number: int, thin: int, kept: list[Any] | None, end: int) -> int:
-        """Return how many steps a chain may take in one call: all of them are kept, or none is."""
-        chain = cast("StateChain", self.chains[number])
-        if not chain.many or not self.spread.alone:
-            return 0
-        steps = min(end - chain.iteration, max(1, CALL // self.work))
-        if kept is None:
-            return steps
-        if chain.iteration % thin:
-            return min(steps, -chain.iteration % thin)
-        if thin > 1 or self.settings.rows:
-            return 0
-        room, length = kept[number], int(kept[number].book[4])
-        steps = min(steps, length - room.n % length, room.until_whole)
-        if chain.holds_out:
-            held_out_in = -room.n % HOLD_OUT_EVERY
-            steps = min(steps, held_out_in)
-        return int(steps)
+        """Take one step with some chains: the loops of states do no more in a call."""
+        self.step(group, thin, kept)
 
     def _keeping(self, chains: list[int], room: Any) -> Keeping:
         """Describe how the next draw of some chains is kept."""
         first, source = cast("StateChain", self.chains[chains[0]]), self.spread.source
-        every = self.every if first.holds_out else 0
         states = source.n_items * len(first.layout.base) <= MOST_STATES
-        return Keeping(
-            (self.name, self.stage), room.n, int(room.book[4]), chains, every,
-            self.settings.rows, states and self.settings.rows,
-        )  # fmt: skip
+        return Keeping(self.stage, room.n, int(room.book[4]), chains, states)
 
     def step(self, group: list[int], thin: int, kept: list[Any] | None) -> None:
         """Take a step with some chains."""
@@ -209,8 +143,6 @@ class StateRounds(Rounds):
         )
         for place, chain in enumerate(chains):
             chain.count(*(values[place] for values in numbers))
-        if keeping is not None and keeping.every and keeping.draw % HOLD_OUT_EVERY == 0:
-            self.spread.each(held_out, [chain.left_out() for chain in chains], keeping)
 
         def take(place: int) -> None:
             room = kept[behind[place]] if keep and kept is not None else None
@@ -229,14 +161,7 @@ class StateRounds(Rounds):
         kept, thin = self.result
         # the last stage may have been cut short, and then the one before it counts
         whole = thin == self.first_thin * 2 ** (self.stage - 1)
-        stage = self.name, self.stage if whole else self.stage - 1
+        stage = self.stage if whole else self.stage - 1
         n = min(part.n for part in kept)
         found = self.spread.each(job, len(self.chains), stage, n, *arguments)
         return [value for value, _ in found], np.sum([gaps for _, gaps in found], axis=0)
-
-    def with_few(self, found: RawResult) -> RawResult:
-        """Add a few whole draws of all chains, where the others lack the rows of the coders."""
-        kept: Sequence[Any] = self.result[0]
-        few = [draw for part in kept for draw in part.few]
-        found.few = {n: np.stack([d[n] for d in few]) for n in (few[0] if few else ())}
-        return found

@@ -65,9 +65,8 @@ def fit(
         calibrated on public data sets; ``hierarchical`` or ``pooled`` if a stack cannot be
         fitted, see :func:`default_model`. Then ``dawid-skene``, ``class-conditional``,
         ``one-coin``, ``mace``, ``pooled``, ``logit-normal``; where items are more than their class,
-        ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``,
-        ``item-kinds``; ``spammers``; all are in the docs on models. Of mentions ``pairs`` (the
-        default) or ``single``.
+        ``guess-level``, ``consensus``, ``easy-hard``, ``ambiguous``, ``readings``; ``spammers``;
+        all are in the docs on models. Of mentions ``pairs`` (the default) or ``single``.
     engine
         Inference engine; em is a first look without intervals. Others: auto, gibbs and nuts.
     chains

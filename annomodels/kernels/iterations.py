@@ -92,7 +92,7 @@ def iterate(
         refresh(log_prevalence, logc, share, table)
         found = sampled_pass(
             (starts, cell, gold), share, table, logs, None, key, iteration, 0, cells, none, sizes,
-            none, none[0], keep, Sums(batch, entropy, nothing, nothing, nothing, places),
+            none, keep, Sums(batch, entropy, nothing, nothing, nothing, places),
         )  # fmt: skip
         # the prior density of what is kept is added at the end, for all draws at once
         if keep:

@@ -45,7 +45,7 @@ class States(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Sums over draws for each item; entropies, P(state) and values may have no room."""
+    """Sums over draws for each item; P(state) and values may have no room."""
 
     p_truth: Array  # [item, truth], class k at place order[k]
     entropy: Array  # [item]
@@ -146,7 +146,7 @@ def note_state(
             for s in range(n_states):
                 chance += p[s] * truth[s, k]
             p_truth[i, k] += chance
-            if len(entropy) > 0 and chance > 0.0:
+            if chance > 0.0:
                 entropy[i] -= chance * math.log(chance)
     if len(p_state) > 0:
         for s in range(n_states):
@@ -164,12 +164,12 @@ def note_state(
 def sampled_pass(
     items: Items, share: Array, table: Array, logs: Logs, states: States | None, key: Key,
     iteration: int, first: int, counts: Array, extra: Array, sizes: Array, golds: Array,
-    drawn: Array, keep: bool, sums: Sums,
+    keep: bool, sums: Sums,
 ) -> float:  # fmt: skip
     """Draw the state of every item and the row of each label, and count; the log likelihood."""
-    # counts [cell, row], sizes [state] and, of states, extra [cell, further row], golds [state,
-    # truth] of items with known labels, and drawn [item] take what is drawn; item 0 is item first
-    # of the whole, to which random numbers belong. With keep, sums are added to.
+    # counts [cell, row], sizes [state] and, of states, extra [cell, further row] and golds [state,
+    # truth] of items with known labels take what is drawn; item 0 is item first of the whole, to
+    # which random numbers belong. With keep, sums are added to.
     starts, cell, gold = items
     p_truth, entropy, p_state, value_sum, value_square, order = sums
     if states is not None:
@@ -196,7 +196,6 @@ def sampled_pass(
             for n in range(starts[i], starts[i + 1]):
                 counts[cell[n], s] += 1
         else:
-            drawn[i] = s
             if gold[i] >= 0:
                 golds[s, gold[i]] += 1
             for n in range(starts[i], starts[i + 1]):
@@ -235,7 +234,7 @@ def classes_drawn(
     keep, sums = sums is not None, sums or sums_of(np.empty((0, k)), np.empty(0))
     found = sampled_pass(
         tuple(items), *given, None, key, iteration, first, counts.reshape(-1, k), none, sizes,
-        none, none[0], keep, sums,
+        none, keep, sums,
     )  # fmt: skip
     return float(found)
 

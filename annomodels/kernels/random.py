@@ -23,12 +23,8 @@ TRUTH = 1
 CONFUSION = 2
 PREVALENCE = 3
 POPULATION = 4
-START = 5
 ROW = 6
 ITEMS = 7
-KINDS = 8
-COMMUNITY = 9
-MEAN = 10
 
 # steps out on each side, and the width of a slice that holds nothing but its own point
 MOST_STEPS, NARROW = 100, 1e-12

@@ -160,11 +160,6 @@ class Model(Html, ABC):
         require_fittable(data)
 
     @property
-    def full_name(self) -> str:
-        """Name that tells this model from others of its kind, which differ in size."""
-        return self.name
-
-    @property
     def starter(self) -> Model:
         """The conjugate model whose mode is the starting point, where the truth is a class."""
         raise NotImplementedError(self.name)

@@ -49,7 +49,6 @@ MODELS = Catalogue(
         "readings": "mixtures.readings:Readings",
         "stack": "mixtures.stack:Stack",
         "spammers": "mixtures.kinds:Spammers",
-        "item-kinds": "mixtures.item_kinds:KindsOfItems",
         "scalar-difficulty": "continuous.scalar_difficulty:ScalarDifficulty",
         "beta-binomial-by-item": "continuous.by_item:BetaBinomialByItem",
         "item-difficulty": "continuous.item_difficulty:ItemDifficulty",
@@ -73,7 +72,6 @@ PARTS = Catalogue(
     {
         "kinds": "mixtures.kinds:HonestAndSpammers",
         "independent": "mixtures.kinds:Independent",
-        "kind-rows": "mixtures.kind_rows:KindRows",
         "answering": "answering:Answering",
     }
 )

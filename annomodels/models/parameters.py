@@ -32,7 +32,6 @@ class Parameter:
     # between 0 and 1, ``pseudo-counts`` the positive totals of Dirichlet distributions
     support: Support = "real"
     watched: Watched = "all"
-    exchangeable: tuple[str, ...] = ()  # dimensions whose order means nothing
     # whether the table of coders has a column of it; it is one number for each coder
     shown: bool = False
     effect: str = ""  # of coefficients of covariates, what one more of each adds to, in words
@@ -68,8 +67,6 @@ class Parameter:
             values = (last * prevalence.reshape(shape)).sum(axis=-1)
         if "coder" in self.along:
             values = np.take(values, busiest, axis=2 + self.along.index("coder"))
-        for dim in self.exchangeable:
-            values = np.sort(values, axis=2 + self.along.index(dim))
         if self.positive:
             values = np.log(np.maximum(values, TINY))
         return np.asarray(values, dtype=np.float64).reshape(*values.shape[:2], -1)
@@ -78,11 +75,7 @@ class Parameter:
         """Names of these columns for people."""
         if self.watched == "accuracy" and not self.along:
             return ["accuracy of all coders"]
-        parts = []
-        for dim in self.along:
-            names = [str(name) for name in coords.get(dim, range(1, sizes[dim] + 1))]
-            places = [f"no. {n} by size" for n in range(1, sizes[dim] + 1)]
-            parts.append(places if dim in self.exchangeable else names)
+        parts = [map(str, coords.get(dim, range(1, sizes[dim] + 1))) for dim in self.along]
         every = [", ".join(names) for names in product(*parts)]
         return [f"{self.words} of {names}" if names else self.words for names in every]
 

@@ -35,7 +35,7 @@ def sbc():
 
 @pytest.mark.parametrize(
     "name",
-    ["guess-level", "consensus", "easy-hard", "ambiguous", "readings", "spammers", "item-kinds"],
+    ["guess-level", "consensus", "easy-hard", "ambiguous", "readings", "spammers"],
 )
 def test_ranks_are_uniform_and_intervals_cover(sbc, name):
     case = sbc.Case(resolve(name), 2)

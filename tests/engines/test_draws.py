@@ -32,7 +32,7 @@ CLIMB: dict[str, Any] = {"engine": "em", "starts": 3, "seed": 1, "threads": 2}
 CLOSE = 1e-7
 
 CLASSES = ("pooled", "one-coin", "class-conditional", "mace", "dawid-skene", "hierarchical")
-STATES = ("guess-level", "consensus", "easy-hard", "ambiguous", "readings", "item-kinds")
+STATES = ("guess-level", "consensus", "easy-hard", "ambiguous", "readings")
 
 
 def crowd(known: bool = False, silent: bool = False, n_labels: int = 3) -> am.Annotations:
@@ -130,7 +130,7 @@ SPREAD = Diagonal(300.0, 0.7, 10.0, 1.0)
 CASES: dict[str, Callable[[], am.Fit]] = {
     **{f"{m} anesthesia": case(lambda: named("anesthesia"), m, **PLAIN) for m in CLASSES},
     **{f"{m} known": case(lambda: crowd(known=True), m, **PLAIN) for m in (*CLASSES, *STATES)},
-    **{f"{m} crowd": case(lambda: named("crowd"), m, **PLAIN) for m in ("spammers", "item-kinds")},
+    "spammers crowd": case(lambda: named("crowd"), "spammers", **PLAIN),
     **{f"{m} silent": case(lambda: crowd(silent=True), m, **PLAIN) for m in CLASSES},
     **{f"{m} em": case(lambda: crowd(known=True), m, **CLIMB) for m in CLASSES},
     **{f"{m} scan": case(scanned, m, **PLAIN) for m in ("pooled", "mace", "hierarchical")},
@@ -150,9 +150,6 @@ CASES: dict[str, Callable[[], am.Fit]] = {
     "returning": returning,
     "independent": case(lambda: crowd(known=True), models.Independent(), **PLAIN),
     "independent unknown": case(crowd, models.Independent(), **PLAIN),
-    "item-kinds communities": case(
-        crowd, models.KindsOfItems(kinds=3, communities=2, lapse_rate=0.02), **PLAIN
-    ),
     "readings unknown": case(crowd, "readings", **SHORT),
     "interval": case(numbers, "interval", **PLAIN),
     "pairs": case(links, "pairs", **SHORT),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,12 +15,11 @@ from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.source.statemeans import means_of
 from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
-from annomodels.engines.state_rounds import StateRounds, repeated
+from annomodels.engines.state_rounds import repeated
 from annomodels.errors import EngineError
 from annomodels.executors.team import Serial
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
-from annomodels.models.mixtures.item_kinds import KindsOfItems
 
 pytestmark = pytest.mark.slow
 
@@ -82,33 +80,6 @@ class Forgetful(Serial):
         return super().outcomes(calls)
 
 
-@pytest.mark.parametrize("rows", [True, False])
-def test_many_steps_in_one_call_are_those_that_are_taken_one_by_one(data, monkeypatch, rows):
-    """Kept draws that are thinned, too, and the warm-up of chains that keep the rows of coders."""
-    codes, model = encode(data, collapse=False), KindsOfItems(kinds=2, lapse_rate=0.02)
-    start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
-
-    def sampled():
-        run = alone(model, codes, start)
-        run.settings = replace(run.settings, rows=rows)
-        run.chains[0].rows = rows
-        run.begin()
-        run.slice([20], 1, None, None)
-        kept = [run.chains[0].room(60, False)]
-        run.stage = 1
-        thin = 3 if rows else 1
-        run.slice([60 * thin], thin, kept, None)
-        (sums,) = run.spread.block.memory["states"][0]
-        places = sums.p_sum, sums.open_sum, sums.label_sum, *sums.places
-        found = *places, kept[0].log_likelihood, kept[0].lp, *kept[0].arrays.values()
-        return [np.array(each) for each in found]
-
-    many = sampled()
-    monkeypatch.setattr(StateRounds, "_free", lambda *_: 0)
-    for found, wanted in zip(many, sampled(), strict=True):
-        np.testing.assert_array_equal(found, wanted)
-
-
 @pytest.mark.few("1")
 @pytest.mark.parametrize("nth", [1, 20, -1], ids=str)
 def test_what_was_lost_with_a_machine_is_made_again(data, reference, nth):
@@ -131,7 +102,7 @@ def test_a_machine_that_is_lost_again_and_again_ends_the_run(data):
 
 def test_draws_that_are_missing_in_one_part_are_noticed(data):
     codes = encode(data, collapse=False)
-    model = KindsOfItems(kinds=2)
+    model = resolve("consensus")
     start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
     run = alone(model, codes, start)
     run.spread = Spread(cut(codes, 2), Serial())
@@ -149,7 +120,7 @@ def test_draws_that_are_missing_in_one_part_are_noticed(data):
 def test_a_call_that_is_made_again_counts_once(data):
     """A round whose answers were lost on their way is made again where its draws are summed."""
     codes = encode(data, collapse=False)
-    model = KindsOfItems(kinds=2)
+    model = resolve("consensus")
     start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
     run = alone(model, codes, start)
     run.begin()
@@ -159,7 +130,7 @@ def test_a_call_that_is_made_again_counts_once(data):
     (chain,), block = run.chains, run.spread.block
     (sums,) = block.memory["states"][0]
     before = [np.array(part) for part in (*sums.places, sums.open_sum)]
-    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], 1, whole=True, states=True)
+    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], states=True)
     states_drawn(block, [chain.passing()], [chain.key], 0, keeping)
     for part, was in zip((*sums.places, sums.open_sum), before, strict=True):
         np.testing.assert_array_equal(part, was)

@@ -64,22 +64,6 @@ def test_spammers_are_found_on_plain_items():
     assert auc(p, spammer[np.array(data.coders)]) == 1.0
 
 
-def test_kinds_of_items_help_where_coders_err_together():
-    """On a third of the items of class 0, four of six coders say 1 in most cases."""
-    rng, n = np.random.default_rng(7), 300
-    odd, truth = np.arange(n) % 6 == 0, np.arange(n) % 2
-    wrong = rng.random((n, 6)) < np.where(odd[:, None] & (np.arange(6) < 4), 0.7, 0.1)
-    label = truth[:, None] ^ wrong
-    data = am.Annotations.from_records(
-        [(i, j, int(label[i, j])) for i in range(n) for j in range(6)]
-    )
-    loss = []
-    for model in (am.models.KindsOfItems(kinds=2), "hierarchical"):
-        p = p_truth(am.fit(data, model, **SMALL))
-        loss.append(-np.log(np.maximum(p[np.arange(n), truth], 1e-12)).mean())
-    assert loss[0] < loss[1] - 0.02, loss
-
-
 @pytest.mark.calibration
 @pytest.mark.parametrize("name", GIBBS)
 def test_labels_at_random_make_no_confident_gold(name):
@@ -141,13 +125,13 @@ def test_a_stage_that_is_cut_short_leaves_the_one_before_it(threads):
     """Chains of a short run go on, and are interrupted while they do."""
     data, _ = simulate(np.random.default_rng(3), n_items=80, n_coders=10, n_labels=3)
     options = {"chains": 2, "draws": 40, "warmup": 20, "seed": 2, "threads": threads}
-    wanted = am.fit(data, "item-kinds", extend=False, **options)
+    wanted = am.fit(data, "consensus", extend=False, **options)
 
     def interrupt(stage, share, message):
         if "1 draw in 2" in message and share > 0.2:
             raise KeyboardInterrupt
 
-    found = am.fit(data, "item-kinds", progress=interrupt, **options)
+    found = am.fit(data, "consensus", progress=interrupt, **options)
     assert found.tree.attrs["stopped"] == "interrupted"
     for group, name in (("posterior", "confusion"), ("truth", "p_truth"), ("items", "p_state")):
         values, reference = (fit.tree[group][name].values for fit in (found, wanted))

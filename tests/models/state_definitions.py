@@ -106,15 +106,6 @@ def spammers(v, model):
     return joint
 
 
-def item_kinds(v, model):
-    def joint(labels):
-        theta = v["perceived_confusion"]
-        own = [np.prod([theta[j, s, y] for j, y in labels]) for s in range(theta.shape[1])]
-        return (v["perceived_prevalence"] * own).reshape(-1, model.kinds).sum(axis=1)
-
-    return joint
-
-
 DEFINITIONS = {
     "guess-level": guess_level,
     "consensus": consensus,
@@ -122,7 +113,6 @@ DEFINITIONS = {
     "ambiguous": ambiguous,
     "readings": readings,
     "spammers": spammers,
-    "item-kinds": item_kinds,
 }
 
 

@@ -5,11 +5,10 @@ import pytest
 
 import annomodels as am
 from annomodels.data.annotations import Annotations
-from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult, conform
 from annomodels.limits import P_OFF_WORST
 from annomodels.models import MODELS
-from annomodels.models.parameters import Parameter, watched_draws, watched_names
+from annomodels.models.parameters import Parameter, watched_names
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.convergence import convergence
@@ -72,7 +71,7 @@ def apart(tree, data: Annotations) -> float:
     return float(np.abs(p[0] - p.mean(axis=0)).sum(axis=1).mean() / 2)
 
 
-@pytest.mark.few("hierarchical", "item-kinds", "ambiguous", "mace")
+@pytest.mark.few("hierarchical", "ambiguous", "mace")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_watched_parameter_of_every_model_is_seen_by_check(name: str) -> None:
@@ -153,21 +152,6 @@ def test_engine_and_check_give_the_same_numbers() -> None:
         _, rhat, ess = convergence(fit.tree, data)
         assert fit.tree.attrs["rhat_max"] == pytest.approx(rhat.max(), rel=1e-12)
         assert fit.tree.attrs["ess_min"] == pytest.approx(ess.min(), rel=1e-12)
-
-
-def test_exchangeable_things_are_seen_through_what_their_order_does_not_change() -> None:
-    """Two chains that number kinds differently agree; two with other sizes do not."""
-    data = data_of(2)
-    model, rng = am.models.KindsOfItems(kinds=2), np.random.default_rng(2)
-    posterior = made_up(model, data, rng)
-    share = rng.dirichlet([40.0, 10.0, 30.0, 20.0], (CHAINS, DRAWS))
-    swapped = share.copy()
-    swapped[0] = share[0][:, [1, 0, 3, 2]]
-    declared = model.parameters(2)
-    others = [each for each in declared if each.name == "perceived_prevalence"]
-    for values, largest in ((share, 1.05), (swapped, 1.05)):
-        drawn = {"prevalence": posterior["prevalence"], "perceived_prevalence": values}
-        assert worst(*mixing(watched_draws(others, drawn, data.per_coder)))[0] < largest
 
 
 def test_names_are_those_that_people_use() -> None:

@@ -129,7 +129,7 @@ def test_pymc_density_is_the_definition_plus_the_prior(name, gold, rng):
     assert np.ptp(differences) < 1e-6 * max(1.0, abs(ours))
 
 
-@pytest.mark.few("item-kinds", "ambiguous")
+@pytest.mark.few("ambiguous")
 @pytest.mark.parametrize("name", STATE_MODELS)
 def test_draws_do_not_depend_on_the_order_of_rows_and_are_repeated_by_a_seed(name, rng):
     data = am.datasets.load("anesthesia")

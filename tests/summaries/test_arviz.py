@@ -21,7 +21,7 @@ def data():
 
 
 @pytest.mark.few("stack")
-@pytest.mark.parametrize("model", ["dawid-skene", "pooled", "item-kinds", "stack"])
+@pytest.mark.parametrize("model", ["dawid-skene", "pooled", "consensus", "stack"])
 def test_summary_forest_and_loo_of_classes(data, model):
     fit = am.fit(data, model, chains=2, draws=151, seed=1)
     tree = fit.to_arviz()

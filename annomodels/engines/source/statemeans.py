@@ -1,9 +1,9 @@
-"""Means over draws of a state model for the items of a partition and held-out labels."""
+"""Means over draws of a state model for the items of a partition."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from annomodels.types import Floats
 
 @dataclass(frozen=True, eq=False)
 class StateMeans(ItemMeans):
-    """Means over all chains for the items of a partition and the held-out labels."""
+    """Means over all chains for the items of a partition."""
 
     # mean of what the states of an item stand for, and of its square, shape [2, value, item]
     values: Floats
     p_state: Floats  # shape [item, state]; no item where it was not kept
     p_open: Floats  # P(truth) [item, truth], of items with known labels as if these were unknown
     n_known: int  # number of items with known labels
-    # log density of each label that was left out given all others, shape [label]: harmonic means of
-    # each chain, averaged
-    label_density: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
@@ -46,7 +43,6 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
     spread = np.maximum(np.sum([part.p_square for part in sums], axis=0) / batches - mean**2, 0.0)
     mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
     entropy = np.mean([(part.entropy + part.open_entropy) / part.n for part in sums], axis=0)
-    entropy = entropy if len(entropy) else np.full(len(mean), np.nan)
     gaps = total_gaps([part.p_sum / max(len(part.closed), 1) for part in sums])
     total = sum(part.n for part in sums)
     values = [
@@ -57,14 +53,12 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
     p_open = mean.copy()
     each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in sums]
     p_open[gold >= 0] = np.mean(each, axis=0)
-    labeled = [len(part.labeled) / part.label_sum for part in sums]
     return StateMeans(
         mean, mcse, entropy, gaps,
         values=np.array(values),
         p_state=np.sum([part.p_state for part in sums], axis=0) / total,
         p_open=p_open,
         n_known=len(sums[0].open_sum),
-        label_density=np.asarray(np.log(np.mean(labeled, axis=0))),
     )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from annomodels.models.parameters import Parameter, Watched
 from annomodels.models.states import SMALLEST, States, add_states, marginals
 from annomodels.priors import Dirichlet
 from annomodels.priors.shares import dirichlet_rows
-from annomodels.types import AnyArray, Floats, Ints, PyMCModel, Tensor, TensorLike
+from annomodels.types import Floats, PyMCModel, TensorLike
 
 # what the coders' own variables are called beside prevalence and confusion of the truth
 PERCEIVED = {"prevalence": "perceived_prevalence", "confusion": "perceived_confusion"}
@@ -55,11 +55,6 @@ class StateModel(Model):
     def prevalence(self) -> Dirichlet:  # type: ignore[override]
         """Prior of the prevalence of the perceived classes."""
         return self.coders.prevalence
-
-    @property
-    def scattered(self) -> bool:
-        """Return True if chains of Gibbs begin with items put into states at random."""
-        return False
 
     @property
     def starter(self) -> ConjugateModel:
@@ -110,33 +105,10 @@ class StateModel(Model):
         values = cached_layout(self, n_labels).values
         return frozenset(name for name, v in values.items() if np.isin(v, (0, 1)).all())
 
-    def begin(self, state: State) -> State:
-        """Parameters of the coders' model that correspond to a state of the starting model."""
-        return state
-
-    def draw(
-        self, counts: AnyArray, sizes: AnyArray, known: Ints, state: State, key: int, iteration: int
-    ) -> None:
-        """Gibbs step of the coders' model, in place."""
-        # counts [coder, label, perceived], sizes [perceived]; known counts the items of each state
-        # whose truth is known
-        self.coders.draw(counts, sizes, state, key, iteration)
-
-    def pymc_prevalence(self, n_perceived: int) -> Tensor:
-        """Prevalence of what is perceived, with its prior; in a PyMC model context."""
-        import pymc as pm
-
-        alpha = self.prevalence.alpha(n_perceived)
-        return pm.Dirichlet("prevalence", a=alpha, dims="perceived")
-
     def with_data(self, data: Annotations) -> Self:
         """Copy that knows the data it will be fitted to, and whose coders do."""
         known = super().with_data(data)
         return replace(known, coders=self.coders.with_data(data))
-
-    def perceived(self, labels: list[str]) -> list[str]:
-        """Name what coders can perceive: the classes, if not told otherwise."""
-        return list(labels)
 
     @property
     def proper(self) -> bool:
@@ -149,7 +121,7 @@ class StateModel(Model):
         choices = {f"{factor.name}_choice": list(factor.names) for factor in layout.factors}
         if layout.judgement is not None:
             choices[f"{layout.judgement.name}_choice"] = list(layout.judgement.names)
-        own = {"perceived": self.perceived(labels), "state": list(layout.names), **choices}
+        own = {"perceived": list(labels), "state": list(layout.names), **choices}
         return {**self.coders.coords(labels), **own}
 
     def own_parameters(self, n_labels: int) -> tuple[Parameter, ...]:
@@ -234,7 +206,8 @@ class StateModel(Model):
         layout = cached_layout(self, codes.n_labels)
         k = layout.n_perceived
         with pm.Model(coords=coords) as model:
-            prevalence = self.pymc_prevalence(k)
+            alpha = self.prevalence.alpha(k)
+            prevalence = pm.Dirichlet("prevalence", a=alpha, dims="perceived")
             confusion = pt.exp(self.coders.pymc_log_confusion(codes.n_labels))
             dims = {each.name: each.dims for each in self.item_parameters(codes.n_labels)}
             items = {
@@ -263,7 +236,7 @@ class StateModel(Model):
             name: alpha / alpha.sum(axis=-1, keepdims=True)
             for name, alpha in self.alphas(n_coders, n_labels).items()
         }
-        return {**self.coders.pymc_start(self.begin(state)), **items}
+        return {**self.coders.pymc_start(state), **items}
 
     def result_values(self, values: dict[str, Floats]) -> dict[str, Floats]:
         """Turn one draw of the PyMC variables into the variables of the result."""
@@ -273,11 +246,6 @@ class StateModel(Model):
         pair = marginals(found.share[0], found.emission[0], found.truth[0])
         out["prevalence"], out["confusion"] = pair
         return out
-
-    def step_arguments(self, state: State) -> tuple[object, ...] | None:
-        """Return what a Gibbs step draws from, where many can be taken in one call; else None."""
-        del state
-        return None
 
     def n_states(self, n_labels: int) -> int:
         """Return the number of states an item may be in."""

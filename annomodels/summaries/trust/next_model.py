@@ -50,15 +50,9 @@ RULES = (
     ),
     Rule(
         HARD,
-        PAIRS,
-        ("item-kinds",),
-        "lets a class have kinds of items on which the same coders err together",
-    ),
-    Rule(
-        HARD,
         OF_ITEMS,
-        ("ambiguous", "item-kinds"),
-        "lets items have more than one right reading, or kinds within a class",
+        ("ambiguous", "readings"),
+        "lets items have more than one right reading",
     ),
     Rule(
         READ,
