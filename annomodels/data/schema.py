@@ -135,8 +135,6 @@ class RawResult:
     # each [item]
     item_values: dict[str, AnyArray] = field(default_factory=dict)
     p_state: AnyArray | None = None  # posterior probability of each state, shape [item, state]
-    # P(truth) from the labels alone, known truth left out, shape [item, truth]
-    p_open: AnyArray | None = None
     # of a stack: the arrays of the group of the tree
     stack: dict[str, AnyArray] = field(default_factory=dict)
     # of a truth that is no class: variables with their dimensions, by group of the tree
@@ -153,7 +151,6 @@ class ItemFields(TypedDict, total=False):
     conditional_entropy: AnyArray
     item_values: dict[str, AnyArray]
     p_state: AnyArray | None
-    p_open: AnyArray | None
     on_disk: Any
 
 

@@ -110,9 +110,7 @@ def _with_spread(names: Sequence[str], mean: AnyArray, square: AnyArray) -> dict
     }
 
 
-def fields_of_states(
-    parts: Sequence[StateMeans], names: Sequence[str], has_gold: bool
-) -> ItemFields:
+def fields_of_states(parts: Sequence[StateMeans], names: Sequence[str]) -> ItemFields:
     """Fields of a result that concern items in states, from what came back of each partition."""
 
     def whole(name: str, axis: int = 0) -> AnyArray:
@@ -126,7 +124,6 @@ def fields_of_states(
         "conditional_entropy": whole("conditional_entropy"),
         "item_values": values,
         "p_state": p_state if len(p_state) else None,
-        "p_open": whole("p_open") if has_gold else None,
     }
 
 

@@ -1,8 +1,8 @@
 """Chains of a state model that step together over the parts of the items."""
 
-# Memory is the case of one part, which threads go through for their own chains. Sums over items and
-# labels are computed where these lie, and not again from kept parameters, which lack the rows of
-# the coders. If a machine is lost with such sums, the run is repeated; its draws are the same.
+# Memory is the case of one part, which threads go through for their own chains. Sums over items are
+# computed where these lie. If a machine is lost with them, the run is repeated; its draws are the
+# same.
 
 from __future__ import annotations
 
@@ -20,13 +20,8 @@ from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
 from annomodels.engines.source.spread import ATTEMPTS, Spread
-from annomodels.engines.source.statemeans import means_of
-from annomodels.engines.source.states import (
-    Forgotten,
-    Keeping,
-    Passing,
-    states_drawn,
-)
+from annomodels.engines.source.statemeans import StateMeans, means_of
+from annomodels.engines.source.states import Forgotten, Keeping, Passing, states_drawn
 from annomodels.engines.stages import cost, room_for
 from annomodels.engines.starts import chain_starts, items_of
 from annomodels.engines.state_chain import StateChain
@@ -42,8 +37,8 @@ def sample_states(model: StateModel, source: Source, settings: Settings, crew: T
     def run(spread: Spread) -> RawResult:
         run_ = sampled(model, spread, settings)
         kept, _ = run_.result
-        parts, gaps = run_.collected(means_of)
-        of_items = fields_of_states(parts, sorted(run_.chains[0].layout.values), source.has_gold)
+        parts, gaps = run_.collected()
+        of_items = fields_of_states(parts, sorted(run_.chains[0].layout.values))
         return collect_parameters(
             model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
         )
@@ -156,12 +151,12 @@ class StateRounds(Rounds):
         found = chain.passing()
         return replace(found, filled=found.table()) if self.spread.team.here else found
 
-    def collected(self, job: Callable[..., Any], *arguments: Any) -> tuple[list[Any], Floats]:
-        """Collect the results of a job such as `means_of`, and the distances of the chains."""
+    def collected(self) -> tuple[list[StateMeans], Floats]:
+        """Collect what the draws say of the items, and the distances of the chains."""
         kept, thin = self.result
         # the last stage may have been cut short, and then the one before it counts
         whole = thin == self.first_thin * 2 ** (self.stage - 1)
         stage = self.stage if whole else self.stage - 1
         n = min(part.n for part in kept)
-        found = self.spread.each(job, len(self.chains), stage, n, *arguments)
-        return [value for value, _ in found], np.sum([gaps for _, gaps in found], axis=0)
+        found = self.spread.each(means_of, len(self.chains), stage, n)
+        return found, np.sum([part.gaps for part in found], axis=0)

@@ -342,28 +342,3 @@ def fill_table(rows: Array, parts: Array, smallest: float, table: Array) -> None
         # a state may rule a label out; a floor keeps its logarithm finite, as in the PyMC model
         for s in range(n_states):
             table[c, s] = max(table[c, s], smallest)
-
-
-@kernel
-def open_known(
-    known: Items, share: Array, table: Array, states: States, least: float, out: Array
-) -> None:
-    """Add P(truth | labels) of items with known labels, weighted by 1 / P(truth), to `out`."""
-    # known holds the first label of each of these items, their cells, and the truths; a P(truth)
-    # below least counts as that. Weights compensate that the parameters have seen the truth.
-    starts, cell, gold = known
-    n_states, n_classes = states.truth.shape
-    unknown = np.full(len(gold), -1, gold.dtype)
-    p, opened = np.empty(n_states), np.empty(n_classes)
-    for i in range(len(gold)):
-        total = multiply(share, table, cell, starts[i], starts[i + 1], p)
-        if total < LEAST_TOTAL:
-            by_logs((starts, cell, unknown), share, table, None, states, i, p)
-            total = 1.0
-        for k in range(n_classes):
-            opened[k] = 0.0
-            for s in range(n_states):
-                opened[k] += p[s] / total * states.truth[s, k]
-        weight = max(opened[gold[i]], least)
-        for k in range(n_classes):
-            out[i, k] += opened[k] / weight

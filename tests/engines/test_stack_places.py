@@ -13,7 +13,6 @@ from annomodels.engines import stacking
 from annomodels.engines.source import held
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.statemeans import means_of
 from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
 from annomodels.engines.state_rounds import repeated
 from annomodels.errors import EngineError
@@ -109,11 +108,11 @@ def test_draws_that_are_missing_in_one_part_are_noticed(data):
     run.begin()
     run.stages, run.stage = [([run.chains[0].room(20, False)], 1)], 1
     run.slice([20], 1, run.stages[0][0], None)
-    assert len(run.collected(means_of)[0]) == 2
+    assert len(run.collected()[0]) == 2
     blocks = [block for (token, _), block in held.HELD.items() if token == run.spread.token]
     blocks[1].memory["states"][0][0].closed.pop()
     with pytest.raises(Forgotten):
-        run.collected(means_of)
+        run.collected()
     held.forget(run.spread.token)
 
 
@@ -129,10 +128,10 @@ def test_a_call_that_is_made_again_counts_once(data):
     run.slice([2], 1, kept, None)
     (chain,), block = run.chains, run.spread.block
     (sums,) = block.memory["states"][0]
-    before = [np.array(part) for part in (*sums.places, sums.open_sum)]
+    before = [np.array(part) for part in sums.places]
     keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], states=True)
     states_drawn(block, [chain.passing()], [chain.key], 0, keeping)
-    for part, was in zip((*sums.places, sums.open_sum), before, strict=True):
+    for part, was in zip(sums.places, before, strict=True):
         np.testing.assert_array_equal(part, was)
 
 

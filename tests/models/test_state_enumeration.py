@@ -72,7 +72,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     block, n_draws = Block(MemoryPartition(0, codes), alone=True), 3000
     sizes, rows = np.zeros(len(chain.sizes)), np.zeros((len(codes.row), k))
     for n in range(n_draws):
-        keeping = Keeping("a stage", n, n_draws + 1, [0], 0, whole=True, states=True)
+        keeping = Keeping("a stage", n, n_draws + 1, [0], states=True)
         *found, _ = states_drawn(block, [chain.passing()], [chain.key], n, keeping)
         chain.count(*(values[0] for values in found))
         sizes += chain.sizes

@@ -21,11 +21,9 @@ class StateMeans(ItemMeans):
     # mean of what the states of an item stand for, and of its square, shape [2, value, item]
     values: Floats
     p_state: Floats  # shape [item, state]; no item where it was not kept
-    p_open: Floats  # P(truth) [item, truth], of items with known labels as if these were unknown
-    n_known: int  # number of items with known labels
 
 
-def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
+def means_of(block: Block, chains: int, stage: Hashable, n: int) -> StateMeans:
     """Combine the sums of chains of at least `n` draws over the items of a block."""
     # draws after the last full batch count for the entropy only, unless there is no full batch
     sums: list[StateSums] = []
@@ -49,20 +47,8 @@ def state_means(block: Block, chains: int, stage: Hashable, n: int) -> StateMean
         np.sum([getattr(part, name) for part in sums], axis=0) / total
         for name in ("value_sum", "value_square")
     ]
-    gold = block.open()[0][2]
-    p_open = mean.copy()
-    each = [part.open_sum / part.open_sum.sum(axis=1, keepdims=True) for part in sums]
-    p_open[gold >= 0] = np.mean(each, axis=0)
     return StateMeans(
         mean, mcse, entropy, gaps,
         values=np.array(values),
         p_state=np.sum([part.p_state for part in sums], axis=0) / total,
-        p_open=p_open,
-        n_known=len(sums[0].open_sum),
     )  # fmt: skip
-
-
-def means_of(block: Block, chains: int, stage: Hashable, n: int) -> tuple[StateMeans, Floats]:
-    """Return what the draws say of the items, and the distances of the chains."""
-    found = state_means(block, chains, stage, n)
-    return found, found.gaps

@@ -15,10 +15,7 @@ from annomodels.models.states import SMALLEST
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
-    from annomodels.kernels.passes import States
-
-# probability of a known truth that is not believed to be smaller in any draw
-LEAST = 1e-6
+    pass
 
 
 class Forgotten(EngineError):
@@ -74,9 +71,6 @@ class StateSums(ItemSums):
         self.p_state = room((n if keeping.states else 0, states), scratch)
         self.value_sum = room((values, n), scratch)
         self.value_square = room((values, n), scratch)
-        gold = block.open()[0][2]
-        # P(truth) of items with known labels, weighed by 1 / P(that truth)
-        self.open_sum = room((int((gold >= 0).sum()), block.n_labels), scratch)
 
     @property
     def places(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
@@ -131,7 +125,6 @@ def states_drawn(
             counts[n], extra[n], sizes[n], golds[n], held is not None, sums,
         )  # fmt: skip
         if held is not None and keeping is not None:
-            _open(arrays, share, table, states, held)
             held.note(keeping.draw)
     return counts, extra, sizes, golds, found
 
@@ -151,26 +144,3 @@ def sums_held(block: Block, chain: int, stage: Hashable) -> StateSums | None:
     """Return the sums of a stage of a chain, where they are here."""
     held: list[StateSums] = block.memory.get("states", {}).get(chain, [])
     return next((sums for sums in held if sums.stage == stage), None)
-
-
-def _open(
-    arrays: tuple[AnyArray, ...], share: Floats, table: Floats, states: States, held: StateSums
-) -> None:
-    """Add P(truth) of items with known labels, as if these were not known."""
-    # the parameters have seen it; weights 1 / P(known truth) compensate for that
-    if not len(held.open_sum):
-        return
-    from annomodels.kernels.passes import open_known
-
-    starts, cell, gold = arrays
-    known = np.flatnonzero(gold >= 0)
-    taken = *_taken(starts, cell, known), gold[known]
-    open_known(taken, share, table, states, LEAST, held.open_sum)
-
-
-def _taken(starts: Ints, cell: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """Take the labels of some items: where they begin, and their cells."""
-    lengths = np.diff(starts)[chosen]
-    begin = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    take = np.repeat(starts[chosen] - begin[:-1], lengths) + np.arange(begin[-1])
-    return begin, cell[take]
