@@ -264,9 +264,11 @@ def further(estimator: Estimator, seen: Observed, drawn: Ints) -> list[tuple[int
 
 def needed(plan: list[tuple[int, float, float]], width: float, most: int) -> int:
     """Return the number of items for a width, between or beyond the sizes of a plan."""
+    # a width of 0 has no logarithm
+    plan = [row for row in plan if row[1] > 0]
     if len(plan) < 2:
         return most
-    sizes, each, _ = (np.log(column) for column in np.array(plan).T)
+    sizes, each = np.log(np.array(plan)[:, :2]).T
     order = np.argsort(each)
     wanted = np.log(width)
     if each.min() <= wanted <= each.max():
