@@ -29,7 +29,7 @@ from tests.advice.sites import PACKAGE, Site
 
 HEARD = Path(__file__).with_name("heard.json")
 """What each situation heard when it was recorded, by the name of its test."""
-EXAMPLES = Path(__file__).parents[1] / "io" / "newcomer"
+EXAMPLES = Path(__file__).parents[1] / "io" / "cases" / "newcomer"
 FLAG = re.compile(r"(?<![\w\[-])(?:--[a-z][a-z-]+|-o)(?![\w-])")
 KEYWORD = re.compile(r"(?<![\w./-])([a-z_]+)=(?!\w+\.csv)")
 
