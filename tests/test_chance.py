@@ -73,6 +73,15 @@ def test_nothing_is_said_of_labels_that_nothing_compares():
     assert p_value(alone) == p_value(same) == 1.0
 
 
+def test_rules_that_give_one_label_each_are_not_called_chance(rng):
+    """What a rule of a program gives never varies, so that nothing can be compared."""
+    truth = rng.integers(2, size=200)
+    rows = [(i, j, j % 2) for i in range(200) for j in range(6) if truth[i] == j % 2]
+    rows += [(i, j, j % 2) for i in range(200) for j in range(6) if rng.random() < 0.3]
+    rules = am.Annotations.from_records(sorted(set(rows)))
+    assert not rules.by_chance
+
+
 def test_order_and_names_change_nothing(rng):
     rows, _ = crowds.noise(rng, 80, k=3)
     turned = [(item, f"x{9 - int(coder[1:])}", label) for item, coder, label in rows[::-1]]

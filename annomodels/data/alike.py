@@ -136,13 +136,18 @@ def exchangeable(data: Codes) -> bool:
     return not degrees or float(chi2.sf(square, degrees)) > ALIKE
 
 
+def mostly_plain(coder: AnyArray, label: AnyArray, n_coders: int, n_labels: int) -> bool:
+    """Return True if most labels come from coders who give one label whatever the item."""
+    # rules of programs do: what they give shows nothing of when it is right
+    cell = np.asarray(coder, np.int64) * n_labels + label
+    given = np.bincount(cell, minlength=n_coders * n_labels).reshape(-1, n_labels)
+    plain = ((given > 0).sum(axis=1) == 1) & (given.sum(axis=1) > 1)
+    return bool(given[plain].sum() > MOSTLY * given.sum())
+
+
 def told_apart(data: Codes) -> tuple[NDArray[np.int64], bool]:
     """Merge coders whom nothing tells apart [coder]; gives too whether these are all of them."""
-    n_coders, k = len(data.per_coder), data.n_labels
-    cell = np.asarray(data.coder, np.int64) * k + data.label
-    given = np.bincount(cell, minlength=n_coders * k).reshape(-1, k)
-    # who gives one label or none, as rules of programs do, shows nothing of when it is right
-    plain = ((given > 0).sum(axis=1) == 1) & (given.sum(axis=1) > 1)
-    if given[plain].sum() > MOSTLY * given.sum() or exchangeable(data):
+    n_coders = len(data.per_coder)
+    if mostly_plain(data.coder, data.label, n_coders, data.n_labels) or exchangeable(data):
         return np.zeros(n_coders, dtype=np.int64), True
     return taken_together(data), False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.alike import mostly_plain
 from annomodels.types import AnyArray
 
 Floats = NDArray[np.float64]
@@ -141,5 +142,8 @@ def by_chance(
 ) -> bool:
     """Return True if nothing shows that labels depend on the items, and little could be there."""
     if alpha_high(label, starts, n_labels) >= WEAK:
+        return False
+    # within coders who give one label there is nothing to compare
+    if mostly_plain(coder, label, n_coders, n_labels):
         return False
     return chance_p_value(coder, label, starts, n_coders, n_labels) > BY_CHANCE
