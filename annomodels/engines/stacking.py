@@ -124,12 +124,13 @@ def _stacked(
         whole = source.finish is None
         found = spread.each(believed, layer, source.finish, whole)
         of_items = source.gathered([each for each, *_ in found])
-        settings.tell("coders", 0.0)
-        if stopped:
-            settings = replace(settings, draws=min(settings.draws, ENOUGH))
-        # P(truth) is there, and is not thrown away
-        result = _Coders(stack, spread, source, layer, settings).given(of_items)
     stopped = stopped or "interrupted" * interrupts.noted
+    # From here on P(truth) is there, and is not thrown away: the caller notes signals. It begins
+    # after this did, so this has to end before.
+    settings.tell("coders", 0.0)
+    if stopped:
+        settings = replace(settings, draws=min(settings.draws, ENOUGH))
+    result = _Coders(stack, spread, source, layer, settings).given(of_items)
     result.attrs |= {
         "engine": "gibbs",
         "seconds": clock.seconds,

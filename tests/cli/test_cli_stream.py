@@ -97,7 +97,7 @@ def test_a_streamed_run_fits_a_stack_where_nobody_said_that_they_do_not_know(
     assert "overconfident if items differ" not in page
     methods = (tmp_path / "out" / "methods.md").read_text()
     assert "streamed from disk" in methods
-    assert "Yao" in methods
+    assert "Carpenter" in methods
 
 
 def test_options_that_streams_do_not_take_are_refused_together(

@@ -217,7 +217,7 @@ def test_any_table_keeps_its_names_and_its_width(monkeypatch, capsys) -> None:
     [
         ("hierarchical", "iterations.iterate"),
         ("stack", "stacked.weighed_pass"),
-        ("readings", "states.sampled_states"),
+        ("readings", "passes.sampled_pass"),
         ("interval", "interval.draw_all"),
     ],
 )
