@@ -91,7 +91,7 @@ def test_many_results_are_added_in_a_tree(client):
 
 
 @pytest.mark.calibration
-def test_large_parameters_are_shared_and_pieces_mapped(client, monkeypatch):
+def test_large_parameters_are_shared(client, monkeypatch):
     from annomodels.executors import dask
 
     crew = dask.DaskTeam(client)
@@ -99,7 +99,6 @@ def test_large_parameters_are_shared_and_pieces_mapped(client, monkeypatch):
     shared = crew.share(np.arange(100))
     assert isinstance(shared, distributed.Future)
     assert crew.outcomes([(0, np.sum, (shared,)), (1, np.max, (shared,))]) == [4950, 99]
-    assert crew.map(abs, [-1, -2, -3, -4]) == [1, 2, 3, 4]
 
 
 @pytest.mark.calibration
@@ -142,7 +141,7 @@ def test_a_stack_whose_sums_died_with_a_machine_is_made_again(data, own_client):
 
     def progress(stage, share, message):
         told.append(message)
-        if stage == "sampling" and "2 x 3" in message and not killed:
+        if stage == "coders" and not killed:
             killed.append(min(client.run(os.getpid, on_error="ignore").values()))
             os.kill(killed[0], signal.SIGKILL)
 

@@ -163,7 +163,7 @@ def test_caries_leads_from_the_failed_check_to_difficulty():
 def test_what_is_suggested_can_be_fitted_and_checked():
     found = am.advise(am.datasets.load("caries"), check=True, **OPTIONS)
     assert found.model == found.fit.model.name == "stack"
-    assert found.reasons[0].startswith("P(truth) of the stack allows for what")
+    assert found.reasons[0].startswith("The model stack reproduces the labels")
 
 
 @pytest.mark.slow
