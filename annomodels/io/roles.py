@@ -300,7 +300,7 @@ def keys_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[Co
 
 
 def minimal(first: Column, coder: Column, names: Sequence[Column]) -> tuple[Column, ...] | None:
-    """Fewest columns, from the first on, under which no coder labels an item twice."""
+    """Return the fewest columns, beginning with one, under which no coder labels an item twice."""
     more, item = grown(first.codes, coder.codes, [c for c in names if not c.has(LABEL)])
     key = (first, *more)
     covered, repeats, _ = structure(item, coder.codes)

@@ -30,7 +30,7 @@ Chances = tuple[Array, Array, Logs]
 
 
 class States(NamedTuple):
-    """What the states of items are, where these are more than classes."""
+    """Layout of the states of items if there are more of them than classes."""
 
     # truth [state, truth] is P(truth | state), only [state] the single row of a state or -1, mix
     # [state, row] the share of each row in a state, rows [cell, row] P(label | row, coder), values

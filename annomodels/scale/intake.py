@@ -66,7 +66,7 @@ class Register:
         return out
 
     def rename(self, names: Mapping[Hashable, Hashable]) -> None:
-        """Give names others; numbers and counts stay."""
+        """Rename; numbers and counts stay as they are."""
         self.codes = {names.get(name, name): n for name, n in self.codes.items()}
         self.counts = {names.get(name, name): n for name, n in self.counts.items()}
 

@@ -34,7 +34,7 @@ class Difficulty:
 
     On an easy item each label is the true one with probability a. A hard item has its own shares
     of labels, from a Dirichlet distribution, whatever its truth is. Items on which many of
-    several classes agree are rarely hard, since shares of their own would rarely look so.
+    several classes agree are rarely hard: shares drawn at random rarely favor one class so much.
     """
 
     hard: float = 0.4  # eta
