@@ -10,7 +10,7 @@ import pytest
 
 import annomodels as am
 from annomodels.data import chance
-from annomodels.data.chance import alpha_high, chance_p_value
+from annomodels.data.chance import BY_CHANCE, WEAK, alpha_high, chance_p_value
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks import crowds
@@ -73,12 +73,16 @@ def test_nothing_is_said_of_labels_that_nothing_compares():
     assert p_value(alone) == p_value(same) == 1.0
 
 
-def test_rules_that_give_one_label_each_are_not_called_chance(rng):
+def test_rules_that_give_one_label_each_are_not_called_chance():
     """What a rule of a program gives never varies, so that nothing can be compared."""
+    rng = np.random.default_rng(1)
     truth = rng.integers(2, size=200)
     rows = [(i, j, j % 2) for i in range(200) for j in range(6) if truth[i] == j % 2]
     rows += [(i, j, j % 2) for i in range(200) for j in range(6) if rng.random() < 0.3]
     rules = am.Annotations.from_records(sorted(set(rows)))
+    # neither agreement nor permutations within the rules would clear them
+    assert alpha_high(rules.label, rules.starts, rules.n_labels) < WEAK
+    assert p_value(rules) > BY_CHANCE
     assert not rules.by_chance
 
 

@@ -43,7 +43,8 @@ def _table(said=SAID, texts=1):
 )
 def fit(request):
     if request.param == "nuts":
-        return fitted(_table(texts=8), "single", engine="nuts", draws=500, chains=2)
+        # so many draws that the rates have 100 independent ones
+        return fitted(_table(texts=8), "single", engine="nuts", draws=1500, chains=2)
     return fitted(_table(texts=8), request.param, draws=2000)
 
 
@@ -145,6 +146,7 @@ def test_coders_have_rates_with_intervals_for_each_class(fit):
 
 def test_a_fit_says_what_it_is(fit):
     assert "48 mentions" in repr(fit)
+    assert fit.check().verdict != "do not use"
     assert fit.check().table["value"][0] == fit.tree.attrs["rhat_max"]
 
 
