@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
 
 from annomodels.data.validation import all_numbers
 from annomodels.errors import Option, Problem
@@ -58,19 +59,21 @@ def concluded(
     The counts are rows in which the others agree, in which they do not, and in which it equals
     the one of them that it equals most often.
     """
-    agreed, apart, equal = 0, 0, Counter[int]()
-    for cell, *others in zip(cells, *columns, strict=True):
-        given = [n for n, other in enumerate(others) if not is_skip(other)]
-        if is_skip(cell) or len(given) < 2:
-            continue
-        equal.update(n for n in given if others[n] == cell)
-        if any(others[n] != others[given[0]] for n in given):
-            apart += 1
-        elif others[given[0]] != cell:
-            return None
-        else:
-            agreed += 1
-    return (agreed, apart, max(equal.values(), default=0)) if agreed else None
+    texts = [
+        list(map(repr, column)) if {list, dict} & {*map(type, column)} else column
+        for column in (cells, *columns)
+    ]
+    places = {cell: n for n, cell in enumerate(set().union(*texts))}
+    codes = np.array([[*map(places.__getitem__, column)] for column in texts])
+    skipped = np.array([is_skip(cell) for cell in places], bool)[codes]
+    compared = ~skipped[0] & ((~skipped[1:]).sum(0) > 1)
+    own, others, skipped = codes[0, compared], codes[1:, compared], skipped[1:, compared]
+    top = np.where(skipped, -1, others).max(0, initial=-1)
+    same = np.where(skipped, len(places), others).min(0, initial=len(places)) == top
+    agreed = int(same.sum())
+    if not agreed or (top != own)[same].any():
+        return None
+    return agreed, len(same) - agreed, int((others == own).sum(1).max())
 
 
 _ROUNDED, _FEWEST_ROWS = 0.0051, 5  # how far a mean of two decimals may be off; rows compared

@@ -15,7 +15,7 @@ from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import assemble
-from annomodels.io.tables.table import Table
+from annomodels.io.tables.table import Table, distinct
 
 NO_LABEL = frozenset({"NA", "#"})
 MOST_CLASSES = 1_000  # different whole numbers of one coder beyond which they are no labels
@@ -210,10 +210,11 @@ _MEASURES = 20  # different numbers beyond which they may measure something
 
 def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> list[Problem]:
     """Report columns of numbers that measure things: on different scales, or with fractions."""
-    filled = {
-        name: [c for c in column if c not in ("", *NO_LABEL)] for name, column in cells.items()
-    }
-    if not filled or not all(len(c) >= _FEWEST and all_numbers(c) for c in filled.values()):
+    none = {"", *NO_LABEL}
+    if not cells or not all(all_numbers(distinct(column) - none) for column in cells.values()):
+        return []
+    filled = {name: [c for c in column if c not in none] for name, column in cells.items()}
+    if not all(len(column) >= _FEWEST for column in filled.values()):
         return []
     columns = {name: sorted(float(str(cell)) for cell in own) for name, own in filled.items()}
     numbers = [number for column in columns.values() for number in column]
@@ -267,7 +268,9 @@ def _adds_up(
 
 def _whole(cells: Sequence[object], most: int = _ROWS) -> list[int] | None:
     """Whole numbers of a column, if all its cells hold one."""
-    texts = [cell for cell in cells[:most] if isinstance(cell, str)]
-    if not texts or len(texts) < len(cells[:most]):
+    few = cells[:most]
+    kinds = distinct(few)
+    if not kinds or not all(isinstance(cell, str) and _WHOLE.fullmatch(cell) for cell in kinds):
         return None
-    return [int(float(text)) for text in texts] if all(map(_WHOLE.fullmatch, texts)) else None
+    numbers = {cell: int(float(cell)) for cell in kinds}
+    return [numbers[cell] for cell in few] if {*map(type, few)} == {str} else None

@@ -46,7 +46,7 @@ from annomodels.io.tables.questions import (
     question_column,
     unsuitable,
 )
-from annomodels.io.tables.table import NAMELESS, Table, name_all
+from annomodels.io.tables.table import NAMELESS, Table, distinct, name_all
 
 
 def is_long(source: Source, options: Options) -> bool:
@@ -306,7 +306,7 @@ def is_wide(source: Source, options: Options) -> bool:
         return False
     if options.item is None and len(table) > 1 == len(source.sample):
         return False  # records under their names, of whatever
-    if any(isinstance(cell, (list, dict)) for cells in table.columns.values() for cell in cells):
+    if any(not {list, dict}.isdisjoint(map(type, cells)) for cells in table.columns.values()):
         return False
     items = table.columns[options.item if options.item in table.columns else table.header[0]]
     return len(set(map(repr, items))) == len(items)
@@ -354,7 +354,9 @@ def read_wide(found: Records) -> None:
         if options.coder_columns is not None and not beside
         else grid_of(
             {
-                name: {repr(c) for c in table.columns.get(name, ()) if not _skip(c, options)}
+                name: {
+                    repr(c) for c in distinct(table.columns.get(name, ())) if not _skip(c, options)
+                }
                 for name in (*coders, *beside)
             }
         )
@@ -419,7 +421,7 @@ def _item_column(table: Table, options: Options) -> str | None:
     """Column that names the items of a wide table, which no column of labels does."""
     coders = options.coder_columns or table.header
     taken = {*options.aside, *(options.coder_columns or ()), *_naming(table.header, coders)}
-    cells = {name: set(map(repr, column)) for name, column in table.columns.items()}
+    cells = {name: set(map(repr, distinct(column))) for name, column in table.columns.items()}
     times = Counter(cell for name in coders for cell in cells.get(name, ()))
 
     def is_labels(name: str) -> bool:
@@ -546,7 +548,9 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
     """Columns that are no coder by their name, their texts or because they share no label."""
-    labels = {name: {c for c in table.columns[name] if not _skip(c, options)} for name in coders}
+    labels = {
+        name: {c for c in distinct(table.columns[name]) if not _skip(c, options)} for name in coders
+    }
     times = Counter(label for given in labels.values() for label in given)
     filled = sum(bool(given) for given in labels.values())
     odd: dict[str, str] = {}

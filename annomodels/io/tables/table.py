@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from annomodels.data.validation import all_numbers, at_rows, check_hashable, counted, some
+from annomodels.data.validation import (
+    all_numbers,
+    at_rows,
+    check_hashable,
+    counted,
+    is_hashable,
+    some,
+)
 from annomodels.errors import Option, Problem
 from annomodels.io.tables.delimited import DELIMITERS
 from annomodels.io.tables.grids import JOINED, two_headers
@@ -135,6 +142,14 @@ def from_records(
         if name or place == 1 or any(column):
             table.columns[name or f"{NAMELESS}{place})" * (place > 1)] = column
     return table
+
+
+def distinct(cells: Iterable[object]) -> set[Any]:
+    """Different cells but for lists and objects, which are no labels."""
+    try:
+        return set(cells)
+    except TypeError:
+        return {cell for cell in cells if is_hashable(cell)}
 
 
 def name_all(size: int, *names: str) -> str:
