@@ -18,11 +18,12 @@ from annomodels.io.formats import FORMATS, PLAIN, Format
 from annomodels.io.many import File, Pile, RowOf, by_name, files_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import TEXT_COLUMNS, Cells, Columns, Part, matched, named_column
+from annomodels.io.tables.columns import Cells, Columns, Part, matched, named_column
 from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.options import named
 from annomodels.io.tables.table import Table
 from annomodels.io.tools.refused import refuse
+from annomodels.io.words import SPLITS, TEXT_COLUMNS
 
 if TYPE_CHECKING:
     from annomodels.io.span_builder import Spans
@@ -334,16 +335,10 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
     return [form] * len(files), own
 
 
-_SPLITS = {
-    *("train", "training", "test", "testing", "dev", "devel", "development", "val", "valid"),
-    *("validation", "eval", "evaluation", "heldout", "trial"),
-}
-
-
 def _splits(files: Sequence[File]) -> list[Problem]:
     """Report files that are named after parts of a corpus, such as train and test."""
     words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
-    if any(file.said for file in files) or not all(one & _SPLITS for one in words):
+    if any(file.said for file in files) or not all(one & SPLITS for one in words):
         return []
     what = (
         f"The files are called {some([file.who for file in files])}, as parts of a corpus are, and "

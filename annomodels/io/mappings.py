@@ -21,8 +21,8 @@ from annomodels.io.source import Source
 from annomodels.io.tables.columns import Columns, matched, named_column
 from annomodels.io.tables.delimited import TextRows
 from annomodels.io.tables.keys import Key, Names, key_cells, parts_of, said_key
-from annomodels.io.tables.questions import GOLD_WORDS
 from annomodels.io.tables.table import stripped
+from annomodels.io.words import is_truth
 
 _NAMES = 'Write {"identifier": "name"} as JSON, or two columns as CSV.'
 
@@ -237,7 +237,7 @@ def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], s
         what = f"This table has a column {coder[0]}: it has labels, not true labels."
         remedy = "Give one true label for each item: a table with the columns item and label."
         raise AnnotationError(Problem(what, table.source, remedy))
-    truths = [name for name in header if name.casefold() in GOLD_WORDS]
+    truths = [name for name in header if is_truth(name)]
     truths = truths or matched(header)["label"]
     item = table.item(None, items) if len(truths) == 1 else None
     if item is None or item in truths:

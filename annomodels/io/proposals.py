@@ -35,7 +35,6 @@ from annomodels.io.tables.keys import parts_of, said_key
 from annomodels.io.tables.matrix import counts_in
 from annomodels.io.tables.nested import places_of
 from annomodels.io.tables.plain import no_header
-from annomodels.io.tables.questions import is_asked, is_derived
 from annomodels.io.tables.table import Table
 from annomodels.io.tables.workbooks import EVERY_SHEET, parsed_once
 from annomodels.io.tools.refused import Refused
@@ -49,6 +48,8 @@ from annomodels.io.words import (
     SUMS,
     SYSTEM,
     Column,
+    is_asked,
+    is_derived,
 )
 
 if TYPE_CHECKING:

@@ -19,26 +19,21 @@ import numpy as np
 from annomodels.data.validation import LONGEST_LABEL, all_numbers, is_blank
 from annomodels.io.tables.keys import Key, parts_of
 from annomodels.io.tables.known import concluded
-from annomodels.io.tables.questions import (
-    GOLD_WORDS,
-    OF_PEOPLE,
-    SHARED,
-    are_times,
-    is_asked,
-    is_derived,
-    of_cells,
-)
+from annomodels.io.tables.questions import about_coders, about_items, are_times, of_cells
 from annomodels.io.words import (
     ASKED_PEOPLE,
     CODER,
     ITEM,
     LABEL,
     NOT_NAMES,
-    PERSON,
     QUESTION,
-    SAID,
     Codes,
     Column,
+    is_asked,
+    is_called,
+    is_derived,
+    is_truth,
+    joint,
 )
 
 ROWS = 5_000  # rows that are looked at
@@ -59,8 +54,6 @@ _LABELS = 1.5  # rows of an item, from which a column of any name may name the i
 _SPARE = 0.0005  # share of rows that may repeat more, for a key of fewer columns
 _EVEN = 0.5  # share of labels that columns of coders have in common
 _COMPARED = 20  # columns that are compared, each with each
-# names of columns of a survey, as tools of surveys number them
-_OF_SURVEY = re.compile(r"[Qq]\d+\D*.*|.*\[\w+\]|.*\?|Answer\..*")
 _NUMBERED = re.compile(r"(.*?)[_ .-]?(\d+|(?<=[_ .-])[A-Za-z])")
 _NUMBER_FIRST = re.compile(r"(\d+)[_ .-](\D+)")
 _NUMBER_WITHIN = re.compile(r"(.*?[A-Za-z])[_ .-]?\d+(\D*[A-Za-z]\D*)")  # entry_1_type
@@ -129,14 +122,6 @@ def readings(columns: Sequence[Column], said: Said) -> list[Reading]:
 
 
 # -- the terms of the score ------------------------------------------------------------------
-
-
-def joint(*parts: Codes) -> Codes:
-    """One number for each combination."""
-    out = parts[0]
-    for more in parts[1:]:
-        out = np.unique(out * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
-    return out
 
 
 def structure(item: Codes, coder: Codes) -> tuple[float, float, float]:
@@ -243,7 +228,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
         and one.length <= LONGEST_LABEL
         and not (are_times(one.filled) or one.measures)
         and "agree" not in one.words
-        and not OF_PEOPLE.fullmatch(one.name.strip())
+        and not is_called(one.name, "of_people")
     ]
     coders = [one for one in maybe if one.names_coders]
     common = set.intersection(*({*one.words} for one in coders)) if len(coders) > 1 else set()
@@ -260,7 +245,7 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
 
 def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
     """Column that tells people apart, as their age and gender show."""
-    people = [one for one in columns if OF_PEOPLE.fullmatch(one.name.strip())]
+    people = [one for one in columns if is_called(one.name, "of_people")]
     found = [
         one
         for one in maybe
@@ -287,12 +272,10 @@ def keys_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[Co
         and 1 < one.distinct < len(one.cells)
         and 2 * len(one.filled) > len(one.cells)
         and not (
-            (one.measures and not one.is_id)
-            or are_times(one.filled)
-            or SAID.fullmatch(one.name.strip())
+            (one.measures and not one.is_id) or are_times(one.filled) or is_called(one.name, "said")
         )
         and not ({"seconds", "agree"} & {*one.words} or is_derived(one.name))
-        and not OF_PEOPLE.fullmatch(one.name.strip())
+        and not is_called(one.name, "of_people")
         and not one.name.startswith("(")
     ]
     found.sort(key=lambda one: (not (one.has(ITEM) or one.is_id), -one.distinct))
@@ -381,7 +364,7 @@ def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -
             if of_key and of_key.isdisjoint(numbers):
                 continue
         shared = gain(items, coders, classes(one, rows))
-        of_people = OF_PEOPLE.fullmatch(one.name.strip()) is not None
+        of_people = is_called(one.name, "of_people")
         odd = shared > ITEMS or of_people or is_derived(one.name)
         (shown if odd else found)[one.name] = shared
     return found or shown
@@ -393,22 +376,6 @@ def _may_label(one: Column, filled: int) -> bool:
         return False
     few = one.distinct <= max(_CLASSES, filled // 20)
     return few or (one.has(LABEL) and one.is_numeric)
-
-
-def about_coders(coder: Codes, label: Codes, fewest: int = 5) -> bool:
-    """Return True if every coder has one and the same value in all rows."""
-    if len(np.unique(joint(coder, label))) > len(np.unique(coder)):
-        return False
-    return int((np.unique(coder, return_counts=True)[1] > 1).sum()) >= fewest
-
-
-def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
-    """Return True if coders of an item have the same value so often that nobody was asked."""
-    kinds = len(np.unique(item))
-    if len(np.unique(joint(item, label))) > kinds:
-        return False
-    pairs = np.unique(joint(item, coder), return_index=True)[1]
-    return int((np.unique(item[pairs], return_counts=True)[1] > 1).sum()) >= SHARED
 
 
 # -- a column for each coder -----------------------------------------------------------------
@@ -426,7 +393,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
                 continue
             made = [one for one in group if _sums_up(one)]
             coders = [one for one in group if one not in made]
-            truths = [one.name for one in made if one.name.casefold() in GOLD_WORDS]
+            truths = [one.name for one in made if is_truth(one.name)]
             truths = truths or [one.name for one in made]
             truth = truths[0] if len(truths) == 1 and not said.truth else None
         if len(coders) < 2:
@@ -449,7 +416,7 @@ def wide(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
 
 
 def _sums_up(one: Column) -> bool:
-    return is_derived(one.name) or one.name.strip().casefold() in GOLD_WORDS
+    return is_derived(one.name) or is_truth(one.name)
 
 
 def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
@@ -468,7 +435,7 @@ def unique_keys(rest: Sequence[Column]) -> list[tuple[Column, ...]]:
 
 def groups(columns: Sequence[Column]) -> list[list[Column]]:
     """Columns that may be coders: people, numbered alike, or with labels of one small set."""
-    people = [one for one in columns if PERSON.fullmatch(one.name.strip())]
+    people = [one for one in columns if is_called(one.name, "person")]
     return [people] if len(people) > 1 else [*_numbered(columns), *_alike(columns)]
 
 
@@ -583,7 +550,7 @@ def _are_people(group: Sequence[Column]) -> bool:
     asked = [
         one
         for one, words in zip(group, names, strict=True)
-        if _OF_SURVEY.fullmatch(one.name.strip()) or is_asked(one.name)
+        if is_called(one.name, "of_survey") or is_asked(one.name)
         or len(words - common) > (1 if plain else _PHRASE)
     ]  # fmt: skip
     if len(group) < 2 or len(asked) > (0 if plain else len(group) / 2):

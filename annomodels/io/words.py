@@ -13,44 +13,60 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annomodels.data.names import label_text
 from annomodels.data.validation import all_numbers, is_blank
-from annomodels.io.tables.columns import ALIASES
-from annomodels.io.tables.questions import BOXES
 
 type Codes = NDArray[np.int64]
 
-
-def _vocabulary() -> dict[str, frozenset[str]]:
-    text = Path(__file__).with_name("words.toml").read_text("utf-8")
-    tables = tomllib.loads(text)
-    words = {name: text.split() for table in tables.values() for name, text in table.items()}
-    own = {role: [*words[role], *ALIASES[role]] for role in tables["roles"]}
-    return {name: frozenset(kept) for name, kept in {**words, **own}.items()}
-
-
-_ALL = _vocabulary()
+_FILE = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+ALIASES: dict[str, list[str]] = {role: text.split() for role, text in _FILE["known"].items()}
+_ALL = {
+    name: frozenset([*text.split(), *(ALIASES[name] if table == "roles" else ())])
+    for table in ("roles", "names", "cells")
+    for name, text in _FILE[table].items()
+}
 ITEM, CODER, LABEL = _ALL["item"], _ALL["coder"], _ALL["label"]
 QUESTION, ASKED_PEOPLE, JUDGES = _ALL["question"], _ALL["asked_people"], _ALL["judges"]
 SYSTEM, SUMS = _ALL["system"], _ALL["sums"]
 STATISTICS, AGREEMENT = _ALL["statistics"], _ALL["agreement"]
+BOXES, NO_LABEL_CODES = _ALL["boxes"], _ALL["no_label_codes"]
 NOT_NAMES = {*BOXES, "na", "nan", "none", "null", ""}  # answers, not names of coders
-# columns called after people: an address, or the number of a worker of Amazon or Prolific
-PERSON = re.compile(r"[^@\s]+@[^@\s]+\.\w+|A[A-Z0-9]{11,14}|[0-9a-f]{24}")
+TEXT_COLUMNS: list[str] = _FILE["lists"]["texts"]
+TRUTH, OF_ITEMS = frozenset(_FILE["lists"]["truth"]), frozenset(_FILE["lists"]["of_items"])
+NO_LABEL, SPLITS = frozenset(_FILE["lists"]["no_label"]), frozenset(_FILE["lists"]["splits"])
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-# names of coders, as the cells of a column without a telling name hold them: Ann. 2, rater_3
-_CODERS = re.compile(
-    r"(ann|anno|annot|annotator|coder|rater|worker|judge|expert|reviewer|participant|turker|user)"
-    r"[ ._-]*(\d+|[a-z])",
-    re.IGNORECASE,
-)
+_PATTERNS = {
+    name: re.compile(text.replace("\n", ""), re.IGNORECASE)
+    for name, text in _FILE["patterns"].items()
+}
 
-# columns of what a coder said or when, which can make rows unique but name no item
-SAID = re.compile(
-    r"unnamed: \d+|(.*[_. -])?(date|time|timestamp|created(_at)?|updated(_at)?|seconds|duration|"
-    r"notes?|remarks?|feedback|rationale|gold|truth|confidence|severity|explanation|reason|order|"
-    r"position|latency|ratings?|scores?|comments?)",
-    re.IGNORECASE,
-)
+
+def is_called(name: str, pattern: str) -> bool:
+    """Return True if a name fits a pattern of ``words.toml``."""
+    return _PATTERNS[pattern].fullmatch(name.strip()) is not None
+
+
+def is_asked(name: str) -> bool:
+    """Return True if a column has the name of a question or criterion."""
+    return is_called(re.sub(r"[ .-]+", "_", name.strip()), "asked")
+
+
+def is_derived(name: str) -> bool:
+    """Return True if a column has the name of what is made of the labels of coders."""
+    return is_called(name, "derived")
+
+
+def is_truth(name: str) -> bool:
+    """Return True if a column has the name of known truth."""
+    return name.strip().casefold() in TRUTH
+
+
+def joint(*parts: Codes) -> Codes:
+    """One number for each combination."""
+    out = parts[0]
+    for more in parts[1:]:
+        out = np.unique(out * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1]
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +98,10 @@ class Column:
     @cached_property
     def texts(self) -> list[str]:
         """Cells as text; a blank one is the empty text."""
-        texts = (c if isinstance(c, str) else "" if is_blank(c) else str(c) for c in self.cells)
-        return list(texts)
+        return [
+            cell if isinstance(cell, str) else "" if is_blank(cell) else label_text(cell)
+            for cell in self.cells
+        ]
 
     @cached_property
     def filled(self) -> list[object]:
@@ -119,7 +137,7 @@ class Column:
         if values <= NOT_NAMES:
             return False
         return self.has(CODER) or all(
-            _CODERS.fullmatch(value) or PERSON.fullmatch(value.upper()) for value in values
+            is_called(value, "coder") or is_called(value, "person") for value in values
         )
 
     @property

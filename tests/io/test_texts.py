@@ -11,7 +11,7 @@ import pytest
 
 import annomodels as am
 from annomodels.errors import AnnotationError
-from annomodels.io.tables.columns import TEXT_COLUMNS
+from annomodels.io.words import TEXT_COLUMNS
 
 FORMATS = Path(__file__).resolve().parents[1] / "formats"
 

@@ -28,18 +28,10 @@ from annomodels.errors import AnnotationError, Option, Problem, meant
 from annomodels.io.border import NoLabels
 from annomodels.io.tables.keys import Key
 from annomodels.io.tables.remarks import no_labels_undeclared, remarks_on, unused
+from annomodels.io.words import ALIASES, TEXT_COLUMNS
 
 ROLES = ("item", "coder", "label")
 _LISTED = 12  # names of columns in a message
-# The package's own word comes first and wins; the rest are the words of other tools.
-ALIASES: dict[str, tuple[str, ...]] = {
-    "item": ("item", "task", "unit", "subject", "instance", "example"),
-    "coder": ("coder", "worker", "rater", "annotator", "judge", "user", "reviewer"),
-    "label": (
-        *("label", "rating", "annotation", "value", "category", "code", "answer", "judgment"),
-        *("tag", "vote", "verdict"),
-    ),
-}
 
 
 @dataclass
@@ -79,12 +71,7 @@ def matched(header: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-# columns of the items that all coders see alike, the most telling first
 SHOWN = "Column {} is shown as the text of the items."
-TEXT_COLUMNS = (
-    "text", "texts", "sentence", "tweet", "tweets", "comment", "question", "remark", "content",
-    "body", "passage", "post", "utterance", "document", "abstract", "title", "headline", "prompt",
-)  # fmt: skip
 
 
 def text_column(names: Iterable[str]) -> str | None:

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 
 from annomodels.data.validation import all_numbers, some
-from annomodels.io.tables.questions import is_asked, is_derived
-from annomodels.io.words import CODER, Column
+from annomodels.io.words import CODER, Column, is_asked, is_called, is_derived
 
 JOINED = "|"  # between the names of two header rows, as in a frame with columns on two levels
 # Where a name such as frame_anna or tone2 is cut in two.
@@ -21,12 +20,6 @@ CUTS = (
     re.compile(r"(.*\D)(\d+)"),
 )
 _INITIAL = re.compile(r"[ACJR]\d+")  # of annotators, coders, judges and raters, with their number
-_TIME = re.compile(
-    r"(t|time|zeit|zeitpunkt|wave|welle|round|runde|session|phase|day|week|month|visit)"
-    r"[_. -]?\d+|(19|20)\d\d|pre|post|before|after|retest|again|baseline|follow[_. -]?up|"
-    r"vorher|nachher",
-    re.IGNORECASE,
-)
 _LOOKED_AT = 50  # columns that are compared, each with each
 _ALIKE = 0.5  # variables whose labels overlap less than this cannot be one
 _LEFT = 1.0  # columns beside those of the variables, at most, as a share of them
@@ -111,7 +104,7 @@ def _first_of(pairs: Mapping[str, Pair], names: Iterable[str]) -> dict[str, Pair
 
 
 def _is_time(part: str) -> bool:
-    return _TIME.fullmatch(part) is not None
+    return is_called(part, "time")
 
 
 def _is_coder(part: str) -> bool:

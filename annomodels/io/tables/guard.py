@@ -14,10 +14,10 @@ from annomodels.data.columns import percent
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_LABEL, counted, some
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.roles import grown, joint, structure
-from annomodels.io.tables.columns import ALIASES, Columns
+from annomodels.io.roles import grown, structure
+from annomodels.io.tables.columns import Columns
 from annomodels.io.tables.keys import Key, parts_of
-from annomodels.io.words import SAID, Codes, Column
+from annomodels.io.words import ALIASES, Codes, Column, is_called, joint
 
 Repeats = Literal["error", "first", "all"]
 REPEATS: tuple[Repeats, ...] = ("error", "first", "all")
@@ -139,7 +139,7 @@ def proposal(
     free = [
         one
         for name, one in columns.items()
-        if name not in used and name.strip() and not SAID.fullmatch(name.strip())
+        if name not in used and name.strip() and not is_called(name, "said")
         and name.strip().casefold() not in ALIASES["label"] and one.distinct > 1
         # a number of the row makes of each label an item that nobody labeled twice
         and not ("coder" in names and one.distinct > 0.9 * len(rows))

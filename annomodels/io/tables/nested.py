@@ -18,9 +18,9 @@ from annomodels.io.border import NoLabels
 from annomodels.io.objects import KEY, at, cell_value, is_list_of, named_records
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tables.columns import ALIASES, matched
+from annomodels.io.tables.columns import matched
 from annomodels.io.tables.keys import parts_of
-from annomodels.io.tables.questions import BOXES, is_asked
+from annomodels.io.words import ALIASES, BOXES, is_asked
 
 _SAMPLE = 50
 _MOST = 50  # most different labels of coders who stand side by side in a cell

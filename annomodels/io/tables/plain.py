@@ -36,17 +36,13 @@ from annomodels.io.tables.keys import parts_of
 from annomodels.io.tables.known import concluded, is_mean, truth_as_label
 from annomodels.io.tables.matrix import counts_in, counts_problem, measured
 from annomodels.io.tables.questions import (
-    BOXES,
-    GOLD_WORDS,
     are_times,
-    is_asked,
-    is_derived,
-    names_no_labels,
     no_coders,
     question_column,
     unsuitable,
 )
 from annomodels.io.tables.table import NAMELESS, Table, distinct, name_all
+from annomodels.io.words import BOXES, OF_ITEMS, is_asked, is_called, is_derived, is_truth
 
 
 def is_long(source: Source, options: Options) -> bool:
@@ -238,7 +234,7 @@ def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> 
         notes += [
             f"Column {name!r} may contain the true labels: use {Option('truth', name)} to use them."
             for name in left
-            if name.strip().casefold() in GOLD_WORDS
+            if is_truth(name)
         ]
     return notes
 
@@ -291,7 +287,6 @@ _COPY = 0.95  # share of equal cells from which a column is a copy of one other
 _COMPARED = 12  # columns each of which is compared with all others; of more, the last one is
 _FEW = 9  # columns that are too many to be listed in a message
 _NAME = 3  # words that the name of a coder has at most; longer ones are what was asked
-TEXT_WORDS = ("text", "sentence", "comment", "comments", "document", "doc", "group", "batch")
 
 
 def is_wide(source: Source, options: Options) -> bool:
@@ -441,8 +436,8 @@ def _item_column(table: Table, options: Options) -> str | None:
 
 def is_named(name: str) -> bool:
     """Return True if a column is called like one that names items or says something of them."""
-    is_item = bool(matched([name])["item"]) or name.strip().casefold() in TEXT_WORDS
-    return is_item or names_no_labels(name)
+    is_item = bool(matched([name])["item"]) or name.strip().casefold() in OF_ITEMS
+    return is_item or is_called(name, "no_labels")
 
 
 def _wide_alone(table: Table, options: Options) -> Columns:
@@ -554,7 +549,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     times = Counter(label for given in labels.values() for label in given)
     filled = sum(bool(given) for given in labels.values())
     odd: dict[str, str] = {}
-    gold = [name for name in coders if name.casefold() in GOLD_WORDS or is_derived(name)]
+    gold = [name for name in coders if is_truth(name) or is_derived(name)]
     odd |= {name: f"Is column {name!r} a coder or the known truth?" for name in gold}
     if not gold and (made := _conclusion(table, coders, options)):
         gold, odd = [made[0]], dict([made])
@@ -562,7 +557,7 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
         shares = any(times[label] > 1 for label in labels[name])
         if name.startswith(NAMELESS):
             odd[name] = f"{name.strip('()').capitalize()} has cells but no name; is it a coder?"
-        elif name.strip().casefold() in TEXT_WORDS and not shares:
+        elif name.strip().casefold() in OF_ITEMS and not shares:
             odd[name] = f"Column {name!r} looks like information about the items, not a coder."
         elif not options.forced and _is_text(labels[name], len(table)):
             odd[name] = f"Column {name!r} looks like texts, not a coder's labels."

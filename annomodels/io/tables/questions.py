@@ -3,55 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from annomodels.data.validation import LONGEST_LABEL, MANY_LABELS, all_numbers, counted, some
 from annomodels.errors import Option, Problem, meant
 from annomodels.io.tables.columns import named_column
+from annomodels.io.words import Codes, Column, is_called, joint
 
-# The ends of names of columns that say something about an item, a coder or a session.
-_NO_LABELS = re.compile(
-    r"(.*[_. -])?(id|ids|uuid|guid|date|datetime|time|times|timestamp|created|updated|at|seconds|"
-    r"secs|ms|duration|elapsed|worktime|comments?|notes?|remarks?|feedback|text|url|link|batch|"
-    r"kommentare?|bemerkung(en)?|anmerkung(en)?|notiz(en)?|commentaires?|comentarios?|"
-    r"document|status|first[_ ]click|last[_ ]click|page[_ ]submit|click[_ ]count|clicks?|browser|"
-    r"user[_ ]?agent|resolution|ip|ip[_ ]address|captcha)",
-    re.IGNORECASE,
-)
-OF_PEOPLE = re.compile(
-    r"(.*[_. -])?(age|gender|sex|race|ethnicity( simplified)?|education|occupation|income|"
-    r"nationality|country( of (birth|residence))?|city|region|(native[_ ])?language|religion|"
-    r"(political|politcal)?[_ ]?(party|views?|affiliation)|(student|employment|marital)[_ ]status)",
-    re.IGNORECASE,
-)
-# columns that are made of the labels of coders, by a word of their name
-_DERIVED = re.compile(
-    r"(.*[\W_])?(consensus|final|maj(ority)?|selected|chosen|reconciled|adjudicat(ed|ion|or)|aggregated?|resolved|agreed|gold|"
-    r"truth|konsens|consenso|definitivo|endg(ü|ue)ltig)([\W_].*)?|mode|"
-    r".*(결론|최종|정답|합의|结论|最终|共识|標準|标准|結論|最終|正解|итог).*",
-    re.IGNORECASE,
-)
-GOLD_WORDS = ("gold", "truth", "gold_label", "gold label", "true_label", "ground_truth")
-# what columns with a box for each question are called after, and no coder is
-_ASKED = re.compile(
-    r".*\?|(is|has|label|class|rating|score)?_?(severe_)?(toxic(ity)?|obscen(e|ity)|insult(ing)?|threat(ening)?|"
-    r"hate(ful|_speech)?|identity_(hate|attack)|offen[sc]ive(ness)?|profan(e|ity)|abus(e|ive)|"
-    r"sexual(ly)?(_explicit)?|violen(t|ce)|spam|sarcas(m|tic)|iron(y|ic)|humou?r(ous)?|"
-    r"anger|angry|disgust(ed)?|fear|joy|sad(ness)?|surprise|trust|anticipation|love|optimism|"
-    r"positive|negative|neutral|relevan(t|ce)|harm(ful)?|helpful(ness)?|fluen(t|cy)|"
-    r"coheren(t|ce)|factual(ity)?|correct(ness)?|grammatical(ity)?|readab(le|ility)|clarity|"
-    r"consisten(t|cy)|safety|quality|racis(m|t)|sexis(m|t)|misogyn(y|ous)|natural(ness)?|"
-    r"(left|right|before|after|pre|post|width|height|length|weight|depth)(_\w+)?|"
-    r"informative|adequa(cy|te)|faithful|accura(cy|te)|complete(ness)?|"
-    r"conci(se|sion)(ness)?|engag(ing|ingness|ement)|understandab(le|ility)|overall|"
-    r"simplicity|novelty|\w+(ness|bility|ivity|nality|keit|heit|ität|idad|ité))(_?(score|rating))?(_?\(.*\))?",
-    re.IGNORECASE,
-)
-BOXES = {"0", "1", "-1", "true", "false", "yes", "no", "y", "n", "x"}
 _WHEN = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?([T ].*)?|\d\d?[./-]\d\d?[./-]\d{2,4}([ ,].*)?")
 _LINK = re.compile(r"https?://\S+")
 _MARKUP = re.compile(r"<(/?[A-Za-z][\w.-]*:[\w.-]+|/?[A-Za-z][\w.-]*)(\s[^<>]*)?/?>")
@@ -81,9 +44,10 @@ def unsuitable(
     """Return why a column cannot be a question, or None; `labels` are the filled cells."""
     if (why := of_cells(name, labels)) is not None:
         return why
-    if about := _of_coders(name, coders, labels, fewest):
-        return Unsuitable(about)
-    if about_items(items, coders, labels):
+    item, coder, label = (Column("", cells).codes for cells in (items, coders, labels))
+    if about_coders(coder, label, 0 if is_called(name, "of_people") else fewest):
+        return Unsuitable("it is the same in all rows of each coder, so it is about coders")
+    if about_items(item, coder, label):
         return Unsuitable("it is the same for all coders of each item, so it is about items", False)
     return None
 
@@ -97,7 +61,7 @@ def of_cells(name: str, labels: Sequence[Any]) -> Unsuitable | None:
     distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
     if len(distinct) == len(labels) >= SHARED and _counts_up(distinct):
         return Unsuitable("it is another whole number in each row, so it numbers the rows")
-    if names_no_labels(name) and len(distinct) > 1:
+    if is_called(name, "no_labels") and len(distinct) > 1:
         return Unsuitable("its name says that it describes the item, the coder or the session")
     if len(distinct) == 1:
         every = f"all {len(labels):,} answers are" if len(labels) > 1 else "its only answer is"
@@ -117,21 +81,6 @@ def _counts_up(numbers: Collection[object]) -> bool:
         return False
     found = [int(str(number)) for number in numbers]
     return max(found) - min(found) + 1 == len(found)
-
-
-def names_no_labels(name: str) -> bool:
-    """Return True if a column is called after something about an item, a coder or a session."""
-    return _NO_LABELS.fullmatch(name.strip()) is not None
-
-
-def is_asked(name: str) -> bool:
-    """Return True if a column has the name of a question or criterion."""
-    return _ASKED.fullmatch(re.sub(r"[ .-]+", "_", name.strip())) is not None
-
-
-def is_derived(name: str) -> bool:
-    """Return True if a column has the name of what is made of the labels of coders."""
-    return _DERIVED.fullmatch(name.strip()) is not None
 
 
 def _plain(labels: Iterable[object]) -> list[object]:
@@ -189,33 +138,20 @@ def tag_in(cell: object) -> str:
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
 
-def _of_coders(name: str, coders: Sequence[object], labels: Sequence[object], fewest: int) -> str:
-    """Return a sentence if every coder has one and the same value in all rows."""
-    given: dict[Any, Any] = {}
-    rows = Counter(coders)
-    for coder, label in zip(coders, labels, strict=True):
-        if given.setdefault(coder, label) != label:
-            return ""
-    named = OF_PEOPLE.fullmatch(name.strip()) is not None
-    several = sum(n > 1 for n in rows.values())
-    if several >= fewest or named:
-        return "it is the same in all rows of each coder, so it is about coders"
-    return ""
+def about_coders(coder: Codes, label: Codes, fewest: int = FEWEST) -> bool:
+    """Return True if every coder has one and the same value in all rows."""
+    if len(np.unique(joint(coder, label))) > len(np.unique(coder)):
+        return False
+    return int((np.unique(coder, return_counts=True)[1] > 1).sum()) >= fewest
 
 
-def about_items(
-    items: Sequence[object], coders: Sequence[object], labels: Sequence[object]
-) -> bool:
+def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
     """Return True if coders of an item have the same value so often that nobody was asked."""
-    said: dict[Any, Any] = {}
-    first: dict[Any, Any] = {}
-    shared = set()
-    for item, coder, label in zip(items, coders, labels, strict=True):
-        if said.setdefault(item, label) != label:
-            return False
-        if first.setdefault(item, coder) != coder:
-            shared.add(item)
-    return len(shared) >= SHARED
+    kinds = len(np.unique(item))
+    if len(np.unique(joint(item, label))) > kinds:
+        return False
+    pairs = np.unique(joint(item, coder), return_index=True)[1]
+    return int((np.unique(item[pairs], return_counts=True)[1] > 1).sum()) >= SHARED
 
 
 def no_coders() -> str:

@@ -8,17 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from annomodels.data.names import label_text
 from annomodels.data.validation import LONGEST_RATING, all_numbers, same_numbers, some
 from annomodels.errors import Option
-
-# texts, in lower case, with which programs and people write that there is no label
-NO_LABEL = {
-    *("na", "n/a", "#n/a", "nan", "null", "nil", "none", "missing", "not available", "k.a."),
-    *("-", "--", "?", "."),
-}
-# numbers with which content analyses and surveys code that there is none
-_CODES = {
-    *("77", "88", "97", "98", "99", "777", "888", "997", "998", "999", "9999"),
-    *("-1", "-7", "-8", "-9", "-99", "-999"),
-}
+from annomodels.io.words import NO_LABEL, NO_LABEL_CODES
 
 
 class Missing(frozenset[str]):
@@ -87,7 +77,7 @@ def no_labels(labels: Collection[str]) -> list[str]:
     rest = [label for label in labels if label not in words]
     if not rest:
         return []
-    codes = [label for label in rest if not _CODES.isdisjoint(spellings(label))]
+    codes = [label for label in rest if not NO_LABEL_CODES.isdisjoint(spellings(label))]
     others = [float(label) for label in rest if label not in codes] if all_numbers(rest) else []
     if codes and len(others) > 1:
         low, top = min(others), max(others)  # -1 beside 0 and 1 is a label
@@ -114,5 +104,5 @@ def no_labels_undeclared(labels: Sequence[object], declared: Collection[object])
     texts = map(label_text, unknown)
     return tuple(
         t for t in texts
-        if not _CODES.isdisjoint(spellings(t)) or t.strip().casefold() in NO_LABEL
+        if not NO_LABEL_CODES.isdisjoint(spellings(t)) or t.strip().casefold() in NO_LABEL
     )  # fmt: skip
