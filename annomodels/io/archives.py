@@ -48,11 +48,9 @@ class Members:
         return name in self._known
 
     def ending(self, *suffixes: str) -> list[str]:
-        """Paths that end in one of the suffixes."""
         return [name for name in self.names if name.lower().endswith(suffixes)]
 
     def where(self, name: str) -> str:
-        """Name of a file in messages."""
         inside = posixpath.basename(self.name) == name
         return shown(name if inside else f"{self.name}/{name}")
 
@@ -77,7 +75,6 @@ class Members:
         return data.decode(kind, "replace").replace("\0", "").removeprefix("\ufeff")
 
     def text(self, name: str, encoding: str | None = None) -> str:
-        """Text of a file, as :func:`annomodels.io.border.decoded` does it."""
         return decoded(self.read(name), self.where(name), encoding)
 
 
@@ -87,7 +84,6 @@ def _is_litter(name: str) -> bool:
 
 
 def open_members(path: str | os.PathLike[str]) -> Members:
-    """Files of a folder, of a zip archive, or one file."""
     place = Path(path)
     if str(path) != "-" and place.is_dir():
         members = open_folder(place)
@@ -103,7 +99,6 @@ def open_members(path: str | os.PathLike[str]) -> Members:
 
 
 def open_folder(path: Path) -> Members:
-    """Files below a folder."""
     names: list[str] = []
     outside: list[str] = []
     with guarded(shown(path)):
@@ -129,7 +124,6 @@ def open_folder(path: Path) -> Members:
 
 
 def open_zip(data: bytes | Path, name: str) -> Members:
-    """Files of a zip archive."""
     import zipfile
 
     size = data.stat().st_size if isinstance(data, Path) else len(data)

@@ -32,7 +32,6 @@ _NAMED = 8  # files or folders in a command
 
 
 def read_records(source: Source, options: Options) -> Records:
-    """Rows of one file or export, or of several that are joined, by question."""
     one = _alone(source, options)
     if one is not None:
         source, form = one
@@ -67,7 +66,6 @@ def _of_spans(spans: Spans, found: Records) -> Records:
 
 
 def read_spans_of(source: Source, options: Options) -> Spans:
-    """Spans of one file or export, or of several that are joined."""
     one = _alone(source, options)
     if one is None:
         return _marks(source, options)
@@ -92,7 +90,6 @@ def _alone(source: Source, options: Options) -> tuple[Source, Format] | None:
 
 
 def _forms(files: Sequence[File], options: Options) -> list[Format]:
-    """Format of each file, or what is wrong with each that has none."""
     forms: list[Format] = []
     problems: list[Problem] = []
     exports: list[tuple[File, Format]] = []
@@ -135,7 +132,6 @@ def _own(file: File, options: Options, form: str = "") -> Options:
 
 
 def _marks(source: Source, options: Options) -> Spans:
-    """Spans of several files together."""
     files = files_in(source)
     found = Records(Source(counted(len(files), "file"), data=b""), options)
     each = [
@@ -336,7 +332,6 @@ def _as_tables(files: Sequence[File], options: Options) -> tuple[list[Format], l
 
 
 def _splits(files: Sequence[File]) -> list[Problem]:
-    """Report files that are named after parts of a corpus, such as train and test."""
     words = [set(re.split(r"[\W_]+", file.who.casefold())) for file in files]
     if any(file.said for file in files) or not all(one & SPLITS for one in words):
         return []
@@ -500,7 +495,6 @@ def _together(files: Sequence[File], parts: Sequence[Part], found: Records) -> C
 
 
 def _stacked(tables: Sequence[Callable[[], Cells]]) -> Cells:
-    """Cells of the tables below each other."""
     cells = [table() for table in tables]
     sizes = [len(next(iter(one.values()), ())) for one in cells]
     return {
@@ -529,7 +523,6 @@ def _account(files: Sequence[File], own: Sequence[Columns]) -> list[str]:
 
 
 def _twice(columns: Columns) -> list[Problem]:
-    """Coders who labeled the same item in two files."""
     first: dict[tuple[Any, Any], Any] = {}
     found: dict[tuple[Any, str, str], list[tuple[Any, Any, Any]]] = {}
     for row, item, coder in zip(columns.rows, columns.items, columns.coders, strict=True):

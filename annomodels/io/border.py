@@ -96,7 +96,6 @@ def first_line(error: BaseException) -> str:
 
 
 def needs(package: str, what: str) -> MissingDependency:
-    """Error that names the package which reads such files, and the line that installs it."""
     sentence = f"{what} is read with the package {package}, which is not installed."
     remedy = f"pip install {package}."
     return MissingDependency(str(Problem(sentence, remedy=remedy)))
@@ -108,17 +107,14 @@ def shown(path: str | os.PathLike[str]) -> str:
 
 
 def name_of(path: str | os.PathLike[str]) -> str:
-    """Name of a file in messages."""
     return STDIN if str(path) == "-" else shown(Path(path).name or str(path))
 
 
 def is_path(path: object) -> TypeGuard[str | os.PathLike[str]]:
-    """Return True for the name of a file: a text, or a path made of one."""
     return isinstance(os.fspath(path) if isinstance(path, os.PathLike) else path, str)
 
 
 def checked_path(path: object) -> str | os.PathLike[str]:
-    """Return the name of a file; raise for anything else."""
     if is_path(path):
         return path
     what = f"A file name was expected, but this is {type(path).__name__!r}."
@@ -130,7 +126,6 @@ def checked_path(path: object) -> str | os.PathLike[str]:
 
 
 def unreadable(path: Path) -> Problem | None:
-    """Explain why there is no file to read at a path."""
     where = shown(path)
     try:
         if path.is_dir():

@@ -35,7 +35,6 @@ def is_pattern(name: str) -> bool:
 
 
 def fits(pattern: str, name: str) -> bool:
-    """Return True if a name is meant: it is the same, or the pattern fits it."""
     return pattern == name or fnmatchcase(name, pattern)
 
 
@@ -55,7 +54,6 @@ class Codebook:
         self._all = [("*", general), *self._book.items(), *own]
 
     def of(self, question: str) -> Entry:
-        """Put together all that is said of a question."""
         found = Entry()
         for pattern, entry in self._all:
             if fits(pattern, question):
@@ -63,14 +61,12 @@ class Codebook:
         return found
 
     def unfit(self, questions: Collection[str]) -> list[Problem]:
-        """Report entries about questions that do not exist."""
         book = {name: entry.where for name, entry in self._book.items()}
         said = dict.fromkeys(self._said, f"{Option('scale', ...)}")
         return [*unknown(said, questions), *unknown(book, questions)]
 
 
 def unknown(names: Mapping[str, str], questions: Collection[str]) -> list[Problem]:
-    """Report names that fit no question, each with its place."""
     known = f"The questions are {some(questions)}." if questions else _UNNAMED
     return [
         Problem(

@@ -29,18 +29,15 @@ class Format:
     shapes: tuple[str, ...] = ()  # of which it may be; a reader of others is not even loaded
 
     def fits(self, source: Source, options: Options) -> bool:
-        """Return True if a source looks like it."""
         if self.shapes and source.shape not in self.shapes:
             return False
         looks = self.rows.fits if self.rows else self._function("is")
         return bool(looks(source, options))
 
     def records(self, source: Source, options: Options) -> Records:
-        """Rows of a source by question."""
         return self._filled(source, options).closed()
 
     def marks(self, source: Source, options: Options) -> Spans:
-        """Spans of a source."""
         if not self.spans:
             what = f"The format {self.name!r} contains no marked stretches of text."
             remedy = f"Leave out {Option('units')} and alpha_u, which are for marked text."

@@ -38,7 +38,6 @@ class RowOf(int):
     file: str
 
     def __new__(cls, row: int, file: str) -> RowOf:
-        """Make the number of a row that also knows its file."""
         made = super().__new__(cls, row)
         made.file = file
         return made
@@ -49,8 +48,6 @@ class RowOf(int):
 
 @dataclass(frozen=True)
 class File:
-    """One of the files."""
-
     source: Source
     who: str
     said: bool = False
@@ -111,7 +108,6 @@ class Pile(Source):
 
     @property
     def is_folder(self) -> bool:
-        """It stands for one."""
         return True
 
 

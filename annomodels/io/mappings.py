@@ -60,7 +60,6 @@ def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def rename_coders(columns: Columns, names: Mapping[str, str]) -> None:
-    """Put names in the place of identifiers, and say what did not fit."""
     if not names or columns.problems:
         return
     before = dict.fromkeys(str(coder) for coder in columns.coders if not is_blank(coder))
@@ -129,11 +128,9 @@ class Rows:
 
     @property
     def header(self) -> list[str]:
-        """Names of the columns."""
         return stripped(self.rows[0][1]) if self.rows else []
 
     def cells(self, name: str) -> list[str]:
-        """Cells of a column below the header, or names that several columns give together."""
         columns = [
             [row[place] if place < len(row) else "" for _, row in self.rows[1:]]
             for place in map(self.header.index, parts_of(name))
@@ -157,7 +154,6 @@ class Rows:
     def checked_item(
         self, said: Names | None, items: Iterable[object], remedy: str
     ) -> tuple[str, list[Problem]]:
-        """Column of the items, or what is wrong if it is not there or cannot be told."""
         name = self.item(said, frozenset(map(label_text, items)))
         if name is not None:
             return name, named_column(self.header, name, "item", self.source)
@@ -282,7 +278,6 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
 
 
 def _name(path: str | os.PathLike[str]) -> object:
-    """Name of the first column of a file, which the data may have too."""
     with suppress(AnnotationError):
         first = _filled(path).header[0]
         if first.isidentifier() and first != "item":

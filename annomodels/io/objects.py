@@ -36,7 +36,6 @@ def json_value(text: str, source: str) -> Any:
 
 
 def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
-    """Values of JSON lines and the rows they stand in."""
     values, rows, problems = [], [], []
     for row, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -145,7 +144,6 @@ def at(record: object, path: str) -> Any:
 
 
 def keys_of(records: Iterable[object], depth: int = 2) -> list[str]:
-    """Paths that records hold, for messages."""
     found: dict[str, None] = {}
     for record in records:
         if isinstance(record, Mapping):
@@ -201,7 +199,6 @@ def paths_in(value: object, path: str = "") -> Iterator[str]:
 
 
 def is_list_of(value: object, kind: type | tuple[type, ...]) -> bool:
-    """Return True if a value is a list with at least one part, all of one kind."""
     return isinstance(value, list) and bool(value) and all(isinstance(part, kind) for part in value)
 
 

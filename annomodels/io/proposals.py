@@ -73,8 +73,6 @@ type Data = Annotations | Mapping[str, Annotations]
 
 @dataclass(frozen=True)
 class Proposal:
-    """Options with which a file was read, and what they gave."""
-
     verb: str
     path: object
     reading: Mapping[str, Any]
@@ -96,7 +94,6 @@ def with_proposal(
     opened: Callable[[Mapping[str, Any]], Source],
     tried: Callable[[Mapping[str, Any]], Any],
 ) -> AnnotationError:
-    """Add the options that read the file to a refusal, if there are such."""
     is_file = isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
     if is_file and os.path.getsize(path) > LARGEST:
         return error
@@ -124,7 +121,6 @@ def with_proposal(
 
 
 def _of_sheets(problem: Problem, opened: Callable[[Mapping[str, object]], Source]) -> Problem:
-    """Problem of a workbook none of whose sheets can be proposed."""
     why: dict[str, str] = {}
     headers: dict[tuple[str, ...], list[str]] = {}
     for name in [name for _, name in problem.options if name != EVERY_SHEET]:
@@ -208,7 +204,6 @@ def _lacking(source: Source) -> tuple[str, str]:
 
 
 def _export() -> str:
-    """Return the way out of a file without the labels of each coder."""
     names = f"{Option('item')}, {Option('coder')}, {Option('label')}"
     return (
         f"Name the columns with {names} if some hold these; else export the labels of each coder, "
@@ -217,7 +212,6 @@ def _export() -> str:
 
 
 def _summary(columns: Sequence[Column]) -> str:
-    """Sentence on a column that seems to be made of the labels of several coders."""
     for one in columns:
         if one.has(SUMS) or is_derived(one.name):
             return f"Column {one.name!r} seems to sum up the labels of several."
@@ -235,7 +229,6 @@ def _search(
     given: Mapping[str, object],
     tried: Callable[[Mapping[str, object]], Data],
 ) -> tuple[dict[str, object], Data] | None:
-    """Try what the problems name, then what the columns look like."""
     waiting = _named(error, {})
     if not isinstance(error, (NotAsItSeems, Refused)):  # the columns were found, or are none
         with suppress(AnnotationError):  # there may be no table before a sheet is chosen
@@ -267,7 +260,6 @@ def _search(
 
 
 def _named(error: AnnotationError, options: Mapping[str, object]) -> list[dict[str, object]]:
-    """Options that problems name: all together, and the questions to choose from."""
     out = [
         {**options, "question": name} for problem in error.problems for name in problem.choices[:6]
     ]
@@ -304,7 +296,6 @@ def _by_coder(data: Data) -> list[Column]:
 
 
 def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Options that may read a table, most likely first."""
     if source.inside is not None:
         yield from _files(source, given)
     if source.inside is not None or source.kind == "xml":
@@ -339,7 +330,6 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
 
 
 def _in_cells(table: Table) -> Iterator[dict[str, object]]:
-    """Columns whose cells each hold the labels of several coders."""
     for name, whole in table.columns.items():
         cells = [cell for cell in whole[:ROWS] if not is_blank(cell)]
         keys = [k for c in cells for k in keys_of(c if isinstance(c, list) else [c], 1)]
@@ -371,7 +361,6 @@ def columns_in(table: Table) -> tuple[list[Column], list[Column]]:
 
 
 def _above(rows: Sequence[Sequence[str]]) -> int:
-    """Count the lines above a header that stands lower down."""
     filled = [{cell.strip() for cell in row if cell.strip()} for row in rows[:12]]
     width = max(map(len, filled), default=0)
     first = next((n for n, cells in enumerate(filled) if 2 * len(cells) > width), 0)
@@ -380,7 +369,6 @@ def _above(rows: Sequence[Sequence[str]]) -> int:
 
 
 def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Columns of items and labels in files that each hold the work of one coder."""
     files = files_in(source)
     tables = [file.source.table for file in files]
     if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
@@ -414,7 +402,6 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _without_header(table: Table) -> Iterator[dict[str, object]]:
-    """Names for three columns of a file without a header, if the cells tell which is which."""
     cells = [[name, *map(str, column)] for name, column in table.columns.items()]
     sizes = [len(set(column)) for column in cells]
     places = sorted(range(len(cells)), key=sizes.__getitem__)

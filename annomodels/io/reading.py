@@ -164,7 +164,6 @@ def read(
 
 
 def annotations_of(data: Any) -> Annotations:
-    """Annotations of a data frame, or of the file at a path."""
     return read(data) if is_path(data) else read_frame(data, {})
 
 
@@ -182,7 +181,6 @@ def read_frame(frame: object, said: Mapping[str, object]) -> Annotations:
 
 
 def read_one(path: Paths | Source, said: Mapping[str, object]) -> Annotations:
-    """Read one question."""
     found, made, _ = understood(path, said)
     with guarded(found.source.name):
         columns = found.chosen()
@@ -329,7 +327,6 @@ def read_spans(
 
 
 def _opened(path: Paths | Source, said: Mapping[str, object]) -> Source:
-    """One path as it is, several as one folder."""
     return path if isinstance(path, Source) else gathered(path, lambda one: _source(one, said))
 
 

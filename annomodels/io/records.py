@@ -108,11 +108,9 @@ class Records:
 
     @property
     def table(self) -> Table:
-        """Table of the source, whose problems and notes are taken."""
         return self.taken(self.source.table)
 
     def taken(self, table: Table, *, used: Collection[str] | None = None) -> Table:
-        """Take the problems and notes of a table, of which all columns are used, or some."""
         self.problems += table.problems
         self.problems += table.doubled(table.header if used is None else used)
         self.notes += table.notes
@@ -156,15 +154,12 @@ class Records:
             self._unsaid[item] = None
 
     def leave_out(self, why: str, number: int = 1) -> None:
-        """Count judgements that are in the file but not in the data."""
         self._left_out[why] += number
 
     def unreadable(self, word: str, row: int) -> None:
-        """Remember a row where something has the wrong type."""
         self._unreadable.setdefault(word, []).append(row)
 
     def gold(self, item: object, question: str, label: object) -> None:
-        """Take a known truth."""
         try:
             what, labels = name_of_value(item), values_of(label)
         except Unreadable:
@@ -180,12 +175,10 @@ class Records:
         return self._shown
 
     def text(self, item: object, text: object) -> None:
-        """Take the text of an item."""
         if isinstance(item, str) and isinstance(text, str) and text:
             self._texts.setdefault(item, text)
 
     def group(self, item: str, name: object) -> None:
-        """Take the document that an item stands in."""
         if isinstance(name, str) and name:
             self._groups.setdefault(item, name)
 
@@ -225,11 +218,9 @@ class Records:
 
     @property
     def empty(self) -> bool:
-        """Return True if neither a judgement nor a mark was taken yet."""
         return not self._kept and not self.stretches
 
     def note(self, text: str) -> None:
-        """Add a note unless it is there."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -241,7 +232,6 @@ class Records:
         (self._of_labels if of_labels else self.problems).append(found)
 
     def require(self, header: Sequence[str], name: str | None, role: str) -> None:
-        """Report a column or key that was named but is not there."""
         if name is not None:
             self.problems += named_column(list(header), name, role, self.source.name)
 
@@ -279,7 +269,6 @@ class Records:
         return self
 
     def check(self) -> None:
-        """Raise all problems."""
         if self.problems:
             raise AnnotationError(list(dict.fromkeys(self.problems)))
 
@@ -346,7 +335,6 @@ class Records:
         return question, more
 
     def spans(self) -> Spans:
-        """Return the marks of all questions."""
         problems = list(self.problems)
         if self._reversed:
             what = f"{counted(len(self._reversed), 'span')} that end before they begin."
@@ -367,7 +355,6 @@ class Records:
         return Spans(tuple(ordered), seen, self._documents, self._tokens, self.source.name, notes)
 
     def _one(self, question: str, rows: list[_Row]) -> Columns:
-        """Columns of one question."""
         notes: list[str] = []
         rows = _once(rows, notes)
         gold = self._gold.get(question, [])

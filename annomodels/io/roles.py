@@ -62,8 +62,6 @@ _LETTERS = {"A": "annotator", "C": "coder", "J": "judge", "R": "rater"}  # A1 to
 
 @dataclass(frozen=True)
 class Said:
-    """Roles that were given."""
-
     item: tuple[str, ...] = ()
     coder: str | None = None
     label: str | None = None  # or the question
@@ -72,7 +70,6 @@ class Said:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Said:
-        """Take the roles among options of :func:`annomodels.read`."""
         label = given.get("label") or given.get("question")
         names = parts_of(given.get("item")), given.get("coder"), label
         return cls(*names, tuple(given.get("coder_columns") or ()), "truth" in given)
@@ -90,7 +87,6 @@ class Reading:
     truth: str | None = None
 
     def options(self, given: Said) -> Iterator[dict[str, object]]:
-        """Options of :func:`annomodels.read` that were not given."""
         is_wide = isinstance(self.coder, tuple)
         said: dict[str, object] = {}
         if not (given.coders or given.coder):
@@ -116,7 +112,6 @@ class Reading:
 
 
 def readings(columns: Sequence[Column], said: Said) -> list[Reading]:
-    """Every reading of a table with the roles that were given, the best first."""
     found = [*long(columns, said), *wide(columns, said)]
     return sorted(found, key=lambda one: -one.score)
 
@@ -176,7 +171,6 @@ def _of_names(key: Sequence[Column], coder: Column) -> float:
 
 
 def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
-    """One row for each label: every coder column with every minimal key."""
     if said.coders:
         return
     by_name = {one.name: one for one in columns}
@@ -209,7 +203,6 @@ def long(columns: Sequence[Column], said: Said) -> Iterator[Reading]:
 
 
 def _layout(key: Sequence[Column], coder: Column) -> float:
-    """Score of roles before labels."""
     if not key:
         return _of_names((), coder)
     covered, repeated, thin = structure(joint(*(one.codes for one in key)), coder.codes)
@@ -218,7 +211,6 @@ def _layout(key: Sequence[Column], coder: Column) -> float:
 
 
 def coders_in(columns: Sequence[Column]) -> list[Column]:
-    """Columns that may name the coders, most likely first."""
     numbered = {one.name for group in _numbered(columns) for one in group}
     maybe = [
         one
@@ -244,7 +236,6 @@ def coders_in(columns: Sequence[Column]) -> list[Column]:
 
 
 def _whose(maybe: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
-    """Column that tells people apart, as their age and gender show."""
     people = [one for one in columns if is_called(one.name, "of_people")]
     found = [
         one
@@ -264,7 +255,6 @@ def _tells(one: Column, other: Column) -> bool:
 
 
 def keys_in(rest: Sequence[Column], coder: Column, label: str | None) -> list[Column]:
-    """Columns of which an item's name may be made, most likely first."""
     found = [
         one
         for one in rest
@@ -371,7 +361,6 @@ def questions(columns: Sequence[Column], key: Sequence[Column], coder: Column) -
 
 
 def _may_label(one: Column, filled: int) -> bool:
-    """Return True if the cells look like labels, whosever they are."""
     if filled < max(4, 0.02 * len(one.cells)) or of_cells(one.name, one.filled) is not None:
         return False
     few = one.distinct <= max(_CLASSES, filled // 20)
@@ -440,7 +429,6 @@ def groups(columns: Sequence[Column]) -> list[list[Column]]:
 
 
 def _of_group(coders: Sequence[Column], rows: Codes) -> float:
-    """Score of columns as coders."""
     item = np.tile(rows, len(coders))
     who = np.repeat(np.arange(len(coders)), len(rows))
     whole = Column("", [text for one in coders for text in _texts(one, rows)])
@@ -457,7 +445,6 @@ def _texts(one: Column, rows: Codes) -> list[str]:
 
 
 def _numbered(columns: Sequence[Column]) -> list[list[Column]]:
-    """Columns that are called alike but for a number, and share their labels."""
     by_stem: dict[tuple[str, str], dict[str, Column]] = {}
     for one in columns:
         name = one.name.strip()

@@ -34,7 +34,6 @@ class Piped(str):
     data: bytes
 
     def __new__(cls, name: str) -> Piped:
-        """Read all of it."""
         made = super().__new__(cls, name)
         made.data = raw_bytes(name)
         return made
@@ -42,8 +41,6 @@ class Piped(str):
 
 @dataclass(frozen=True)
 class Opening:
-    """How a file is to be opened, as far as it was said; see :func:`annomodels.read`."""
-
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
@@ -72,14 +69,12 @@ class Source:
 
     @classmethod
     def of_table(cls, table: Table) -> Source:
-        """Table that was put together, as a source."""
         source = cls(table.source, data=b"")
         source.name = table.source
         source.__dict__ |= {"table": table, "kind": "delimited", "text": "", "inside": None}
         return source
 
     def member(self, name: str) -> Source:
-        """One file of the folder or archive, as a source of its own."""
         assert self.inside is not None
         part = Source(f"{self.name}/{name}", self.inside.read(name), self.opening)
         if self.inside.are_sheets:
@@ -94,12 +89,10 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """Name of the file without its endings."""
         return self.name.rsplit("/", 1)[-1].split(".", 1)[0]
 
     @property
     def is_folder(self) -> bool:
-        """Return True if it is a folder, not an archive or a file."""
         return self._file is not None and self._file.is_dir()
 
     @cached_property
@@ -146,12 +139,10 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """Bytes, unpacked."""
         return raw_bytes(self.path)
 
     @cached_property
     def text(self) -> str:
-        """Decoded text."""
         text = decoded(self.data, self.name, self.opening.encoding)
         if self._file is not None:
             del self.data
@@ -182,7 +173,6 @@ class Source:
 
     @cached_property
     def _streamed(self) -> bool:
-        """Return True if it is JSON too large to be read in one piece."""
         if self._file is None or self._file.stat().st_size <= objects.LARGE:
             return False
         return self._head.lstrip(_BLANK)[:1] in (b"[", b"{")
@@ -200,7 +190,6 @@ class Source:
 
     @cached_property
     def documents(self) -> Any:
-        """Parsed JSON."""
         return json_value(self.text, self.name)
 
     @property
@@ -228,7 +217,6 @@ class Source:
 
     @property
     def is_json(self) -> bool:
-        """Return True if it is JSON or JSON lines."""
         return self.kind in ("json", "json lines")
 
     @property
@@ -258,7 +246,6 @@ class Source:
 
     @cached_property
     def table(self) -> Table:
-        """The table, whichever way its rows are written."""
         if self.is_json:
             pairs = list(self.objects)
             if len(pairs) == 1 and (named := objects.named_records(pairs[0][1])):

@@ -107,7 +107,6 @@ class Spans:
         return tuple(span for span in self.spans if span.question == found)
 
     def _asked(self, question: str | None) -> str | None:
-        """Name of the question that is meant; None where nobody marked anything."""
         found, problems = choose_question(self.questions, question, self.source, "span")
         if problems:
             raise AnnotationError(problems)
@@ -235,12 +234,10 @@ UNITS: dict[str, Rule] = {
 
 
 def described() -> str:
-    """Name the rules."""
     return "; ".join(f"{name!r}: {rule[2]}" for name, rule in UNITS.items()) + "."
 
 
 def parts_of_spans(spans: Spans, by: str, sets: bool) -> dict[str, Part]:
-    """Items and labels of the spans of each question, by one of the rules in ``UNITS``."""
     if by not in UNITS:
         raise AnnotationError(Problem(f"Unknown unit {by!r}.", spans.source, described()))
     return {name: partial(_columns, spans, name, by, sets) for name in spans.questions}
@@ -312,7 +309,6 @@ class _Lookup:
 
 
 def _chains(spans: Sequence[Span]) -> dict[tuple[str, str, str], frozenset[str]]:
-    """Places of the mentions of each chain of a document and coder."""
     found: dict[tuple[str, str, str], set[str]] = {}
     for span in spans:
         key = (span.document, span.coder, span.chain)

@@ -57,7 +57,6 @@ def is_derived(name: str) -> bool:
 
 
 def is_truth(name: str) -> bool:
-    """Return True if a column has the name of known truth."""
     return name.strip().casefold() in TRUTH
 
 
@@ -71,14 +70,11 @@ def joint(*parts: Codes) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column, as far as it was looked at."""
-
     name: str
     cells: Sequence[Any]
 
     @cached_property
     def words(self) -> list[str]:
-        """Words of the name, in lower case."""
         words = []
         for word in map(str.casefold, _WORDS.findall(self.name)):
             stem = word.removesuffix("id")
@@ -87,12 +83,10 @@ class Column:
         return words
 
     def has(self, words: frozenset[str]) -> bool:
-        """Return True if the name has one of the words."""
         return any(word in words or word.removesuffix("s") in words for word in self.words)
 
     @property
     def is_id(self) -> bool:
-        """Return True if the name ends like that of an identifier."""
         return bool(self.words) and self.words[-1] in _ALL["id"]
 
     @cached_property
@@ -105,7 +99,6 @@ class Column:
 
     @cached_property
     def filled(self) -> list[object]:
-        """Cells that are not empty."""
         return [cell for cell in self.cells if not is_blank(cell)]
 
     @cached_property
@@ -117,12 +110,10 @@ class Column:
 
     @cached_property
     def distinct(self) -> int:
-        """Number of different cells."""
         return len(set(self.texts))
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Return True if all cells that are filled are numbers."""
         return all_numbers(self.filled)
 
     @property
@@ -148,7 +139,6 @@ class Column:
 
     @cached_property
     def length(self) -> float:
-        """Mean length of the cells."""
         return sum(map(len, self.texts)) / max(len(self.cells), 1)
 
     @cached_property

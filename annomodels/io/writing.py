@@ -88,7 +88,6 @@ def atomic_path(path: str | os.PathLike[str], force: bool = False) -> Iterator[P
 
 
 def _is_stream(target: Path) -> bool:
-    """Return True for a character device or a pipe, or a link to one."""
     try:
         mode = target.stat().st_mode
     except OSError:
@@ -150,7 +149,6 @@ def _clear(folder: Path, start: str, end: str) -> None:
 
 
 def compression_of(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
-    """Return light compression for all variables of a tree that are not tiny."""
     out: dict[str, dict[str, Any]] = {}
     for group in tree.subtree:
         large = {
@@ -198,7 +196,6 @@ def write_table(
     force: bool = False,
     spreadsheet: bool = False,
 ) -> Path:
-    r"""Write a data frame to a file."""
     target = Path(path)
     if format is None:
         ending = Path(target.stem).suffix if target.suffix == ".gz" else target.suffix
@@ -223,7 +220,6 @@ def guarded(cell: Any) -> Any:
 
 
 def formulas(cells: Iterable[object]) -> int:
-    """Count cells that a spreadsheet would take for formulas."""
     return sum(
         isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and guarded(cell) != cell
         for cell in cells

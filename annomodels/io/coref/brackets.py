@@ -21,7 +21,6 @@ WORD_COLUMN = 3
 
 
 def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
-    """Documents of a CoNLL-2012 file."""
     reading = _Conll(files.where(name), coder)
     reading.crossing = options.crossing
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
@@ -31,13 +30,10 @@ def read_conll(files: Members, name: str, coder: str, unnamed: str, options: Opt
 
 
 class _Conll(Reading):
-    """The state of reading: one document at a time."""
-
     crossing: Crossing = "error"
     _start = 0  # line in which the open document begins; 0 between documents
 
     def take(self, number: int, line: str) -> None:
-        """Read a line."""
         if line.startswith("#begin document"):
             self.unended(f"another begins in line {number}")
             found = BEGIN.match(line)
@@ -59,7 +55,6 @@ class _Conll(Reading):
             self.problem("A word stands outside any document.", number, remedy)
 
     def unended(self, until: str) -> None:
-        """Report the document that is open."""
         if self._start:
             what = f"The document {self.name!r} does not end before {until}."
             self.problem(what, self._start, 'Put "#end document" after its last word.')
@@ -125,8 +120,6 @@ COLUMNS = 10
 
 @dataclass
 class _Mention:
-    """A mention while its pieces are read."""
-
     entity: str
     head: int | None
     order: int
@@ -140,7 +133,6 @@ class _Mention:
 def read_corefud(
     files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
-    """Documents of a CorefUD file."""
     reading = _CorefUD(files.where(name), coder)
     reading.begin(unnamed)
     for number, line in enumerate(files.text(name, options.encoding).splitlines(), 1):
@@ -150,12 +142,9 @@ def read_corefud(
 
 
 class _CorefUD(Reading):
-    """The state of reading: one document and one sentence at a time."""
-
     _fields: tuple[str, ...] = DEFAULT
 
     def begin(self, name: str) -> None:
-        """Begin a document."""
         super().begin(name)
         self._mentions: list[_Mention] = []
         self._open: list[_Mention] = []
@@ -163,7 +152,6 @@ class _CorefUD(Reading):
         self._splits: dict[str, tuple[set[str], int]] = {}
 
     def take(self, number: int, line: str) -> None:
-        """Read a line."""
         if line.startswith("# newdoc"):
             self.end_document()
             self.begin(line.partition("=")[2].strip() or f"document {len(self.parts) + 1}")
@@ -267,7 +255,6 @@ class _CorefUD(Reading):
         self.is_new = True
 
     def end_document(self) -> None:
-        """Close a document."""
         self._end_sentence()
         if not self.tokens or self.problems:
             return

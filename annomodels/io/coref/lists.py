@@ -175,8 +175,6 @@ def read_chains(
 
 
 class _Chains:
-    """The state of reading a document."""
-
     def __init__(self, source: str, name: str, coders: Rows, problems: list[Problem]) -> None:
         self.source = source
         self.name = name
@@ -198,7 +196,6 @@ class _Chains:
         return Span.between(begin + first, begin + max(end - 1, first))
 
     def part(self, what: str, notes: tuple[str, ...]) -> Part | None:
-        """Make the document."""
         layers = {}
         for coder, held in self.coders.items():
             marks = Marks()

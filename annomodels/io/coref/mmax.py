@@ -28,7 +28,6 @@ EMPTY = ("", "empty")
 
 
 def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
-    """Document of an MMAX2 project file."""
     strange = sorted(set(options.attributes) - set(ATTRIBUTES))
     if strange:
         remedy = f"Use {', '.join(ATTRIBUTES)}."
@@ -39,8 +38,6 @@ def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Opt
 
 
 class _Project:
-    """Where the files of a project lie."""
-
     def __init__(self, files: Members, name: str) -> None:
         self.files = files
         self.folder = posixpath.dirname(name)
@@ -84,8 +81,6 @@ def _slashes(path: str) -> str:
 
 
 class _Reading:
-    """The state of reading a project."""
-
     def __init__(self, project: _Project, coder: str, names: Mapping[str, str]) -> None:
         self.project = project
         self.coder = coder
@@ -103,7 +98,6 @@ class _Reading:
         self.found: dict[str, tuple[Element, str, str]] = {}
 
     def part(self, unnamed: str) -> Part:
-        """Read all levels."""
         if not self.project.levels and not self.problems:
             what = f"No markables were found for {self.project.title!r}."
             remedy = "Give the folder with common_paths.xml and all files it names."
@@ -182,7 +176,6 @@ class _Reading:
         return head
 
     def _values(self, role: str) -> Iterable[tuple[str, str]]:
-        """Ids and values of an attribute, where it says anything."""
         name = self.names[role]
         for one, (element, _, _) in self.found.items():
             value = element.attributes.get(name, "") if name else ""

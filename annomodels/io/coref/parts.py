@@ -20,8 +20,6 @@ ChainFrom = Literal["relations", "label"]
 
 @dataclass(frozen=True)
 class Options:
-    """Options for the files; see :func:`annomodels.coref.read`."""
-
     encoding: str | None = None
     crossing: Crossing = "error"
     relations: frozenset[str] = frozenset()
@@ -31,15 +29,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """A document as one file has it: its lines of words, and what to say if no part has a link."""
-
     document: Document
     source: str
     lines: Sequence[int] = ()
     unlinked: Problem | None = None
 
     def at(self, token: int) -> str:
-        """Place of a word in messages."""
         if token < len(self.lines):
             return f"{self.source}, line {self.lines[token]}"
         return self.source
@@ -56,7 +51,6 @@ class Reading:
         self.begin("")
 
     def begin(self, name: str) -> None:
-        """Begin a document."""
         self.name = name
         self.tokens: list[str] = []
         self.lines: list[int] = []
@@ -64,7 +58,6 @@ class Reading:
         self.is_new = True  # whether the next word begins a sentence
 
     def word(self, token: str, line: int) -> int:
-        """Take a word; its number."""
         if self.is_new:
             self.sentences.append(len(self.tokens))
             self.is_new = False
@@ -73,18 +66,15 @@ class Reading:
         return len(self.tokens) - 1
 
     def problem(self, what: str, line: int, remedy: str) -> None:
-        """Report what is wrong in a line."""
         self.problems.append(Problem(what, f"{self.source}, line {line}", remedy))
 
     def end(self, layer: Layer, genre: str | None = None) -> None:
-        """Close the document."""
         layers = {self.coder: layer}
         words, starts = tuple(self.tokens), tuple(self.sentences)
         made = Document(self.name, words, starts or (0,), genre, layers)
         self.parts.append(Part(made, self.source, self.lines))
 
     def done(self, what: str, remedy: str) -> list[Part]:
-        """Documents of the file; without any, a problem."""
         if not self.parts and not self.problems:
             self.problems.append(Problem(what, self.source, remedy))
         if self.problems:
@@ -116,7 +106,6 @@ class Marks:
         return one in self._kept
 
     def kept(self, one: str) -> str:
-        """Id of the markable that an id stands for."""
         return self._kept[one]
 
     def layer(
@@ -232,7 +221,6 @@ def aligned(parts: Iterable[Part]) -> list[Document]:
 
 
 def _different(one: Part, other: Part) -> Problem:
-    """Describe where the words of two coders part."""
     pairs = zip_longest(one.document.tokens, other.document.tokens)
     place, (a, b) = next((n, pair) for n, pair in enumerate(pairs) if pair[0] != pair[1])
     names = "/".join(other.document.layers) or "a coder", "/".join(one.document.layers) or "another"

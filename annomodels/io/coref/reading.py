@@ -43,7 +43,6 @@ class Format:
     def read(
         self, files: Members, name: str, coder: str, unnamed: str, options: Options
     ) -> list[Part]:
-        """Documents of a file."""
         module = import_module(f"annomodels.io.coref.{self.home}")
         read = getattr(module, f"read_{self.name}")
         parts: list[Part] = read(files, name, coder, unnamed, options)
@@ -189,8 +188,6 @@ def read(
 
 @dataclass
 class _Unit:
-    """A file to read, with what its name says."""
-
     files: Members
     name: str
     form: Format
@@ -245,7 +242,6 @@ def _folder(unit: _Unit) -> str:
 
 
 def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
-    """Find the files to read at a path, and the format of each."""
     place = Path(path)
     files = open_members(path)
     names = files.names
@@ -273,7 +269,6 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
 
 
 def _is_project(files: Members) -> bool:
-    """Return True if a file, folder or archive is of WebAnno TSV 3 or UIMA CAS."""
     if not any(name.lower().endswith(PROJECT_ENDINGS) for name in files.names):
         return False
     from annomodels.io.formats import FORMATS as TOOLS

@@ -25,14 +25,11 @@ NUMBERED = (re.compile(r".*[-_#:.]\d+"), re.compile(r".*\d"))  # chains such as 
 
 
 def read_brat(files: Members, name: str, coder: str, unnamed: str, options: Options) -> list[Part]:
-    """Document of an .ann file and the .txt file beside it."""
     text = files.text(name[:-4] + ".txt", options.encoding)
     return [_Brat(files, name, text, coder, options).part(unnamed)]
 
 
 class _Brat(Reading):
-    """The state of reading a file."""
-
     def __init__(self, files: Members, name: str, text: str, coder: str, options: Options) -> None:
         super().__init__(files.where(name), coder)
         self.text = text
@@ -77,7 +74,6 @@ class _Brat(Reading):
         return Part(document, self.source, unlinked=self._unlinked())
 
     def _said(self) -> list[Note]:
-        """Report which labels were taken for chains, and which were not."""
         names = chain_labels(self.labels.values())
         others = sorted(set(self.labels.values()) - names)
         marked = {self.marks.kept(one) for one, label in self.labels.items() if label in names}
@@ -131,7 +127,6 @@ class _Brat(Reading):
             self.marks.add(one, Span(tuple(words)))
 
     def _chains(self) -> None:
-        """Link the mentions whose label names the same chain."""
         names = chain_labels(self.labels.values())
         first: dict[str, str] = {}
         chain_of: dict[str, str] = {}
@@ -180,7 +175,6 @@ def chain_labels(labels: Iterable[str]) -> frozenset[str]:
 def read_inception(
     files: Members, name: str, coder: str, unnamed: str, options: Options
 ) -> list[Part]:
-    """Documents of a project, with the chains of every coder of each."""
     spans = read_spans(files.name, encoding=options.encoding)
     chosen = _chains(spans, options)
     alone = len(files.names) == 1 and not name.lower().endswith(".zip")
@@ -239,7 +233,6 @@ def _layer(mark: span_builder.Span) -> str:
 def _marks(
     chosen: Sequence[span_builder.Span], words: Sequence[tuple[int, int]], where: str
 ) -> Marks:
-    """Markables of the words that each mark covers or touches."""
     starts, ends = [start for start, _ in words], [end for _, end in words]
     marks = Marks()
     for n, mark in enumerate(chosen):
@@ -252,7 +245,6 @@ def _marks(
 
 
 def _clusters(chosen: Sequence[span_builder.Span]) -> list[list[str]]:
-    """Ids of the mentions of each chain."""
     clusters: dict[str, list[str]] = {}
     for n, mark in enumerate(chosen):
         clusters.setdefault(mark.chain, []).append(str(n))

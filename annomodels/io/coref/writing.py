@@ -95,7 +95,6 @@ def to_text(
     singletons: bool = True,
     probabilities: Probabilities | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Text of :func:`write`, and notes on what it leaves out."""
     documents = documents_of(corpus)
     coders = sorted({name for document in documents for name in document.layers})
     if coder is None and len(coders) != 1:
@@ -113,7 +112,6 @@ def to_text(
 
 
 def _clusters(document: Document, coder: str, singletons: bool) -> list[list[Key]]:
-    """Clusters of mentions in the order of the text."""
     least = 1 if singletons else 2
     groups = (
         sorted((key for key in group if key[0] == PHRASE), key=lambda key: key[1])
@@ -123,7 +121,6 @@ def _clusters(document: Document, coder: str, singletons: bool) -> list[list[Key
 
 
 def _pieces(span: Span) -> list[list[int]]:
-    """Return the runs of words of a span, as [first, last]."""
     runs: list[list[int]] = []
     for token in span.tokens:
         if runs and token == runs[-1][1] + 1:
@@ -134,7 +131,6 @@ def _pieces(span: Span) -> list[list[int]]:
 
 
 def _sentences(document: Document) -> Iterator[tuple[int, Sequence[str]]]:
-    """First position and words of each sentence."""
     starts = sorted({0, *document.sentence_starts}) if document.tokens else []
     for first, end in zip(starts, [*starts[1:], len(document.tokens)], strict=True):
         yield first, document.tokens[first:end]

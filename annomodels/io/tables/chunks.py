@@ -42,8 +42,6 @@ class Chunk:
 
 @dataclass(eq=False)
 class File:
-    """A Parquet or delimited file that is read in chunks."""
-
     path: Path
     header: tuple[str, ...]
     delimiter: str = ""
@@ -52,7 +50,6 @@ class File:
 
     @property
     def name(self) -> str:
-        """Path in messages."""
         return shown(self.path)
 
     @property
@@ -96,7 +93,6 @@ class File:
         return out
 
     def head(self, rows: int) -> dict[str, list[str]]:
-        """Return the texts of the first rows by column."""
         names = list(dict.fromkeys(self.header))
         batches = self._texts(names) if self.delimiter else self._parquet(names)
         _, batch = next(batches, (0, None))
@@ -106,7 +102,6 @@ class File:
         return {name: _column(few, name, set()).to_pylist() for name in names}
 
     def chunks(self, names: dict[str, str], fractional: set[str]) -> Iterator[Chunk]:
-        """Read the columns of the roles from the first row to the last."""
         batches = self._texts if self.delimiter else self._parquet
         group, first = 0, 2 if self.delimiter else 1
         for group, batch in batches(_columns(names.values())):
@@ -193,12 +188,10 @@ def _silent(handler: Callable[[Any], str]) -> Iterator[None]:
 
 
 def _columns(names: Iterable[str]) -> list[str]:
-    """Columns of a file behind some names, those of keys among them."""
     return list(dict.fromkeys(part for name in names for part in parts_of(name)))
 
 
 def _column(batch: Any, name: str, fractional: set[str]) -> Any:
-    """Code a column, or the names of items that several columns give together."""
     parts = [
         coded(batch.column(batch.schema.get_field_index(part)), part in fractional)
         for part in parts_of(name)
@@ -225,7 +218,6 @@ def _column(batch: Any, name: str, fractional: set[str]) -> Any:
 
 
 def opened(path: Path) -> File:
-    """Look at the header of a file."""
     name = shown(path)
     with guarded(name):
         with path.open("rb") as file:
@@ -246,7 +238,6 @@ def opened(path: Path) -> File:
 
 
 def kind_of(path: Path) -> str | None:
-    """Tell from its ending whether a file is Parquet, a delimited text, or neither."""
     suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
     return ENDINGS.get(suffixes[-1]) if suffixes else None
 

@@ -87,7 +87,6 @@ def text_column(names: Iterable[str]) -> str | None:
 def text_of_items(
     columns: Mapping[str, Sequence[object]], item: str, used: Iterable[str]
 ) -> str | None:
-    """Return the column with one text per item, by its name; None if there is none."""
     text = text_column(name for name in columns if name not in used)
     if text is None or item not in columns:
         return None
@@ -191,7 +190,6 @@ def _not_found(
 
 
 def without_label(skips: int, labeled: int) -> str:
-    """Return a note on answers that are skipped or empty."""
     total = skips + labeled
     return (
         f"Left out because they have no label (skipped or empty): {skips:,} of {total:,} answers."
@@ -268,7 +266,6 @@ def _per_item(
 
 
 def _without_texts(columns: Columns, source: str) -> None:
-    """Leave out the few cells that hold a text among hundreds of labels, and say so."""
     texts = rare_texts(columns.labels)
     if texts:
         out = set(texts)
@@ -291,7 +288,6 @@ def _without_texts(columns: Columns, source: str) -> None:
 
 
 def read_with_points(points: Mapping[object, str], number: int) -> str:
-    """Return the note on labels whose decimal comma was read as a point."""
     comma, point = next(iter(sorted(points.items(), key=str)))
     return f"Read as numbers with a decimal comma: {counted(number, 'label')} ({comma} as {point})."
 
@@ -319,7 +315,6 @@ def finished(
     scale: Scale,
     dont_know: Sequence[Hashable] = (),
 ) -> Annotations:
-    """Code the columns, after a look at what they hold."""
     problems = list(columns.problems)
     if not problems and not len(columns.labels):
         what = "No cell contains a label."

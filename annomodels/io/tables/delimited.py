@@ -53,7 +53,6 @@ class TextRows:
 
     @classmethod
     def of(cls, rows: list[Row], skip: int = 0) -> TextRows:
-        """Rows of a sheet."""
         made = cls("", "", ",", 0)
         made.rows, made.lines = rows, range(skip + 1, skip + 1 + len(rows))
         return made
@@ -80,11 +79,9 @@ class TextRows:
 
     @cached_property
     def rows(self) -> list[Row]:
-        """All rows."""
         return [row for part in self for row in part]
 
     def head(self, most: int) -> list[Row]:
-        """Return the first rows."""
         return list(islice((row for part in self for row in part), most))
 
     @cached_property
@@ -115,7 +112,6 @@ class TextRows:
         return True
 
     def _by_blanks(self) -> list[Row]:
-        """Rows of cells with any number of blanks and tabs between them."""
         lines = _LINE_END.split(self._text)
         if lines and not lines[-1].strip():
             lines.pop()
@@ -149,7 +145,6 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> Row:
-    """Cells of the first row of a text."""
     try:
         with _long_cells():
             reader = csv.reader(_lines(text), delimiter=delimiter, skipinitialspace=not spaces)
@@ -160,7 +155,6 @@ def first_row(text: str, delimiter: str = ",", *, spaces: bool = True) -> Row:
 
 
 def text_of(rows: Iterable[Sequence[str]], delimiter: str = ",") -> str:
-    r"""Write rows of cells as a text, with quotes where they are needed."""
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return out.getvalue()

@@ -31,7 +31,6 @@ _COLUMNS = 24  # columns that are tried together
 
 
 def require_way(repeats: str) -> None:
-    """Refuse what is no way to treat repeats."""
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
         raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
@@ -61,7 +60,6 @@ def suspicions(
     check_repeats: bool = True,
     by_units: bool = False,
 ) -> list[Problem]:
-    """Explain why data that can be read may not be what they seem, and what to do about it."""
     found = _repeated(data, columns) if check_repeats else []
     found += _coders_apart(data)
     return found if by_units else found + _items_apart(data)
@@ -86,7 +84,6 @@ def _repeated(data: Annotations, columns: Columns) -> list[Problem]:
 def repeated_problem(
     repeats: int, n: int, source: str, item: str, names: Sequence[str], found: Proposal | None
 ) -> Problem:
-    """Report that labels repeat, and which columns would tell them apart."""
     what = (
         f"{repeats:,} of {n:,} labels repeat ({percent(repeats / n, 0)}): several rows hold a "
         "label of the "

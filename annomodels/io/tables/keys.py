@@ -22,7 +22,6 @@ class Key(str):
     parts: tuple[str, ...]
 
     def __new__(cls, parts: Iterable[str]) -> Key:
-        """Write the names as a row of CSV."""
         names = tuple(parts)
         made = super().__new__(cls, ",".join(map(quoted, names)))
         made.parts = names
@@ -30,7 +29,6 @@ class Key(str):
 
 
 def quoted(text: str) -> str:
-    """Text as a cell of CSV, with quotation marks where they are needed."""
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 

@@ -45,7 +45,6 @@ def truth_as_label(table: Table, names: Mapping[str, str], taken: Sequence[str])
 
 
 def _differ(cells: Sequence[object], several: Sequence[Sequence[int]]) -> int:
-    """Count items whose cells differ."""
     return sum(len({str(cells[n]) for n in places}) > 1 for places in several)
 
 
@@ -80,7 +79,6 @@ _ROUNDED, _FEWEST_ROWS = 0.0051, 5  # how far a mean of two decimals may be off;
 
 
 def is_mean(cells: Sequence[object], columns: Sequence[Sequence[object]]) -> bool:
-    """Return True if a column of numbers holds the mean of others in every row."""
     broken = any("." in str(cell) for cell in cells[:_FEWEST_ITEMS])
     if len(cells) < _FEWEST_ROWS or not broken:
         return False

@@ -23,7 +23,6 @@ _LOOKED_AT = 20_000  # rows that decide
 
 
 def is_matrix(source: Source, options: Options) -> bool:
-    """Return True if the first row holds labels, not names of columns."""
     named = [*options.roles.values(), *options.extra.values(), options.coder_columns]
     if any(name is not None for name in (*named, source.opening.columns)):
         return False
@@ -179,7 +178,6 @@ def _called_counts(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def counts_problem(found: Counts, source: str, *, form: str) -> Problem:
-    """Report that counts do not say who gave which label."""
     if found.is_sure:
         why = "are called so" if not found.total else f"add up to {found.total!r} in every row"
         what = (

@@ -44,12 +44,10 @@ class Layout:
 
 
 def is_nested(source: Source, options: Options) -> bool:
-    """Return True if cells hold lists or objects with the labels of several coders."""
     return _layout(source, options) is not None
 
 
 def read_nested(found: Records) -> None:
-    """Labels, or marks by coder, in all cells; each field of them is a question."""
     source, options = found.source, found.options
     layout = _layout(source, options)
     if layout is None:

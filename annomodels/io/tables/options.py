@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def named[T](name: str, forms: Mapping[str, T]) -> T:
-    """Format of a name."""
     if name not in forms:
         names = ["auto", *forms]
         remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
@@ -27,7 +26,6 @@ def named[T](name: str, forms: Mapping[str, T]) -> T:
 
 
 def check_words(function: str, words: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse keywords that a function does not have, and name those that it has."""
     names = list(known)
     for word in words:
         if word not in names:
@@ -52,8 +50,6 @@ def checked[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
 @dataclass(frozen=True)
 class Options:
-    """Options for the file; see :func:`annomodels.read`."""
-
     item: str | None = None
     coder: str | None = None
     label: str | None = None
@@ -83,25 +79,20 @@ class Options:
 
     @property
     def forced(self) -> bool:
-        """Return True if the format was said."""
         return self.format != "auto"
 
     @property
     def extra(self) -> dict[str, str]:
-        """Columns that hold something about the items."""
         named = {"truth": self.truth, "group": self.group, "text": self.text}
         return {role: name for role, name in named.items() if name is not None}
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Columns that hold something else than coders and labels."""
         return (*self.extra.values(), *(parts_of(self.item) if self.item else ()), *self.aside)
 
     @property
     def roles(self) -> Mapping[str, str | None]:
-        """Columns named for item, coder and label."""
         return {"item": self.item, "coder": self.coder, "label": self.label}
 
     def is_skip(self, label: object) -> bool:
-        """Return True if a cell stands for no label."""
         return label == "" or label in self.missing

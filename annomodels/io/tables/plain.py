@@ -118,7 +118,6 @@ def read_long(found: Records) -> None:
 
 
 def _as_set(cell: object) -> object:
-    """Set of the labels in a list of a JSON file; other cells stay."""
     is_list = isinstance(cell, list) and all(isinstance(label, Hashable) for label in cell)
     return frozenset(cell) if is_list and isinstance(cell, list) else cell
 
@@ -155,7 +154,6 @@ def melted(
 
 
 def by_value(found: Records, table: Table, name: str, read: Callable[[Table], Columns]) -> None:
-    """Rows in which a column names the question, for each."""
     found.problems += check_hashable(table.columns[name], "question", table.source, table.rows)
     if found.problems:
         return
@@ -226,7 +224,6 @@ def ids_column(header: Sequence[str], used: Collection[str]) -> str | None:
 
 
 def unused_columns(header: Sequence[str], used: Collection[str], gold: bool) -> list[str]:
-    """Report which columns are not used, and which of them may hold known gold."""
     known = {*used, ids_column(header, ())}
     left = [name for name in header if name not in known]
     notes = [f"{'Column' if len(left) == 1 else 'Columns'} not used: {some(left)}."] if left else []
@@ -257,7 +254,6 @@ def no_header(table: Table) -> bool:
 
 
 def _without_names(table: Table, *, several: bool) -> Problem:
-    """Report a table without a header, and how its columns may be named."""
     header = [name for name in table.header if name != table.coder]
     size = len(header) + sum(table.twice.values()) - len(table.twice)
     cells = [{name, *map(str, table.columns[name])} for name in header[1:]]
@@ -308,7 +304,6 @@ def is_wide(source: Source, options: Options) -> bool:
 
 
 def read_wide(found: Records) -> None:
-    """Rows of a wide table; a cell without a label is a skip."""
     options, table = found.options, found.taken(found.source.table, used=())
     if not table.columns:
         return
@@ -413,7 +408,6 @@ def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
 
 
 def _item_column(table: Table, options: Options) -> str | None:
-    """Column that names the items of a wide table, which no column of labels does."""
     coders = options.coder_columns or table.header
     taken = {*options.aside, *(options.coder_columns or ()), *_naming(table.header, coders)}
     cells = {name: set(map(repr, distinct(column))) for name, column in table.columns.items()}
@@ -435,7 +429,6 @@ def _item_column(table: Table, options: Options) -> str | None:
 
 
 def is_named(name: str) -> bool:
-    """Return True if a column is called like one that names items or says something of them."""
     is_item = bool(matched([name])["item"]) or name.strip().casefold() in OF_ITEMS
     return is_item or is_called(name, "no_labels")
 
@@ -450,7 +443,6 @@ def _wide_alone(table: Table, options: Options) -> Columns:
 def _as_coders(
     table: Table, item: str, coders: Sequence[str], options: Options, grid: Grid | None
 ) -> Columns:
-    """Rows of a table all of whose columns are coders."""
     problems = [] if options.coder_columns is not None else _other_shape(table, coders, options)
     if problems:
         return Columns(problems=problems)
@@ -469,7 +461,6 @@ def _as_coders(
 
 
 def _other_shape(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
-    """Suggest what a table without named columns may be: counts, boxes of questions, measures."""
     counts = None if options.forced else counts_in(table, coders)
     if counts is not None:
         return [counts_problem(counts, table.source, form="wide")]
@@ -542,7 +533,6 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
 
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
-    """Columns that are no coder by their name, their texts or because they share no label."""
     labels = {
         name: {c for c in distinct(table.columns[name]) if not _skip(c, options)} for name in coders
     }

@@ -27,8 +27,6 @@ SHARED = 20  # items with two coders, all agreed, before a column is taken for o
 
 @dataclass(frozen=True)
 class Unsuitable:
-    """Why a column is no question."""
-
     why: str
     sure: bool = True
 
@@ -41,7 +39,6 @@ def unsuitable(
     *,
     fewest: int = FEWEST,
 ) -> Unsuitable | None:
-    """Return why a column cannot be a question, or None; `labels` are the filled cells."""
     if (why := of_cells(name, labels)) is not None:
         return why
     item, coder, label = (Column("", cells).codes for cells in (items, coders, labels))
@@ -76,7 +73,6 @@ def of_cells(name: str, labels: Sequence[Any]) -> Unsuitable | None:
 
 
 def _counts_up(numbers: Collection[object]) -> bool:
-    """Return True if whole numbers follow each other without a gap."""
     if not all(str(number).isdecimal() for number in numbers):
         return False
     found = [int(str(number)) for number in numbers]
@@ -88,7 +84,6 @@ def _plain(labels: Iterable[object]) -> list[object]:
 
 
 def _kind(labels: Sequence[object]) -> str:
-    """Name what most cells hold instead of labels: JSON, marked text, long text, times, links."""
     step = max(1, len(labels) // _LOOKED_AT)
     few = _plain(islice(labels, 0, None, step))
     texts = [cell for cell in few if isinstance(cell, str)]
@@ -110,7 +105,6 @@ def _kind(labels: Sequence[object]) -> str:
 
 
 def are_times(cells: Sequence[object]) -> bool:
-    """Return True if most cells are dates or times."""
     times = sum(isinstance(cell, str) and _WHEN.fullmatch(cell) is not None for cell in cells)
     return times > _MOST * len(cells)
 
@@ -128,7 +122,6 @@ def is_json(cell: object) -> bool:
 
 
 def has_markup(cell: str) -> bool:
-    """Return True if a text has tags of XML or HTML in it."""
     return "<" in cell and _MARKUP.search(cell) is not None
 
 
@@ -155,7 +148,6 @@ def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
 
 
 def no_coders() -> str:
-    """Return the way out of a survey, whose respondents speak of themselves."""
     return (
         "A survey of opinions has no agreement of coders. If its columns are items, give a table "
         "with item (the column), coder (the respondent), label; if its rows are, name the column "
@@ -165,7 +157,6 @@ def no_coders() -> str:
 
 
 def listed(left_out: Mapping[str, str | Unsuitable]) -> str:
-    """Names and reasons in one sentence."""
     return ", ".join(
         f"{name!r} ({why.why if isinstance(why, Unsuitable) else why})"
         for name, why in left_out.items()
@@ -179,7 +170,6 @@ def question_column(
     source: str,
     said: str | None = None,
 ) -> tuple[str | None, list[Problem]]:
-    """Name of the column of questions, if there is one, and what is wrong if one is missed."""
     name = said or next((name for name in header if name.strip().casefold() == "question"), None)
     if said is not None and said not in header:
         return None, named_column(header, said, "question_column", source)

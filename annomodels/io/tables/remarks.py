@@ -17,7 +17,6 @@ class Missing(frozenset[str]):
     met: set[str]
 
     def __new__(cls, texts: Iterable[str] = ()) -> Missing:
-        """Take the texts; none was met yet."""
         made = super().__new__(cls, texts)
         made.met = set()
         return made
@@ -40,7 +39,6 @@ def spellings(text: object) -> tuple[object, ...]:
 def unused(
     name: str, words: Iterable[object], used: Collection[object], labels: Collection[object]
 ) -> list[str]:
-    """Report words of an option that the file does not have."""
     absent = [word for word in words if word not in used]
     if not absent:
         return []
@@ -57,7 +55,6 @@ def remarks_on(
     scale: str,
     declared: bool,
 ) -> list[str]:
-    """Report labels and items that look like something else."""
     counts = Counter(label for label in labels if isinstance(label, str))
     notes = _no_labels(counts, "label", "labels") if not declared else []
     truths = Counter(truth for truth in gold if isinstance(truth, str))
@@ -99,7 +96,6 @@ def _no_labels(counts: Counter[str], word: str, of: str) -> list[str]:
 
 
 def no_labels_undeclared(labels: Sequence[object], declared: Collection[object]) -> tuple[str, ...]:
-    """Codes and words for no label among labels that were not declared."""
     unknown = dict.fromkeys(label for label in labels if label not in declared) if declared else {}
     texts = map(label_text, unknown)
     return tuple(

@@ -45,21 +45,18 @@ class Table:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """Names of the columns."""
         return tuple(self.columns)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, keep: Sequence[int]) -> Table:
-        """Copy with some rows."""
         columns: dict[str, Sequence[Any]] = {
             name: [cells[n] for n in keep] for name, cells in self.columns.items()
         }
         return replace(self, columns=columns, rows=[self.rows[n] for n in keep])
 
     def doubled(self, used: Collection[str]) -> list[Problem]:
-        """Report columns that are used but share their name."""
         names = [name for name in self.twice if name in used]
         if not names:
             return []
@@ -68,12 +65,10 @@ class Table:
         return [Problem(what, where, "Give every column its own name.", code="names-twice")]
 
     def records(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Row number and cells by column name."""
         for row, cells in zip(self.rows, zip(*self.columns.values(), strict=True), strict=True):
             yield row, dict(zip(self.columns, cells, strict=True))
 
     def add_key(self, key: Key, named: Mapping[str, str]) -> None:
-        """Add a column with the names that several columns give together."""
         columns = [self.columns[named[part]] for part in key.parts]
         for part, cells in zip(key.parts, columns, strict=True):
             self.problems += check_hashable(cells, f"cell of {part!r}", self.source, self.rows)
@@ -88,7 +83,6 @@ def from_records(
     delimiter: str = ",",
     names: Sequence[str] | None = None,
 ) -> Table:
-    """Table of rows of cells, the first row that is not blank being the header."""
     body = _Body(names)
     for part in parts:
         body.take(part)
@@ -181,7 +175,6 @@ class _Body:
         self.columns = [[] for _ in self.header]
 
     def take(self, rows: Sequence[list[str]]) -> None:
-        """Take rows; blank ones are passed over."""
         first, self._seen = self._seen, self._seen + len(rows)
         numbers: Sequence[int] = range(first, self._seen)
         if not all(map(any, rows)):
@@ -204,7 +197,6 @@ class _Body:
             column += map(known.setdefault, cells, cells)
 
     def rows(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Numbers of the rows that were taken."""
         taken = self._taken
         if taken and taken[-1] - taken[0] + 1 == len(taken):
             return numbers[taken[0] : taken[-1] + 1]

@@ -59,7 +59,6 @@ def sheets_of(data: bytes, source: str) -> dict[str, Rows]:
 
 
 def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Rows:
-    """Rows of the sheet that is wanted, or of the only one."""
     names = list(sheets)
     if wanted is None and len(names) > 1:
         what = f"{counted(len(names), 'sheet')} of the workbook have cells: {some(names)}."
@@ -88,7 +87,6 @@ def as_folder(sheets: Mapping[str, Rows], source: str) -> Members:
 
 
 def _sheets(data: bytes, source: str) -> dict[str, Rows]:
-    """Rows of the sheets of an Excel workbook."""
     try:
         import openpyxl
     except ImportError:
@@ -112,7 +110,6 @@ _WIDEST, _LONGEST = 16_384, 1_048_576  # columns and rows that a sheet can have
 
 
 def _open_sheets(content: bytes) -> dict[str, Rows]:
-    """Rows of the sheets of an OpenDocument spreadsheet."""
     sheets: dict[str, Rows] = {}
     for page in ElementTree.fromstring(content).iter(f"{_TABLE}table"):
         rows = sheets.setdefault(page.get(f"{_TABLE}name", "Sheet"), [])
@@ -206,7 +203,6 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
 
 
 def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
-    """Texts of the cells of a variable, by its value labels where it has them."""
     labels = {code: str(name) for code, name in names.items()}
     return [
         labels[cell] if cell in labels else "" if cell != cell else _shown(cell) for cell in cells
@@ -214,7 +210,6 @@ def _coded(cells: Sequence[object], names: Mapping[object, str]) -> list[str]:
 
 
 def parquet_table(data: bytes, source: str) -> Table:
-    """Table of a Parquet file, numbers written as texts."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -238,7 +233,6 @@ NUMBERED = "coder "
 
 
 def frame_table(frame: Any) -> Table:
-    """Table of a data frame; nothing in a cell is an empty text."""
     import narwhals as nw
 
     frame = _with_named_columns(frame)

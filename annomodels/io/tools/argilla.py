@@ -12,12 +12,10 @@ _NOT_COUNTED = {"draft": "they are drafts", "pending": "they are pending"}
 
 
 def is_argilla(source: Source, options: Options) -> bool:
-    """Return True if records hold fields, responses and suggestions."""
     return any({"fields", "responses", "suggestions"} <= record.keys() for record in source.sample)
 
 
 def is_argilla_table(source: Source, options: Options) -> bool:
-    """Return True if a column ends in ``.responses.users`` or holds lists of responses."""
     if source.kind not in ("parquet", "json", "json lines"):
         return False
     if any(name.endswith(_USERS) for name in source.header):

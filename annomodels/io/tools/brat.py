@@ -20,8 +20,6 @@ _EQUIV = re.compile(r"\*\t(\S+) (.+)$")
 
 
 class Mark(NamedTuple):
-    """A stretch of text, in one piece or several."""
-
     line: int
     name: str
     label: str
@@ -40,7 +38,6 @@ class Standoff:
 
 
 def standoff(text: str) -> Standoff:
-    """Parse the lines of an .ann file."""
     said = Standoff()
     for line, row in enumerate(text.split("\n"), 1):
         row = row.rstrip("\r")
@@ -61,7 +58,6 @@ def standoff(text: str) -> Standoff:
 
 
 def is_brat(source: Source, options: Options) -> bool:
-    """Return True if it is a folder or archive with ``.ann`` files."""
     return source.inside is not None and bool(source.inside.ending(".ann"))
 
 

@@ -31,7 +31,6 @@ class _Sheet:
 
 
 def is_conll(source: Source, options: Options) -> bool:
-    """Return True if it is a folder or archive of files whose lines end in tags such as B-PER."""
     if source.inside is None:
         return False
     names = source.inside.ending(*ENDINGS)[:_LOOKED_AT]
@@ -154,7 +153,6 @@ def _matched(common: Sequence[str], words: Sequence[str]) -> dict[int, int]:
 
 
 def _text(sheet: _Sheet) -> tuple[str, list[tuple[int, int]]]:
-    """Words with blanks between them, and the place of each."""
     parts: list[str] = []
     tokens = []
     at = 0
@@ -169,7 +167,6 @@ def _text(sheet: _Sheet) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _stretches(tags: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """First and last word and label of what the tags mark."""
     begin, label = 0, ""
     for n, tag in enumerate([*tags, "O"]):
         kind, _, name = tag.partition("-")

@@ -22,7 +22,6 @@ _LABEL = "__label__"  # before each label of fastText
 
 
 def is_doccano(source: Source, options: Options) -> bool:
-    """Return True if files of a folder or archive have rows with id, text or filename, label."""
     if source.inside is None:
         return False
     names = source.inside.ending(*ENDINGS)
@@ -39,7 +38,6 @@ def is_doccano(source: Source, options: Options) -> bool:
 
 
 def labeled(names: Collection[str]) -> bool:
-    """Return True if names of columns or keys are those of doccano."""
     has_text = "text" in names or "filename" in names or "data" in names
     return "id" in names and has_text and ("label" in names or "entities" in names)
 

@@ -28,7 +28,6 @@ _REGIONS = {
 
 
 def is_label_studio(source: Source, options: Options) -> bool:
-    """Return True if records hold ``data`` and a list of ``annotations`` (or ``completions``)."""
     return any(
         isinstance(task.get("data"), dict) and isinstance(_annotations(task), list)
         for task in source.sample
@@ -103,8 +102,6 @@ def read_label_studio(found: Records) -> None:
 
 
 class _Parts(NamedTuple):
-    """Answers by question, stretches of text, and regions of an image."""
-
     answers: dict[str, list[Any]]
     stretches: list[tuple[str, str, dict[str, Any]]]
     regions: list[str]

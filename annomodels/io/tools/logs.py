@@ -45,12 +45,10 @@ def first_log(source: Source, *endings: str) -> Source | None:
 
 
 def short(value: object) -> str:
-    """Text of a value of JSON, for names; "" for nothing."""
     return "" if value is None else str(value)
 
 
 def part_of(value: object) -> Mapping[str, Any]:
-    """Object, or an empty one where there is none."""
     return value if isinstance(value, dict) else {}
 
 
@@ -61,7 +59,6 @@ HEADER, SAMPLES = "header.json", "samples/"
 
 
 def is_inspect_ai(source: Source, options: Options) -> bool:
-    """Return True for a log with ``eval`` and ``samples``, packed or not, or a folder of these."""
     if source.inside is not None and HEADER in source.inside:
         return any(name.startswith(SAMPLES) for name in source.inside.names)
     one = first_log(source, ".eval") or first_log(source, ".json")
@@ -95,8 +92,6 @@ def read_inspect_ai(found: Records) -> None:
 
 
 class _Sample(NamedTuple):
-    """One sample in one epoch, and what each scorer said of it."""
-
     key: dict[str, str]
     text: Any
     scores: Mapping[str, Any]
@@ -171,7 +166,6 @@ HUMAN, ALL = "human", "all assertions"
 
 
 def is_promptfoo(source: Source, options: Options) -> bool:
-    """Return True if records hold results, or are results, with ``gradingResult``."""
     return any("gradingResult" in result for _, result in _results(source.sample[:2]))
 
 
@@ -200,7 +194,6 @@ def read_promptfoo(found: Records) -> None:
 
 
 def _key(result: Mapping[str, object]) -> dict[str, str]:
-    """Parts of the name of an output: which test, of which provider, with which prompt."""
     provider, test = result.get("provider"), result.get("testIdx")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
@@ -223,7 +216,6 @@ def _judged(result: Mapping[str, object]) -> Iterator[tuple[str, str, Mapping[st
 
 
 def _judge(said: Mapping[str, object]) -> tuple[str, str]:
-    """Who judges an assertion, and what is asked: its metric, its words, or its type."""
     kind = short(said.get("type")) or "assertion"
     if kind == HUMAN:
         return HUMAN, HUMAN
@@ -258,7 +250,6 @@ _METRICS = ("metricsData", "metrics_data", "metricsMetadata")
 
 
 def is_deepeval(source: Source, options: Options) -> bool:
-    """Return True if a record holds test cases with data of metrics."""
     one = first_log(source, ".json")
     return one is not None and any(
         isinstance(case.get(key), list) for _, case in _cases(one.sample[:1]) for key in _METRICS
@@ -266,7 +257,6 @@ def is_deepeval(source: Source, options: Options) -> bool:
 
 
 def _cases(records: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Test cases of the runs, each with its number."""
     lists = (record.get(key) for record in records for key in _CASES)
     cases = (case for part in lists if isinstance(part, list) for case in part)
     return enumerate((case for case in cases if isinstance(case, dict)), 1)
@@ -311,7 +301,6 @@ _TEXTS = ("question", "text", "query", "prompt")
 
 
 def is_lm_eval(source: Source, options: Options) -> bool:
-    """Return True if records hold ``doc_id`` and ``filtered_resps``."""
     one = first_log(source, *_ENDINGS)
     return one is not None and any(
         record.keys() >= {"doc_id", "filtered_resps"} for record in one.sample[:1]
@@ -382,7 +371,6 @@ def _plain(key: object) -> str:
 
 
 def is_langfuse(source: Source, options: Options) -> bool:
-    """Return True if there are name, value and source of scores, and the trace they are of."""
     names: Iterable[Any] = source.header
     if source.is_json:
         names = (key for one in _scores(source.sample) if isinstance(one, dict) for key in one)

@@ -22,7 +22,6 @@ _BOXES = frozenset(("true", "false", "on", ""))
 
 
 def is_mturk(source: Source, options: Options) -> bool:
-    """Return True if it has ``HITId`` and ``WorkerId``, and no other column was named."""
     named = options.label in source.header and not str(options.label).startswith("Answer.")
     return {"HITId", "WorkerId"} <= set(source.header) and not named
 
@@ -159,7 +158,6 @@ def _boxes(columns: Mapping[str, Sequence[object]], answers: list[str]) -> dict[
 
 
 def _answers(cells: dict[str, Any], answers: list[str], boxes: dict[str, str]) -> dict[str, Any]:
-    """Label of each question that an assignment answers."""
     ticked: dict[str, list[str]] = {question: [] for question in boxes.values()}
     flat: dict[str, Any] = {}
     for column in answers:
@@ -186,7 +184,6 @@ def _objects(label: object) -> list[object] | None:
 
 
 def answers_in(content: object) -> dict[str, Any]:
-    """Labels by question in the object that a form sends."""
     if not isinstance(content, Mapping) or not content:
         return {}
     if all(isinstance(value, bool) for value in content.values()):

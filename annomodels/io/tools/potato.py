@@ -17,15 +17,12 @@ _NO = frozenset(("", "false", "off", "none"))
 
 
 def is_potato(source: Source, options: Options) -> bool:
-    """Return True if it is a folder with ``user_state.json``, or rows with ``instance_id``."""
     if source.inside is not None:
         return bool(source.inside.ending(STATE))
     return {ITEM, CODER} <= set(source.header) and options.label is None
 
 
 class _Answer(NamedTuple):
-    """Names and values that count in what a coder said of an item, for one schema."""
-
     item: Any
     coder: Any
     schema: str
@@ -93,7 +90,6 @@ def _tick(name: object, value: object, rated: bool) -> bool | None:
 
 
 def _add(answer: _Answer, kind: str, rated: bool, found: Records) -> None:
-    """Take the label, or the labels of several questions, of an answer."""
     item, coder, schema, row, pairs = answer
     labels: list[Any] = []
     for name, value in pairs:
@@ -158,7 +154,6 @@ def _folder(found: Records) -> Iterator[_Answer]:
 
 
 def _states(found: Records) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Coder and state of each file."""
     for part in found.source.parts(STATE):
         try:
             state = json_value(part.text, part.name)

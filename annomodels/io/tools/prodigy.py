@@ -16,7 +16,6 @@ _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
 
 
 def is_prodigy(source: Source, options: Options) -> bool:
-    """Return True if records hold ``_task_hash`` and ``answer``."""
     if source.inside is not None:
         names = source.inside.ending(".jsonl")
         return bool(names) and is_prodigy(source.member(names[0]), options)

@@ -102,7 +102,6 @@ def unread(files: Members) -> list[str]:
 
 
 def export_again(source: str, files: Members, *, curated: bool = False) -> Problem:
-    """Name the format in which the project has to be exported."""
     names = unread(files)
     plain = [name for name in names if "annotation_ser" not in name.split("/")]
     endings = sorted({f".{name.rsplit('.', 1)[-1]}" for name in names if "." in name})
@@ -125,7 +124,6 @@ def _stem(name: str) -> str:
 
 
 def _side(name: str) -> str:
-    """Which part of a project export a file lies in: annotation, curation or neither."""
     return next((part for part in name.split("/") if part in ("annotation", "curation")), "")
 
 
@@ -141,7 +139,6 @@ _SIGNS = {"n": "\n", "t": "\t"}
 
 
 def is_webanno(source: Source, options: Options) -> bool:
-    """Return True if the (first) file begins with ``#FORMAT=WebAnno TSV 3.``."""
     if source.inside is None:
         return source.kind == "delimited" and source.text.startswith(_FIRST)
     if not source.inside.ending(".tsv", ".zip"):
@@ -166,7 +163,6 @@ class _Column:
 
 
 def read_webanno(found: Records) -> None:
-    """Spans and chains, with places turned from UTF-16 units into code points."""
     for document, coder, data, where, _ in parts_of(found.source, ".tsv"):
         text = decoded(data, where)
         if text.startswith(_FIRST):
@@ -176,7 +172,6 @@ def read_webanno(found: Records) -> None:
 
 
 def _columns(lines: Sequence[str]) -> list[_Column]:
-    """Describe what the columns after the token hold, from the header."""
     columns = []
     for line in lines:
         kind = line[1:5]
@@ -227,7 +222,6 @@ def _read(text: str, document: str, coder: str, records: Records) -> None:
 
 
 def _split(cell: str) -> list[str]:
-    """Stacked values of a cell, whose bars may be escaped."""
     return re.split(r"(?<!\\)\|", cell)
 
 
@@ -256,8 +250,6 @@ _LONGEST_GAP = 10_000_000  # characters between sentences
 
 
 class Sentences:
-    """Sentences of a document in their order."""
-
     def __init__(self) -> None:
         self.tokens: list[tuple[int, int]] = []
         self._parts: list[str] = []
@@ -269,7 +261,6 @@ class Sentences:
         self._point = 0
 
     def begin(self, text: str) -> None:
-        """Take the text of the next sentence."""
         self._wide += len(self._places) - 1 - len(self._sentence) if self._places else 0
         self._sentence, self._places, self._unit = text, to_code_points(text), None
 
@@ -297,7 +288,6 @@ class Sentences:
 
     @property
     def text(self) -> str:
-        """The document, with blanks where the file says nothing."""
         return "".join(self._parts)
 
 
@@ -315,7 +305,6 @@ _PLACES = ("begin", "end", "sofa")
 
 
 def is_cas(source: Source, options: Options) -> bool:
-    """Return True for XML with the root ``xmi:XMI``, a CAS as JSON, or a folder of these."""
     if source.inside is None:
         if source.kind == "xml":
             return "<xmi:XMI" in source.text[:4000]
@@ -379,7 +368,6 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
 
 
 def _take(cas: Any, document: str, coder: str, found: Records) -> None:
-    """Take the spans of a CAS: a question for each feature of each layer."""
     try:
         every = list(cas.select_all_fs())
         text = cas.sofa_string or ""

@@ -38,7 +38,6 @@ class Refused(AnnotationError):
 
 
 def refuse(source: Source, options: Options) -> None:
-    """Raise if the source is known to hold no judgements of single coders."""
     looks = (
         _by_names,
         _doccano,
@@ -93,12 +92,10 @@ def _consolidated(source: Source, options: Options) -> Refusal:
 
 @cache
 def _known() -> dict[str, dict[str, Any]]:
-    """Files that are known by names of columns; see the top of ``refused.toml``."""
     return tomllib.loads(_FILE.read_text("utf-8"))
 
 
 def _by_names(source: Source, options: Options) -> Refusal:
-    """Find a file that its columns or fields tell."""
     if source.kind in ("xml", "inside"):
         return None
     header = [name.strip().casefold() for name in source.header]
@@ -234,7 +231,6 @@ def _marked(source: Source, options: Options) -> Refusal:
 
 
 def _images(source: Source, options: Options) -> Refusal:
-    """Find regions of images in the formats of computer vision."""
     tool, number = regions(source)
     if not tool:
         return None
@@ -290,7 +286,6 @@ def regions(source: Source) -> tuple[str, int]:
 
 
 def _in_xml(text: str, files: int = 0) -> tuple[str, int]:
-    """Look into XML; of several files the number is theirs."""
     for tool, mark in _XML.items():
         number = len(mark.findall(text))
         if number and "<annotation" in text[:1000]:

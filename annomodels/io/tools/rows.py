@@ -104,7 +104,6 @@ _LABELS = {"": _as_it_is, "lines": _lines, "choices": _choices}
 
 
 def _known() -> dict[str, Rows]:
-    """Tools of ``shapes.toml``."""
     path = Path(__file__).parents[1] / "shapes.toml"
     found = {}
     for name, about in tomllib.loads(path.read_text("utf-8")).items():
@@ -125,7 +124,6 @@ ROWS = _known()
 
 
 def read_rows(form: Rows, found: Records) -> None:
-    """One judgement, or one of each question, from each row."""
     options = found.options
     if form.below:
         parts = [(row, one) for row, record in found.objects() for one in form.parts(record)]

@@ -41,15 +41,12 @@ class GoldItem:
 
 @dataclass(frozen=True)
 class GoldList:
-    """Gold of all items, and the label set in its order."""
-
     items: tuple[GoldItem, ...]
     labels: tuple[str, ...]
     question: str
 
     @property
     def doubtful(self) -> list[GoldItem]:
-        """Items, the most doubtful first."""
         return sorted(self.items, key=lambda item: (-item.doubt, item.item))
 
 
@@ -109,7 +106,6 @@ NAME = "annomodels"
 
 
 def label_studio(items: Iterable[GoldItem], question: str) -> str:
-    """Tasks of Label Studio with the gold label as a prediction."""
     return as_json([_task(item, question) for item in items])
 
 
@@ -163,7 +159,6 @@ def hugging_face(gold: GoldList) -> str:
 
 
 def argilla_suggestions(gold: GoldList) -> str:
-    """Return records of Argilla with the gold label as a suggestion."""
     records = []
     for item in gold.items:
         suggestion = {"value": item.label, "score": round(item.probability, 6), "agent": NAME}
@@ -174,7 +169,6 @@ def argilla_suggestions(gold: GoldList) -> str:
 
 
 def toloka_golden(gold: GoldList) -> pd.DataFrame:
-    """Control tasks of Toloka: a row for each settled item."""
     import pandas as pd
 
     header = ["INPUT:item", "INPUT:text", f"GOLDEN:{gold.question}", "HINT:text"]
@@ -183,7 +177,6 @@ def toloka_golden(gold: GoldList) -> pd.DataFrame:
 
 
 def appen_tests(gold: GoldList) -> pd.DataFrame:
-    """Test questions of Appen: a row for each settled item."""
     import pandas as pd
 
     header = ["item", "text", "_golden", f"{gold.question}_gold", f"{gold.question}_gold_reason"]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Writer:
-    """A way to write."""
-
     name: str
     title: str
     make: Callable[[Any], pd.DataFrame | str]
@@ -64,7 +62,6 @@ BACKS: Mapping[str, Writer] = _by_name(
 
 
 def named(to: str, writers: Mapping[str, Writer]) -> Writer:
-    """Return the writer of a name."""
     if to in writers:
         return writers[to]
     hint = f"{meant(to, writers)}Use one of {', '.join(writers)}."

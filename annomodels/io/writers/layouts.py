@@ -22,7 +22,6 @@ QUESTION = "label"
 
 
 def long(data: Annotations) -> pd.DataFrame:
-    """One row for each label: item, coder, label, and what is known of the item."""
     frame = data.to_frame()
     frame["label"] = [_text(data.labels[k]) for k in data.label]
     if data.texts is not None:
@@ -35,12 +34,10 @@ def long(data: Annotations) -> pd.DataFrame:
 
 
 def crowd_kit(data: Annotations) -> pd.DataFrame:
-    """Return the columns task, worker, label of crowd-kit."""
     return data.to_frame().set_axis(["task", "worker", "label"], axis=1)
 
 
 def wide(data: Annotations) -> pd.DataFrame:
-    """One row for each item, one column for each coder; empty where there is no label."""
     return _by_coder(data, [_text(label) for label in data.labels])
 
 
@@ -73,7 +70,6 @@ def mace(data: Annotations) -> str:
 
 
 def label_studio(data: Annotations) -> str:
-    """Tasks of Label Studio with an annotation for each label."""
     tasks = []
     for i, item in enumerate(data.items):
         annotations = [
@@ -95,7 +91,6 @@ def label_studio(data: Annotations) -> str:
 
 
 def choice(question: str, label: Hashable) -> dict[str, Any]:
-    """Return the result of Label Studio that says a label, or a set of them."""
     names = sorted(map(label_text, label)) if isinstance(label, frozenset) else [_text(label)]
     return {
         "from_name": question,
@@ -106,7 +101,6 @@ def choice(question: str, label: Hashable) -> dict[str, Any]:
 
 
 def prodigy(data: Annotations) -> str:
-    """Examples of Prodigy's choice interface, one for each label."""
     options = [_text(label) for label in data.labels]
     codes = zip(data.item.tolist(), data.coder.tolist(), data.label.tolist(), strict=True)
     return as_lines(
@@ -144,7 +138,6 @@ def example(
 
 
 def argilla(data: Annotations) -> str:
-    """Return records of Argilla with a response for each label."""
     records = []
     for i, item in enumerate(data.items):
         responses = [
@@ -166,12 +159,10 @@ def record(item: str, text: str, **parts: object) -> dict[str, Any]:
 
 
 def as_json(value: object) -> str:
-    """Write a value as JSON over several lines."""
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
 def as_lines(rows: Iterable[object]) -> str:
-    """Write values as JSON lines."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
