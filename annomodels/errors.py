@@ -160,8 +160,16 @@ class Problems(AnnomodelsError):
     about = ""
     proposal: object = None  # a call or command that reads the data and was tried
 
-    def __init__(self, problems: Iterable[Problem] | Problem | str) -> None:
-        one = Problem(problems) if isinstance(problems, str) else problems
+    def __init__(
+        self,
+        problems: Iterable[Problem] | Problem | str,
+        where: str = "",
+        remedy: str = "",
+        options: tuple[tuple[str, Any], ...] = (),
+        code: str = "",
+    ) -> None:
+        said = Problem(str(problems), where, remedy, (), options, code)
+        one = said if isinstance(problems, str) else problems
         self.problems: tuple[Problem, ...] = (one,) if isinstance(one, Problem) else tuple(one)
         super().__init__(self._text())
 
@@ -180,7 +188,9 @@ class AnnotationError(Problems, ValueError):
     Parameters
     ----------
     problems
-        The problems, or one of them, or one sentence.
+        The problems, or one of them, or the sentence of one.
+    where, remedy, options, code
+        What else is said of the one problem, see :class:`Problem`.
 
     Examples
     --------

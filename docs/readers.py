@@ -11,7 +11,7 @@ from pathlib import Path
 from annomodels.io.formats import FORMATS, Format
 
 PAGE = Path(__file__).parent / "formats.md"
-BEGIN = "<!-- Made by docs/readers.py from annomodels/io/formats.py: change it there. -->\n"
+BEGIN = "<!-- Made by docs/readers.py from annomodels/io/shapes.toml: change it there. -->\n"
 END = "<!-- End of what docs/readers.py makes. -->\n"
 # names of files, columns and keys: words with an underscore, a star, a colon or a capital inside
 _NAME = re.compile(

@@ -60,7 +60,7 @@ class Members:
         path = name if name in self else inside
         if path not in self:
             what = f"File {name!r} is not in {self.name}."
-            raise AnnotationError(Problem(what, remedy="Check that all files are there."))
+            raise AnnotationError(what, remedy="Check that all files are there.")
         if path != self._last[0]:
             where = self.where(path)
             with guarded(where):
@@ -88,7 +88,7 @@ def open_members(path: str | os.PathLike[str]) -> Members:
     if str(path) != "-" and place.is_dir():
         members = open_folder(place)
         if not members.names:
-            raise AnnotationError(Problem("The folder is empty.", str(place), "Give the files."))
+            raise AnnotationError("The folder is empty.", str(place), "Give the files.")
         return members
     problem = None if str(path) == "-" else unreadable(place)
     if problem is not None:
@@ -113,13 +113,11 @@ def open_folder(path: Path) -> Members:
                     names.append(name)
             if len(names) > MOST_FILES:
                 what = f"The folder holds more than {MOST_FILES:,} files."
-                raise AnnotationError(Problem(what, shown(path), "Give the folder of one export."))
+                raise AnnotationError(what, shown(path), "Give the folder of one export.")
     outside = [name for name in outside if not _is_litter(name)]
     if outside:
         what = f"{counted(len(outside), 'link')} outside the folder: {some(outside)}."
-        raise AnnotationError(
-            Problem(what, shown(path), "Copy the files into the folder.", code="outside")
-        )
+        raise AnnotationError(what, shown(path), "Copy the files into the folder.", code="outside")
     return Members(str(path), names, lambda name: (path / name).read_bytes())
 
 

@@ -80,7 +80,7 @@ def _alone(source: Source, options: Options) -> tuple[Source, Format] | None:
             return None
         what = f"It holds no table, but {some(source.inside.names) or 'nothing'}."
         remedy = "Give a folder with the files of the coders, such as CSV or Excel."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        raise AnnotationError(what, source.name, remedy)
     try:
         return _found(source, options)
     except UnknownFolder:
@@ -200,7 +200,7 @@ def _check_coders(source: Source, files: Sequence[File], coders: Collection[obje
     what = f"All answers in the {len(files):,} files are of one coder, {next(iter(coders))!r}."
     remedy = f"If each {kind} is the work of one coder, name the coders: {way}."
     remedy += f" If all is the work of one, name that coder: {whole}."
-    raise AnnotationError(Problem(what, source.name, remedy, code="one-coder"))
+    raise AnnotationError(what, source.name, remedy, code="one-coder")
 
 
 def merged(problems: Iterable[Problem]) -> list[Problem]:
@@ -228,7 +228,7 @@ def _found(source: Source, options: Options) -> tuple[Source, Format]:
     only = source.member(inside.names[0])
     if only.inside is not None:
         what, remedy = "This is an archive inside an archive.", "Unpack it and give its contents."
-        raise AnnotationError(Problem(what, source.name, remedy, code="nested-archive"))
+        raise AnnotationError(what, source.name, remedy, code="nested-archive")
     return only, chosen(options.format, only, options)
 
 
@@ -244,7 +244,7 @@ def _records(form: Format, source: Source, options: Options) -> Records:
         if any(span.chain for span in spans.spans):
             remedy += f" For coreference, use {Verb('am.coref.read', 'annomodels coref')}."
         options_ = (("units", "exact"),)
-        raise AnnotationError(Problem(what, source.name, remedy, options=options_, code="no-units"))
+        raise AnnotationError(what, source.name, remedy, options=options_, code="no-units")
     return form.records(source, options)
 
 
@@ -293,7 +293,7 @@ def chosen(name: str, source: Source, options: Options) -> Format:
     if source.kind == "xml" and (match is None or match.name in PLAIN):
         what = "This is XML in a form that is not known: neither UIMA CAS nor regions of images."
         remedy = "Export the labels as CSV or JSON, with item, coder and label."
-        raise AnnotationError(Problem(what, source.name, remedy, code="unknown-xml"))
+        raise AnnotationError(what, source.name, remedy, code="unknown-xml")
     # A file that is no format is told what the columns of a long table would have to be.
     return match or next(form for form in FORMATS if form.name == "long")
 
@@ -379,7 +379,7 @@ def check_same_items(tables: Sequence[Table], key: str | None) -> None:
                     f"column of the coders with {Option('coder', ...)}, or give one file."
                 )
                 raise AnnotationError(
-                    Problem(what, counted(len(tables), "file"), remedy, code="different-items")
+                    what, counted(len(tables), "file"), remedy, code="different-items"
                 )
 
 

@@ -122,7 +122,7 @@ def checked_path(path: object) -> str | os.PathLike[str]:
         "Give names of files as texts or paths. Annotations.from_frame takes a data frame, "
         "Annotations.from_records takes rows."
     )
-    raise AnnotationError(Problem(what, remedy=remedy, code="no-path"))
+    raise AnnotationError(what, remedy=remedy, code="no-path")
 
 
 def unreadable(path: Path) -> Problem | None:
@@ -175,9 +175,7 @@ def raw_bytes(path: str | os.PathLike[str]) -> bytes:
             data = _bytes_of(Path(path), where)
     data = gunzipped(data, where)
     if not data:
-        raise AnnotationError(
-            Problem("The file is empty.", where, "Export the labels again.", code="empty")
-        )
+        raise AnnotationError("The file is empty.", where, "Export the labels again.", code="empty")
     return data
 
 
@@ -210,7 +208,7 @@ def _bytes_of(path: Path, where: str) -> bytes:
         beginning = file.read(_BEGINNING)
         if len(beginning) == _BEGINNING and not beginning.strip(b"\0"):
             what = "This is not text: it begins with nothing but NUL bytes."
-            raise AnnotationError(Problem(what, where, "Export the labels as CSV in UTF-8."))
+            raise AnnotationError(what, where, "Export the labels as CSV in UTF-8.")
         return beginning + file.read()
 
 
@@ -230,7 +228,7 @@ def _pipe(stream: Any, where: str) -> bytes:
             return b"".join(pieces)
         if size > LARGEST:
             what = f"More than {LARGEST:,} bytes came through a pipe."
-            raise AnnotationError(Problem(what, where, "Save them, and give the file."))
+            raise AnnotationError(what, where, "Save them, and give the file.")
 
 
 def _closed(where: str, error: Exception) -> Problem:
@@ -260,12 +258,10 @@ def gunzipped(data: bytes, where: str) -> bytes:
                         f"The file unpacks to more than {RATIO} times its size, as no table does."
                     )
                     remedy = "If you trust it, unpack it yourself and give what was in it."
-                    raise AnnotationError(Problem(what, where, remedy))
+                    raise AnnotationError(what, where, remedy)
     except (OSError, EOFError, zlib.error) as error:
         what = f"The gzip file is damaged: {first_line(error)}."
-        raise AnnotationError(
-            Problem(what, where, "Copy or export it again.", code="damaged")
-        ) from error
+        raise AnnotationError(what, where, "Copy or export it again.", code="damaged") from error
     return b"".join(out)
 
 
@@ -273,22 +269,20 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
     """Text of bytes: UTF-8, or UTF-16 or UTF-32 with its mark, or as said."""
     for magic, kind, remedy in MAGIC:
         if data.startswith(magic):
-            raise AnnotationError(Problem(f"This is {kind}, not a text table.", source, remedy))
+            raise AnnotationError(f"This is {kind}, not a text table.", source, remedy)
     name = encoding or next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
     try:
         text: object = codecs.decode(data, name)
     except LookupError as error:
         what = f"Unknown encoding {name!r}."
         remedy = "Use a name such as 'utf-8', 'utf-16', 'cp1252' or 'shift_jis'."
-        raise AnnotationError(Problem(what, source, remedy, code="unknown-encoding")) from error
+        raise AnnotationError(what, source, remedy, code="unknown-encoding") from error
     except (UnicodeDecodeError, UnicodeError) as error:
         raise AnnotationError(_undecodable(data, name, error, source)) from error
     if not isinstance(text, str):  # codecs such as base64 give bytes
         what = f"{name!r} is not an encoding of text."
         raise AnnotationError(
-            Problem(
-                what, source, "Use a name such as 'utf-8' or 'cp1252'.", code="unknown-encoding"
-            )
+            what, source, "Use a name such as 'utf-8' or 'cp1252'.", code="unknown-encoding"
         )
     nul = text.find("\0")
     if nul >= 0:
@@ -299,7 +293,7 @@ def decoded(data: bytes, source: str, encoding: str | None = None) -> str:
         remedy = (
             f"Save it as UTF-8, or use {Option('encoding', 'utf-16-le')} if it comes from Windows."
         )
-        raise AnnotationError(Problem(what, f"{source}, row {row}", remedy, code="binary"))
+        raise AnnotationError(what, f"{source}, row {row}", remedy, code="binary")
     return text.removeprefix("\ufeff")
 
 

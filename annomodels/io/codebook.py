@@ -46,9 +46,7 @@ class Codebook:
         self._said = _entries(scale) if isinstance(scale, Mapping) else {}
         if not isinstance(scale, Mapping) and scale not in SCALES:
             remedy = f"Use one of {', '.join(SCALES)}."
-            raise AnnotationError(
-                Problem(f"{scale!r} is not a scale.", remedy=remedy, code="unknown-scale")
-            )
+            raise AnnotationError(f"{scale!r} is not a scale.", remedy=remedy, code="unknown-scale")
         general = self._said.get("*", Entry(None if isinstance(scale, Mapping) else scale))
         own = [pair for pair in self._said.items() if pair[0] != "*"]
         self._all = [("*", general), *self._book.items(), *own]
@@ -138,7 +136,7 @@ def _rows(source: Source) -> list[tuple[str, Any, str]]:
             f"A codebook has the columns question, scale and labels; here are {some(table.header)}."
         )
         remedy = "Name the columns so; labels are separated by bars (low|mid|high)."
-        raise AnnotationError(Problem(what, source.name, remedy, code="no-codebook"))
+        raise AnnotationError(what, source.name, remedy, code="no-codebook")
     out = []
     for n, row in enumerate(table.rows):
         said = {"scale": table.columns[plain["scale"]][n]} if "scale" in plain else {}

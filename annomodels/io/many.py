@@ -120,7 +120,7 @@ def gathered(paths: Paths, opened: Open) -> Source:
     else:
         named = [(None, checked_path(paths))]
     if not named:
-        raise AnnotationError(Problem("No file was given.", remedy="Give a file or a folder."))
+        raise AnnotationError("No file was given.", remedy="Give a file or a folder.")
     named = [(name, checked_path(path)) for name, path in named]
     if len(named) == 1 and named[0][0] is None:
         return opened(named[0][1])
@@ -212,8 +212,8 @@ def _check_fields(fields: Sequence[Sequence[Field]], where: str) -> None:
         what = f"Each file is one object of objects, and {some(below)} are fields of the innermost."
         remedy = f"Name the field that holds the labels: {Option('label', most[0])}."
         options = (("label", most[0]),) if len(most) == 1 else ()
-        raise AnnotationError(Problem(what, where, remedy, options=options, code="no-label-column"))
+        raise AnnotationError(what, where, remedy, options=options, code="no-label-column")
     if depth == 0 and differ and not any(matched([*below]).values()):
         what = f"Each file is one object of other fields, and no record: {some(below)}."
         remedy = 'Write records such as {"item": "t1", "coder": "ana", "label": "pos"}.'
-        raise AnnotationError(Problem(what, where, remedy, code="no-records"))
+        raise AnnotationError(what, where, remedy, code="no-records")

@@ -45,9 +45,7 @@ def names_from(
         rows = [row for row in TextRows(text, source, ",").rows if any(row)]
         if rows and all(len(row) == 2 for row in rows):
             return dict(rows)
-    raise AnnotationError(
-        Problem(f"This is not a table of coder {of}.", source, way, code="no-mapping")
-    )
+    raise AnnotationError(f"This is not a table of coder {of}.", source, way, code="no-mapping")
 
 
 def groups_from(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -91,7 +89,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
             "Give it another name; if it means that there is no label, say "
             f"{Option('missing', gone)}."
         )
-        raise AnnotationError(Problem(what, source, remedy, code="no-label-left"))
+        raise AnnotationError(what, source, remedy, code="no-label-left")
     before = dict.fromkeys(columns.labels)
     after = {label: recoded(label) for label in before}
     columns.labels = [after[label] for label in columns.labels]
@@ -104,7 +102,7 @@ def recode_labels(columns: Columns, new: Mapping[Any, Any], source: str) -> None
         where = (
             f"{source}, column {columns.names['label']!r}" if "label" in columns.names else source
         )
-        raise AnnotationError(Problem(what, where, remedy, code="one-label-left"))
+        raise AnnotationError(what, where, remedy, code="one-label-left")
     parts = {
         part for label in before for part in (label if isinstance(label, frozenset) else [label])
     }
@@ -183,7 +181,7 @@ def _filled(path: str | os.PathLike[str]) -> Rows:
     table = rows_of(path)
     if not table.rows:
         remedy = "Write a table with a header, one row for each item (CSV, TSV)."
-        raise AnnotationError(Problem("The file is empty.", table.source, remedy))
+        raise AnnotationError("The file is empty.", table.source, remedy)
     return table
 
 
@@ -196,14 +194,14 @@ def truths_from(given: Any, items: Iterable[Any] = ()) -> dict[str, str]:
     if text.lstrip()[:1] == "{":
         said, column = json_value(text, source), "The truth"
         if any(isinstance(truth, (dict, list)) for truth in said.values()):
-            raise AnnotationError(Problem("This is not a table of truths.", source, _REMEDY))
+            raise AnnotationError("This is not a table of truths.", source, _REMEDY)
     elif is_path or hasattr(given, "columns"):
         return _once(*_pairs(_filled(given) if is_path else rows_of(given), names), source)
     elif hasattr(given, "items"):
         said, column = given, "The series"
     else:
         what = f"Truths were expected, but this is {type(given).__name__!r}."
-        raise AnnotationError(Problem(what, source, _REMEDY))
+        raise AnnotationError(what, source, _REMEDY)
     pairs = [tuple("" if is_blank(c) else label_text(c) for c in pair) for pair in said.items()]
     return _once(pairs, column, source)
 
@@ -215,13 +213,13 @@ def _once(pairs: Iterable[tuple[str, ...]], column: str, source: str) -> dict[st
     twice = {i: x for i, x in pairs if not is_blank(x) and found.setdefault(i, x) != x}
     if twice:
         what = f"{counted(len(twice), 'item')} with more than one truth: {some([*twice])}."
-        raise AnnotationError(Problem(what, source, "Keep one row for each item."))
+        raise AnnotationError(what, source, "Keep one row for each item.")
     if not found:
         what, remedy = "The file contains no truths.", _REMEDY
         if pairs:
             what = f"{column} of {source} is empty: 0 of {len(pairs):,} judged."
             remedy = "Fill it in, then run this again."
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(what, source, remedy)
     return found
 
 
@@ -232,13 +230,13 @@ def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], s
     if coder and len({*table.cells(coder[0])}) > 1:
         what = f"This table has a column {coder[0]}: it has labels, not true labels."
         remedy = "Give one true label for each item: a table with the columns item and label."
-        raise AnnotationError(Problem(what, table.source, remedy))
+        raise AnnotationError(what, table.source, remedy)
     truths = [name for name in header if is_truth(name)]
     truths = truths or matched(header)["label"]
     item = table.item(None, items) if len(truths) == 1 else None
     if item is None or item in truths:
         if any(len(row) != 2 for _, row in table.rows):
-            raise AnnotationError(Problem("This is not a table of truths.", table.source, _REMEDY))
+            raise AnnotationError("This is not a table of truths.", table.source, _REMEDY)
         pairs = [(row[0], row[1]) for _, row in table.rows]
         # a header of words that are not known is not a row
         has_header = items and pairs[0][0] not in items and any(i in items for i, _ in pairs)
@@ -247,7 +245,7 @@ def _pairs(table: Rows, items: frozenset[str]) -> tuple[list[tuple[str, str]], s
     ragged = sum(len(row) <= last for _, row in table.rows)
     if ragged:
         what = f"{counted(ragged, 'row')} with fewer cells than the header."
-        raise AnnotationError(Problem(what, table.source, "Fill in the missing cells."))
+        raise AnnotationError(what, table.source, "Fill in the missing cells.")
     pairs = list(zip(table.cells(item), table.cells(truths[0]), strict=True))
     return pairs, f"Column {truths[0]!r}"
 
@@ -264,7 +262,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
             "name the column of the data that holds those of this file: "
             f"{Option('item', _name(path))}."
         )
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(what, source, remedy)
     found: dict[Hashable, Hashable] = {
         items[item]: labels.get(truth, truth) for item, truth in given.items() if item in items
     }
@@ -273,7 +271,7 @@ def truths_of(path: str | os.PathLike[str], data: Annotations) -> dict[Hashable,
     if not ((np.asarray(tests) >= 0) & ~told).any():
         what = "The data contain the truth of all these items, so the fit has already seen it."
         remedy = f"Fit without the truth that you want to hold back: leave out {Option('truth')}."
-        raise AnnotationError(Problem(what, source, remedy))
+        raise AnnotationError(what, source, remedy)
     return found
 
 
@@ -353,7 +351,7 @@ def distances_from(path: str | os.PathLike[str], labels: Sequence[Hashable]) -> 
         return [[float(rows[a][names.index(b)]) for b in known] for a in known]
     except (ValueError, IndexError):
         what = "A distance is not a number."
-        raise AnnotationError(Problem(what, table.source, "Write a number in each cell.")) from None
+        raise AnnotationError(what, table.source, "Write a number in each cell.") from None
 
 
 def rows_about(
@@ -380,13 +378,13 @@ def rows_about(
                     "clear."
                 )
             remedy = "Give a header with either coder or item in it, and one name per column."
-            raise AnnotationError(Problem(what, table.source, remedy))
+            raise AnnotationError(what, table.source, remedy)
         rows = found.setdefault(keys[0], {})
         columns = {n: _numbers(table.cells(n)) for n in header if n not in parts_of(name)}
         twice = set(columns) & {n for row in rows.values() for n in row}
         if twice:
             what = f"Two tables about {keys[0]}s have the column {min(twice)!r}."
-            raise AnnotationError(Problem(what, table.source, "Leave it out of one of them."))
+            raise AnnotationError(what, table.source, "Leave it out of one of them.")
         for n, key in enumerate(table.cells(name)):
             rows.setdefault(key, {}).update((word, cells[n]) for word, cells in columns.items())
     return {
@@ -438,7 +436,7 @@ def decisions_of(given: object, data: Annotations) -> dict[Hashable, Hashable]:
         raise AnnotationError(problems)
     if not made and not contested:
         what = f"Nothing is decided: 0 of {counted(len(rows), 'row')}."
-        raise AnnotationError(Problem(what, source, "Decide items on the report page first."))
+        raise AnnotationError(what, source, "Decide items on the report page first.")
     return {items[item]: labels[label] for _, item, label, *_ in made}
 
 

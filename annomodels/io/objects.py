@@ -25,13 +25,11 @@ def json_value(text: str, source: str) -> Any:
     except json.JSONDecodeError as error:
         where = f"{source}, row {error.lineno}"
         what = f"This is not JSON: {error.msg}, column {error.colno}."
-        raise AnnotationError(
-            Problem(what, where, "Export the labels again.", code="not-json")
-        ) from error
+        raise AnnotationError(what, where, "Export the labels again.", code="not-json") from error
     except RecursionError:
         what = "The JSON is nested too deeply."
         raise AnnotationError(
-            Problem(what, source, "Export one record per line.", code="too-deep")
+            what, source, "Export one record per line.", code="too-deep"
         ) from None
 
 
@@ -47,7 +45,7 @@ def json_lines(text: str, source: str) -> tuple[list[Any], list[int]]:
     if problems:
         what = f"Not JSON: {counted(len(problems), 'row')}."
         remedy = "Give one complete JSON object in each row."
-        raise AnnotationError(Problem(what, at_rows(source, problems), remedy, code="not-json"))
+        raise AnnotationError(what, at_rows(source, problems), remedy, code="not-json")
     return values, rows
 
 
@@ -95,7 +93,7 @@ def streamed_lines(path: Path, source: str) -> Iterator[tuple[int, Any]]:
             except UnicodeDecodeError:
                 where, remedy = f"{source}, row {row}", "Save the file as UTF-8."
                 raise AnnotationError(
-                    Problem("The row is not UTF-8.", where, remedy, code="other-encoding")
+                    "The row is not UTF-8.", where, remedy, code="other-encoding"
                 ) from None
             if text.strip():
                 yield row, json_value(text, f"{source}, row {row}")
@@ -114,7 +112,7 @@ def streamed_array(path: Path, source: str) -> Iterator[tuple[int, Any]]:
         except (ijson.JSONError, UnicodeDecodeError) as error:
             what = f"This is not JSON: {(str(error).splitlines() or ['damaged'])[0]}"
             raise AnnotationError(
-                Problem(what, source, "Export the labels again.", code="not-json")
+                what, source, "Export the labels again.", code="not-json"
             ) from error
 
 
@@ -126,7 +124,7 @@ def _elements(events: Iterable[tuple[str, Any]], source: str, builder: Any) -> I
         depth += event.startswith("start") - event.startswith("end")
         if depth > DEEPEST:
             what = "The JSON is nested too deeply."
-            raise AnnotationError(Problem(what, source, "Export one record per line."))
+            raise AnnotationError(what, source, "Export one record per line.")
         if depth == 1 and builder.value:
             yield builder.value.pop()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from annomodels.data.annotations import Annotations, Scale
 from annomodels.data.html import Html
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option
 from annomodels.io.assembly import read_records, read_spans_of
 from annomodels.io.border import NoLabels, guarded, is_path, name_of
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
@@ -336,27 +336,23 @@ def _source(path: Path_, said: Mapping[str, Any]) -> Source:
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         what = f"{delimiter!r} cannot be a delimiter."
         remedy = "Use one character, such as ',', ';', '|' or a tab."
-        raise AnnotationError(Problem(what, remedy=remedy, code="no-delimiter"))
+        raise AnnotationError(what, remedy=remedy, code="no-delimiter")
     opening = Opening(said.get("encoding"), delimiter, said.get("sheet"), columns, skip_rows)
     source = Source(path, opening=opening)
     if columns is None and not skip_rows:
         return source
     if columns is not None and len(set(columns)) < len(columns):
         what = f"The columns {', '.join(columns)} are not all different."
-        raise AnnotationError(
-            Problem(what, remedy="Give every column its own name.", code="names-twice")
-        )
+        raise AnnotationError(what, remedy="Give every column its own name.", code="names-twice")
     with guarded(source.name):
         kind = source.kind
     if kind not in ("delimited", "excel", "inside"):
         what = "Columns are named, and rows passed over, in tables only (text or Excel)."
         raise AnnotationError(
-            Problem(
-                what,
-                source.name,
-                f"Leave out {Option('columns')} and {Option('skip_rows')}.",
-                code="tables-only",
-            )
+            what,
+            source.name,
+            f"Leave out {Option('columns')} and {Option('skip_rows')}.",
+            code="tables-only",
         )
     return source
 

@@ -202,7 +202,7 @@ def _tokens(spans: Sequence[Span], document: str, every: Spans) -> Places:
         remedy = (
             f"Use {Option('units', 'exact')} or {Option('units', 'overlap')}, or add the texts."
         )
-        raise AnnotationError(Problem(what, every.source, remedy))
+        raise AnnotationError(what, every.source, remedy)
     return [found.span() for found in _WORD.finditer(text)]
 
 
@@ -239,7 +239,7 @@ def described() -> str:
 
 def parts_of_spans(spans: Spans, by: str, sets: bool) -> dict[str, Part]:
     if by not in UNITS:
-        raise AnnotationError(Problem(f"Unknown unit {by!r}.", spans.source, described()))
+        raise AnnotationError(f"Unknown unit {by!r}.", spans.source, described())
     return {name: partial(_columns, spans, name, by, sets) for name in spans.questions}
 
 

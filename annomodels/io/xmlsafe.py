@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from xml.parsers import expat
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 
 _ENTITIES = ("EntityDecl", "UnparsedEntityDecl", "ExternalEntityRef", "SkippedEntity")
 
@@ -27,7 +27,7 @@ def check_xml(data: bytes, source: str) -> None:
     def refuse(*_: object) -> None:
         what = "The XML declares a document type, as no annotation tool does."
         remedy = "Do not trust this file; ask for another export."
-        raise AnnotationError(Problem(what, source, remedy, code="document-type"))
+        raise AnnotationError(what, source, remedy, code="document-type")
 
     _parse(expat.ParserCreate(), data, source, StartDoctypeDeclHandler=refuse)
 
@@ -44,7 +44,7 @@ def elements(data: bytes, source: str) -> list[Element]:
         what = "The XML declares or uses entities, which could pull in other files."
         remedy = "Replace the entities by their text."
         where = f"{source}, line {parser.CurrentLineNumber}"
-        raise AnnotationError(Problem(what, where, remedy))
+        raise AnnotationError(what, where, remedy)
 
     def start(tag: str, attributes: Mapping[str, str]) -> None:
         element = Element(tag, attributes, parser.CurrentLineNumber)
@@ -77,11 +77,9 @@ def _parse(
     except expat.ExpatError as error:
         what = f"This is not well-formed XML: {expat.errors.messages[error.code]}."
         where = f"{source}, line {error.lineno}"
-        raise AnnotationError(
-            Problem(what, where, "Export it again.", code="broken-xml")
-        ) from error
+        raise AnnotationError(what, where, "Export it again.", code="broken-xml") from error
     except AnnotationError:  # a ValueError too
         raise
     except (LookupError, ValueError) as error:  # an encoding that expat does not know
         what = f"The encoding that the XML declares cannot be read: {error}."
-        raise AnnotationError(Problem(what, source, "Save it as UTF-8.")) from error
+        raise AnnotationError(what, source, "Save it as UTF-8.") from error

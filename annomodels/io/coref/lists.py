@@ -45,7 +45,7 @@ def read_jsonlines(
 
 
 def _fail(what: str, remedy: str) -> AnnotationError:
-    return AnnotationError(Problem(what, remedy=remedy))
+    return AnnotationError(what, remedy=remedy)
 
 
 def _document(value: object, coder: str, unnamed: str) -> Document:

@@ -31,7 +31,7 @@ def read_mmax2(files: Members, name: str, coder: str, unnamed: str, options: Opt
     strange = sorted(set(options.attributes) - set(ATTRIBUTES))
     if strange:
         remedy = f"Use {', '.join(ATTRIBUTES)}."
-        raise AnnotationError(Problem(f"Unknown attribute role {strange[0]!r}.", remedy=remedy))
+        raise AnnotationError(f"Unknown attribute role {strange[0]!r}.", remedy=remedy)
     project = _Project(files, name)
     names = {**ATTRIBUTES, **options.attributes}
     return [_Reading(project, coder, names).part(unnamed)]

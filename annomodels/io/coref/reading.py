@@ -162,12 +162,12 @@ def read(
     """
     if crossing not in ("error", "keep"):
         what = f"{Option('crossing', crossing)} is unknown."
-        raise AnnotationError(Problem(what, remedy="Use 'error' or 'keep'."))
+        raise AnnotationError(what, remedy="Use 'error' or 'keep'.")
     if isinstance(relations, str):
         relations = [relations]
     if chain_from not in ("relations", "label"):
         what = f"{Option('chain_from', chain_from)} is unknown."
-        raise AnnotationError(Problem(what, remedy="Use 'relations' or 'label'."))
+        raise AnnotationError(what, remedy="Use 'relations' or 'label'.")
     options = Options(encoding, crossing, frozenset(relations), dict(attributes or {}), chain_from)
     parts: list[Part] = []
     problems: list[Problem] = []
@@ -211,7 +211,7 @@ def _units(paths: object, format: str, coder: str | None) -> list[_Unit]:
         with guarded(shown(name)):
             units += _found(name, form)
     if not units:
-        raise AnnotationError(Problem("No files were given.", remedy="Give at least one."))
+        raise AnnotationError("No files were given.", remedy="Give at least one.")
     names = Counter(posixpath.basename(unit.name) for unit in units)
     repeated = max(names.values()) > 1
     for unit in units:
@@ -264,7 +264,7 @@ def _found(path: str | os.PathLike[str], form: Format | None) -> list[_Unit]:
     if not units:
         titles = ", ".join(f"{f.name} ({f.title})" for f in (*FORMATS, PROJECT))
         what = "The format was not recognised."
-        raise AnnotationError(Problem(what, str(path), f"Use {Option('format', ...)}: {titles}."))
+        raise AnnotationError(what, str(path), f"Use {Option('format', ...)}: {titles}.")
     return units
 
 

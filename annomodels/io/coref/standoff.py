@@ -212,11 +212,11 @@ def _chains(spans: Spans, options: Options) -> list[span_builder.Span]:
     if not layers:
         what = "It has spans, but no chains."
         remedy = f"Give it to {Verb('am.read', 'annomodels run')} with {Option('units')}."
-        raise AnnotationError(Problem(what, spans.source, remedy))
+        raise AnnotationError(what, spans.source, remedy)
     if len(wanted) != 1:
         what = f"It has chains of {counted(len(layers), 'layer')}: {some(layers)}."
         remedy = f"Name one with {Option('relations')}."
-        raise AnnotationError(Problem(what, spans.source, remedy))
+        raise AnnotationError(what, spans.source, remedy)
     chosen = {
         (mark.document, mark.coder, mark.start, mark.end, mark.chain): mark
         for mark in marks
@@ -239,7 +239,7 @@ def _marks(
         span = _words_at((mark.start, mark.end), starts, ends)
         if not span:
             what = f"The mention at {mark.start}-{mark.end} contains no words."
-            raise AnnotationError(Problem(what, where, "Mark at least one word."))
+            raise AnnotationError(what, where, "Mark at least one word.")
         marks.add(str(n), Span(tuple(span)))
     return marks
 

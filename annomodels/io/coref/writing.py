@@ -13,7 +13,7 @@ from annomodels.data.document import Corpus, Document, documents_of
 from annomodels.data.expressions import Key, Span
 from annomodels.data.layers import PHRASE
 from annomodels.data.validation import counted
-from annomodels.errors import AnnotationError, NotApplicable, Option, Problem
+from annomodels.errors import AnnotationError, NotApplicable, Option
 from annomodels.io.coref.parts import crossings
 from annomodels.io.writing import atomic_path
 
@@ -99,12 +99,12 @@ def to_text(
     coders = sorted({name for document in documents for name in document.layers})
     if coder is None and len(coders) != 1:
         what = f"The documents have {len(coders)} coders; a file holds one."
-        raise AnnotationError(Problem(what, remedy=f"Name one of {', '.join(coders)}."))
+        raise AnnotationError(what, remedy=f"Name one of {', '.join(coders)}.")
     who = coders[0] if coder is None else coder
     chosen = [document for document in documents if who in document.layers]
     if not chosen:
         remedy = f"Use one of {', '.join(coders)}."
-        raise AnnotationError(Problem(f"Unknown coder {who!r}.", remedy=remedy))
+        raise AnnotationError(f"Unknown coder {who!r}.", remedy=remedy)
     if format == "conll":
         return _conll(chosen, who, singletons)
     lines = [_json(document, who, singletons, probabilities) for document in chosen]

@@ -161,7 +161,7 @@ class File:
         except (pa.ArrowException, OSError) as error:
             what = f"The text cannot be read as a table: {first_line(error)}."
             remedy = "Save it as UTF-8 with one delimiter, and close all quotes."
-            raise AnnotationError(Problem(what, self.name, remedy)) from error
+            raise AnnotationError(what, self.name, remedy) from error
         if ragged:
             what = (
                 f"{counted(len(ragged), 'row')} with a different number of cells than the header."
@@ -227,11 +227,11 @@ def opened(path: Path) -> File:
             return File(path, tuple(pq.read_schema(path).names))
         if kind is None:
             what = "Only Parquet files and delimited text files can be streamed."
-            raise AnnotationError(Problem(what, name, "Export the labels as Parquet or CSV."))
+            raise AnnotationError(what, name, "Export the labels as Parquet or CSV.")
         with pa.input_stream(str(path)) as stream:
             head = stream.read(HEAD).decode("utf-8-sig", "replace")
     if not head.strip():
-        raise AnnotationError(Problem("The file is empty.", name, "Export the labels again."))
+        raise AnnotationError("The file is empty.", name, "Export the labels again.")
     delimiter = delimiter_of(head)
     padded = is_padded(head, delimiter)
     return File(path, tuple(first_row(head, delimiter, spaces=not padded)), delimiter, padded)

@@ -33,7 +33,7 @@ _COLUMNS = 24  # columns that are tried together
 def require_way(repeats: str) -> None:
     if repeats not in REPEATS:
         remedy = f"Use one of {', '.join(REPEATS)}."
-        raise AnnotationError(Problem(f"{repeats!r} is no way to treat repeats.", remedy=remedy))
+        raise AnnotationError(f"{repeats!r} is no way to treat repeats.", remedy=remedy)
 
 
 class NotAsItSeems(AnnotationError):

@@ -9,7 +9,7 @@ from typing import cast
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import is_blank
-from annomodels.errors import AnnotationError, Option, Problem
+from annomodels.errors import AnnotationError, Option
 
 Names = str | Sequence[str]
 _QUOTED = re.compile(r'[,"\r\n]')
@@ -58,7 +58,7 @@ def said_key(item: Names | None, known: Iterable[str] = ()) -> str | None:
         if not names or not all(isinstance(name, str) for name in cast("list[object]", names)):
             what = f"{Option('item', item)} is not a name, nor several."
             remedy = "Give the name of a column as text, or a list of such names."
-            raise AnnotationError(Problem(what, remedy=remedy, code="no-key"))
+            raise AnnotationError(what, remedy=remedy, code="no-key")
     names = list(dict.fromkeys(names))
     if not names:
         return str(item)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from annomodels.errors import AnnotationError, Problem, meant
+from annomodels.errors import AnnotationError, meant
 from annomodels.io.tables.keys import Names, parts_of
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ def named[T](name: str, forms: Mapping[str, T]) -> T:
     if name not in forms:
         names = ["auto", *forms]
         remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
-        raise AnnotationError(
-            Problem(f"Unknown format {name!r}.", remedy=remedy, code="unknown-format")
-        )
+        raise AnnotationError(f"Unknown format {name!r}.", remedy=remedy, code="unknown-format")
     return forms[name]
 
 
@@ -75,7 +73,7 @@ class Options:
             value = getattr(self, field.name)
             if "str | None" in str(field.type) and value is not None and not isinstance(value, str):
                 what = f"{field.name}={value!r} is not a name."
-                raise AnnotationError(Problem(what, remedy="Give the name as text."))
+                raise AnnotationError(what, remedy="Give the name as text.")
 
     @property
     def forced(self) -> bool:

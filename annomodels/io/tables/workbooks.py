@@ -67,14 +67,10 @@ def sheet_of(sheets: Mapping[str, Rows], source: str, wanted: str | None) -> Row
             tried = [EVERY_SHEET, *tried]
             remedy += f", or read each as the work of its coder with {Option('sheet', EVERY_SHEET)}"
         options = tuple(("sheet", name) for name in tried)
-        raise AnnotationError(
-            Problem(what, source, f"{remedy}.", options=options, code="several-sheets")
-        )
+        raise AnnotationError(what, source, f"{remedy}.", options=options, code="several-sheets")
     if wanted is not None and wanted not in sheets:
         what = f"No sheet with cells is called {wanted!r}."
-        raise AnnotationError(
-            Problem(what, source, f"The sheets are {some(names)}.", code="no-such-sheet")
-        )
+        raise AnnotationError(what, source, f"The sheets are {some(names)}.", code="no-such-sheet")
     return next(iter(sheets.values()), []) if wanted is None else sheets[wanted]
 
 
@@ -100,7 +96,7 @@ def _sheets(data: bytes, source: str) -> dict[str, Rows]:
             }
     except Exception as error:  # openpyxl raises whatever its parser met
         what = f"The Excel workbook is damaged: {first_line(error)}."
-        raise AnnotationError(Problem(what, source, "Save it again, or as CSV.")) from error
+        raise AnnotationError(what, source, "Save it again, or as CSV.") from error
 
 
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -194,7 +190,7 @@ def statistics_table(data: bytes, source: str, tool: str) -> Table:
         except Exception as error:  # the library raises whatever its C code met
             what = f"The file of {tool} is damaged: {first_line(error)}."
             raise AnnotationError(
-                Problem(what, source, "Save it again, or as CSV.", code="damaged")
+                what, source, "Save it again, or as CSV.", code="damaged"
             ) from error
     table = Table(dict(columns), range(1, len(frame) + 1), source)
     if not len(frame):
@@ -221,7 +217,7 @@ def parquet_table(data: bytes, source: str) -> Table:
         columns = {name: texts_of(frame.column(n)) for n, name in enumerate(names)}
     except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         what = f"The Parquet file is damaged: {str(error).splitlines()[0]}"
-        raise AnnotationError(Problem(what, source, "Write it again.", code="damaged")) from error
+        raise AnnotationError(what, source, "Write it again.", code="damaged") from error
     twice = {name: n for name, n in Counter(names).items() if n > 1}
     table = Table(dict(columns), range(1, frame.num_rows + 1), source, twice=twice)
     if not frame.num_rows:
@@ -244,10 +240,10 @@ def frame_table(frame: Any) -> Table:
             "Give a data frame; read files with annomodels.read "
             "and rows with Annotations.from_records."
         )
-        raise AnnotationError(Problem(what, remedy=remedy)) from None
+        raise AnnotationError(what, remedy=remedy) from None
     except ValueError as error:  # names of columns that occur twice
         remedy = "Give every column its own name."
-        raise AnnotationError(Problem(str(error).splitlines()[0], "data frame", remedy)) from None
+        raise AnnotationError(str(error).splitlines()[0], "data frame", remedy) from None
     table = native.collect() if isinstance(native, nw.LazyFrame) else native
     columns = {str(name): _plain_cells(table[name]) for name in table.columns}
     return Table(dict(columns), range(1, len(table) + 1), "data frame")
@@ -274,7 +270,7 @@ def _with_named_columns(frame: Any) -> Any:
         if isinstance(frame, np.ndarray) and frame.ndim != 2 and not frame.dtype.names:
             what = f"An array of shape {frame.shape} is not a table."
             remedy = "Give one row per item and one column per coder."
-            raise AnnotationError(Problem(what, remedy=remedy))
+            raise AnnotationError(what, remedy=remedy)
         frame = pd.DataFrame(frame)
     if hasattr(frame, "compute") and not isinstance(frame, pd.DataFrame):  # dask
         frame = frame.compute()

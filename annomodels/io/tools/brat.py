@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annomodels.data.layers import components
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.grids import by_document
@@ -101,7 +101,7 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
     if any(len(path) < 2 for path in paths.values()):
         what = "brat writes no names of coders into its files, and these lie in no folder of one."
         remedy = "Lay them out as coder/document.ann, or call them document_coder.ann."
-        raise AnnotationError(Problem(what, source.name, remedy, code="no-coders"))
+        raise AnnotationError(what, source.name, remedy, code="no-coders")
     for name, path in paths.items():
         yield name, "/".join(path[1:]).removesuffix(".ann"), path[0]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annomodels.data.validation import counted, some
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
 
@@ -101,7 +101,7 @@ def _placed(source: Source) -> Iterator[tuple[str, str, str]]:
     if flat and len(flat) < len(paths):
         what = f"Some files lie in no folder of a coder: {some(sorted(flat))}."
         remedy = "Lay all out as coder/document.txt."
-        raise AnnotationError(Problem(what, source.name, remedy))
+        raise AnnotationError(what, source.name, remedy)
     for name, path in paths.items():
         stem = path[-1].rsplit(".", 1)[0]
         if flat:

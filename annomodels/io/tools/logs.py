@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.io.objects import at, json_value, objects_in
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
@@ -111,7 +111,7 @@ def _samples(log: Source) -> Iterator[_Sample]:
     for value in values if isinstance(values, list) else ():
         if not isinstance(value, dict):
             what = "A sample is not an object."
-            raise AnnotationError(Problem(what, log.name, "Write the log again with Inspect."))
+            raise AnnotationError(what, log.name, "Write the log again with Inspect.")
         key = {
             "id": short(value.get("id")),
             "epoch": short(value.get("epoch", 1)),
@@ -130,7 +130,7 @@ def _text(log: Source, name: str) -> str:
             raise
     what = "The log is packed with Zstandard, which Python cannot unpack before version 3.14."
     remedy = "Write it as JSON: the command is inspect log convert, to the format json."
-    raise AnnotationError(Problem(what, log.name, remedy, code="packed"))
+    raise AnnotationError(what, log.name, remedy, code="packed")
 
 
 def _judges(about: Mapping[str, object]) -> Iterator[tuple[str, str]]:

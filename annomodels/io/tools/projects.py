@@ -54,7 +54,7 @@ def parts_of(source: Source, *endings: str) -> Iterator[Part]:
         if len(path) < 2:
             what = f"The file {name!r} is not in the folder of a document."
             remedy = "Lay the files out as document/coder, as the project export does."
-            raise AnnotationError(Problem(what, source.name, remedy))
+            raise AnnotationError(what, source.name, remedy)
         document, coder = (_stem(name), path[-2]) if swapped else (path[-2], _stem(name))
         if sides[name] == "curation" or (swapped and coder.casefold() in _FINAL):
             coder = GOLD
@@ -345,7 +345,7 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
         if types is None:
             what = f"The type system of the CAS ({_TYPES}) is not beside it."
             remedy = "Give the folder or the zip archive that holds both, as exported."
-            raise AnnotationError(Problem(what, where, remedy, code="no-type-system"))
+            raise AnnotationError(what, where, remedy, code="no-type-system")
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
@@ -361,7 +361,7 @@ def _load(data: bytes, where: str, beside: Members, found: Records) -> Any:
     except Exception as error:  # the library raises whatever its parsers met
         first = (str(error).splitlines() or [""])[0]
         what = f"The CAS cannot be read: {type(error).__name__} {first}".rstrip() + "."
-        raise AnnotationError(Problem(what, where, "Export it again.")) from error
+        raise AnnotationError(what, where, "Export it again.") from error
     if said:
         found.note("Types missing from the type system are left out.")
     return cas
@@ -385,7 +385,7 @@ def _take(cas: Any, document: str, coder: str, found: Records) -> None:
                 found.mark(document, coder, question, (start, end), label, chain)
     except (AttributeError, KeyError, TypeError, RecursionError) as error:
         what = "The CAS holds references that lead nowhere."
-        raise AnnotationError(Problem(what, document, "Export it again.")) from error
+        raise AnnotationError(what, document, "Export it again.") from error
 
 
 def _short(mark: Any) -> str:

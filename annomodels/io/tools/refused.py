@@ -55,7 +55,7 @@ def refuse(source: Source, options: Options) -> None:
             if isinstance(found, Problem):
                 raise Refused(found)
             what, remedy, code = found
-            raise Refused(Problem(what, source.name, remedy, code=code))
+            raise Refused(what, source.name, remedy, code=code)
 
 
 Refusal = Problem | tuple[str, str, str] | None

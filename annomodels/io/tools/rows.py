@@ -1,14 +1,9 @@
-"""Tools that write one row, or object, for each judgement: what each column is, one reader for all.
-
-A tool is added as one entry of ``shapes.toml``; `formats` and the page on formats know it by this.
-"""
+"""Tools that write one row, or object, for each judgement: entries of ``shapes.toml``."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from annomodels.data.validation import some
@@ -21,10 +16,8 @@ from annomodels.io.tables.table import Table
 
 @dataclass(frozen=True)
 class Rows:
-    """Columns of a tool; the `title` and what it is `known_by` are for people."""
+    """Columns of a tool."""
 
-    title: str
-    known_by: str
     needs: tuple[str, ...]  # columns of which all are there, or one that begins so (":", "." last)
     item: str
     coder: str
@@ -42,6 +35,20 @@ class Rows:
     skipped: frozenset[tuple[str, str]] = frozenset()
     labels: Callable[[Any], Any] = lambda cell: cell
     note: str = ""
+
+    @classmethod
+    def of(cls, about: Mapping[str, Any]) -> Rows:
+        """Take an entry of ``shapes.toml``."""
+        lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
+        left_out, skipped = about.get("left_out", {}), about.get("skipped", {})
+        told: dict[str, Any] = {
+            "labels": _LABELS[about.get("labels", "")],
+            "left_out": {
+                (name, cell): why for name, cells in left_out.items() for cell, why in cells.items()
+            },
+            "skipped": frozenset((name, c) for name, cells in skipped.items() for c in cells),
+        }
+        return cls(**{**about, **lists, **told})
 
     def fits(self, source: Source, options: Options) -> bool:
         """Return True if the columns are there, and nobody named others for the coders."""
@@ -101,26 +108,6 @@ def _as_it_is(cell: Any) -> Any:
 
 
 _LABELS = {"": _as_it_is, "lines": _lines, "choices": _choices}
-
-
-def _known() -> dict[str, Rows]:
-    path = Path(__file__).parents[1] / "shapes.toml"
-    found = {}
-    for name, about in tomllib.loads(path.read_text("utf-8")).items():
-        lists = {key: tuple(value) for key, value in about.items() if isinstance(value, list)}
-        more: dict[str, Any] = {**about, **lists, "labels": _LABELS[about.get("labels", "")]}
-        more["left_out"] = {
-            (column, cell): why
-            for column, cells in about.get("left_out", {}).items()
-            for cell, why in cells.items()
-        }
-        skipped = about.get("skipped", {}).items()
-        more["skipped"] = frozenset((column, cell) for column, cells in skipped for cell in cells)
-        found[name] = Rows(**more)
-    return found
-
-
-ROWS = _known()
 
 
 def read_rows(form: Rows, found: Records) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from annomodels.data.names import label_text
 from annomodels.data.validation import is_missing
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.io.writers.layouts import as_json, as_lines, choice, example, record
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def gold_list(
     lacking = [name for name in NEEDED if name not in table.columns]
     if lacking:
         what = f"The table of gold labels lacks {', '.join(lacking)}."
-        raise AnnotationError(Problem(what, "gold", "Give what fit.gold() gives."))
+        raise AnnotationError(what, "gold", "Give what fit.gold() gives.")
     named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
     # the next label is predicted beside P(truth); a label may be called next_a, too
     predicted = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
@@ -76,7 +76,7 @@ def gold_list(
         p = float(probability)
         if not 0 <= p <= 1 + 1e-9:
             what = f"The probability of item {item!r} is {probability}."
-            raise AnnotationError(Problem(what, "gold", "Give numbers between 0 and 1."))
+            raise AnnotationError(what, "gold", "Give numbers between 0 and 1.")
         named = {name: float(part) for name, part in zip(labels, parts, strict=False)}
         later = dict(zip((n[7:] for n in predicted), map(float, parts[len(soft) :]), strict=True))
         text = known.get(item) or str(item)

@@ -11,7 +11,7 @@ import numpy as np
 from annomodels.data.annotations import Annotations
 from annomodels.data.names import label_text
 from annomodels.data.validation import all_numbers, counted
-from annomodels.errors import AnnotationError, Problem
+from annomodels.errors import AnnotationError
 from annomodels.io.tables.keys import quoted
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def _matrix(data: Annotations, names: list[str], missing: str) -> Any:
     if data.repeats:
         what = f"{counted(data.repeats, 'label')} given again by the same coder to the same item."
         remedy = "A matrix holds one label for each: use data.without_repeats(), or a long table."
-        raise AnnotationError(Problem(what, data.source, remedy))
+        raise AnnotationError(what, data.source, remedy)
     cells = np.full((data.n_items, data.n_coders), missing, dtype=object)
     cells[data.item, data.coder] = np.array(names, dtype=object)[data.label]
     return cells
