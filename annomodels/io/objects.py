@@ -81,6 +81,7 @@ def cell_text(value: object) -> object:
 
 KEY = "key"  # the field that holds the name of a record, where records stand under names
 LARGE = 200_000_000  # bytes from which a JSON file is read piece by piece
+_PARTS = 50  # of a list, whose fields are named
 DEEPEST = 500  # levels of JSON that is read piece by piece
 
 
@@ -192,7 +193,7 @@ def paths_in(value: object, path: str = "") -> Iterator[str]:
             yield f"{path}{name}"
             yield from paths_in(held, f"{path}{name}.")
     elif isinstance(value, list):
-        for part in value:
+        for part in value[:_PARTS]:
             yield from paths_in(part, f"{path.removesuffix('.')}[].")
 
 

@@ -10,7 +10,7 @@ from annomodels.data.validation import counted, some
 from annomodels.io.objects import at, keys_of
 from annomodels.io.records import Records
 from annomodels.io.source import Options, Source
-from annomodels.io.tools.refused import regions
+from annomodels.io.tools.refused import is_known
 
 _UNNAMED = re.compile(r"(?:^|-)\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}$")
 
@@ -19,9 +19,9 @@ def is_prodigy(source: Source, options: Options) -> bool:
     if source.inside is not None:
         names = source.inside.ending(".jsonl")
         return bool(names) and is_prodigy(source.member(names[0]), options)
-    if regions(source)[0]:
-        return False
-    return any("_task_hash" in record and "answer" in record for record in source.sample)
+    return not is_known(source, "prodigy-images") and any(
+        "_task_hash" in record and "answer" in record for record in source.sample
+    )
 
 
 def _records(found: Records) -> Iterator[tuple[int, dict[str, Any], str]]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 import tomllib
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option, Problem
-from annomodels.io.objects import objects_in
+from annomodels.io.objects import paths_in
 from annomodels.io.source import Options, Source
 from annomodels.io.tables.columns import matched
 from annomodels.io.tables.matrix import counts_in, counts_problem
@@ -22,15 +21,12 @@ from annomodels.io.tables.questions import has_markup, no_coders, tag_in
 _FILE = Path(__file__).parents[1] / "refused.toml"
 _ROWS = 200  # that are looked at
 _TEXT = 100_000  # characters that are looked at
+_RECORDS, _PATHS = 3, 5_000  # records of JSON, and fields in them, that are looked at
 REGIONS = (
     "Regions of images are not read: which regions of two coders are the same has to be decided "
     "first. Match them in a program for images and give a table with item (the region), coder, "
     "label"
 )
-_XML = {
-    "Pascal VOC": re.compile(r"<bndbox>"),
-    "CVAT": re.compile(r"<(?:box|polygon|polyline|points|mask|cuboid|skeleton|tag)\b"),
-}
 
 
 class Refused(AnnotationError):
@@ -38,18 +34,7 @@ class Refused(AnnotationError):
 
 
 def refuse(source: Source, options: Options) -> None:
-    looks = (
-        _by_names,
-        _doccano,
-        _consolidated,
-        _project,
-        _report,
-        _patterns,
-        _counts,
-        _marked,
-        _images,
-    )
-    for look in (*looks, _lighttag):
+    for look in (_known, _doccano, _project, _report, _patterns, _counts, _marked):
         found = look(source, options)
         if found is not None:
             if isinstance(found, Problem):
@@ -74,50 +59,59 @@ def _doccano(source: Source, options: Options) -> Refusal:
     return *NO_CODERS, "no-coders"
 
 
-def _consolidated(source: Source, options: Options) -> Refusal:
-    """Find SageMaker's manifest of one label for each object, or the folder of its answers."""
-    remedy = _known()["sagemaker"]["remedy"]
-    if source.inside is not None:
-        found = any("worker-response/" in name for name in source.inside.ending(".json"))
-        return (_known()["sagemaker"]["what"], remedy, "no-reader") if found else None
-    fields = (field for record in source.sample for field in record.items())
-    if any(
-        key.endswith("-metadata") and isinstance(value, dict) and "human-annotated" in value
-        for key, value in fields
-    ):
-        what = "An output manifest holds one consolidated label for each object"
-        return f"{what}, and not who gave which.", remedy, "aggregated"
-    return None
-
-
 @cache
-def _known() -> dict[str, dict[str, Any]]:
+def _entries() -> dict[str, dict[str, Any]]:
     return tomllib.loads(_FILE.read_text("utf-8"))
 
 
-def _by_names(source: Source, options: Options) -> Refusal:
-    if source.kind in ("xml", "inside"):
-        return None
-    header = [name.strip().casefold() for name in source.header]
+def _known(source: Source, options: Options) -> Refusal:
+    """Find a file that its columns, fields, elements or files tell."""
     named = any((*options.roles.values(), options.coder_columns))
-    columns = () if source.is_json else source.table.columns.values()
-    top = [str(cell) for column in islice(columns, 1) for cell in column[:3]]
-
-    def fits(pattern: str, names: Sequence[str]) -> bool:
-        parts = pattern.casefold().split("|")
-        return any(fnmatchcase(name, part) for name in names for part in parts)
-
-    for known in _known().values():
-        cell = known.get("cell")
-        if (
-            all(fits(pattern, header) for pattern in known["needs"])
-            and not any(fits(pattern, header) for pattern in known.get("lacks", ()))
-            and not (named and known.get("unnamed"))
-            and (cell is None or any(fnmatchcase(each, cell) for each in top))
-        ):
+    names = _names(source)
+    for name, entry in _entries().items():
+        if is_known(source, name, names) and not (named and entry.get("unnamed")):
             spelled = {"survey": no_coders(), "question": Option("question", ...)}
-            return known["what"], known["remedy"].format(**spelled), known["code"]
+            remedy = entry["remedy"].format(**spelled, regions=REGIONS)
+            return entry["what"], remedy, entry["code"]
     return None
+
+
+def is_known(source: Source, name: str, names: Sequence[str] | None = None) -> bool:
+    """Return True if a source, with its `names`, is what an entry of ``refused.toml`` describes."""
+    entry, names = _entries()[name], _names(source) if names is None else names
+    if source.inside is not None:
+        xml = source.inside.ending(".xml")[:1]
+        text = source.inside.head(xml[0], _TEXT) if xml else ""
+        return _holds(entry, text) or ("files" in entry and _fits(entry["files"], names))
+    if source.kind == "xml":
+        return _holds(entry, source.text)
+    cell = entry.get("cell")
+    columns = source.table.columns.values() if cell and not source.is_json else ()
+    top = [str(cell) for column in islice(columns, 1) for cell in column[:3]]
+    return (
+        ("needs" in entry)
+        and all(_fits(pattern, names) for pattern in entry["needs"])
+        and not any(_fits(pattern, names) for pattern in entry.get("lacks", ()))
+        and (cell is None or bool(fnmatch.filter(top, cell)))
+    )
+
+
+def _names(source: Source) -> list[str]:
+    """Names of columns, of fields at any depth, or of files."""
+    if source.inside is not None or source.kind == "xml":
+        return list(source.inside.names) if source.inside is not None else []
+    deep = (path for record in source.sample[:_RECORDS] for path in paths_in(record))
+    names = (*source.header, *(islice(deep, _PATHS) if source.is_json else ()))
+    return list(dict.fromkeys(name.strip().casefold() for name in names))
+
+
+def _holds(entry: Mapping[str, str], text: str) -> bool:
+    """Return True if XML of annotations has the elements of an entry."""
+    return "xml" in entry and "<annotation" in text[:1000] and bool(re.search(entry["xml"], text))
+
+
+def _fits(pattern: str, names: Sequence[str]) -> bool:
+    return any(fnmatch.filter(names, part) for part in pattern.casefold().split("|"))
 
 
 def _project(source: Source, options: Options) -> Refusal:
@@ -228,66 +222,3 @@ def _marked(source: Source, options: Options) -> Refusal:
         "item (the text and the place), coder, label.",
         "marked-text",
     )
-
-
-def _images(source: Source, options: Options) -> Refusal:
-    tool, number = regions(source)
-    if not tool:
-        return None
-    return (
-        f"This is {tool}: {counted(number, 'region')} drawn on images (such as bounding boxes), "
-        "and no labels of items.",
-        f"{REGIONS}.",
-        "regions",
-    )
-
-
-def _lighttag(source: Source, options: Options) -> Refusal:
-    """Find examples with annotations, each with those who made it."""
-    marks = [
-        mark for record in source.sample for example in objects_in(record.get("examples"))
-        for mark in objects_in(example.get("annotations"))
-    ]  # fmt: skip
-    if not any("annotated_by" in mark or "tagged_token_id" in mark for mark in marks):
-        return None
-    return (
-        "This is LightTag: marked stretches of text, and no labels of items.",
-        "It is not read. Give a table with item (the document and the place), coder and "
-        "label (tag), and a row for each mark of each coder.",
-        "no-reader",
-    )
-
-
-def regions(source: Source) -> tuple[str, int]:
-    """Name of a format of regions of images and their number; "" if it is none."""
-    if source.inside is not None:
-        names = source.inside.ending(".xml")
-        return _in_xml(source.inside.head(names[0], 20_000), len(names)) if names else ("", 0)
-    if source.kind == "xml":
-        return _in_xml(source.text)
-    if "region_shape_attributes" in source.header:
-        return "the VGG Image Annotator", len(source.table)
-    for record in source.sample[:1]:
-        boxes = [part for part in objects_in(record.get("annotations")) if "bbox" in part]
-        if boxes and "images" in record:
-            return "COCO", len(boxes)
-        if isinstance(record.get("shapes"), list) and "imagePath" in record:
-            return "LabelMe", len(record["shapes"])
-        files = record.get("_via_img_metadata", record)
-        drawn = [r for part in objects_in(files) for r in objects_in(part.get("regions"))]
-        if any("shape_attributes" in region for region in drawn):
-            return "the VGG Image Annotator", len(drawn)
-    spans = [
-        s for record in source.sample if "image" in record for s in objects_in(record.get("spans"))
-    ]
-    if any("points" in span or "bbox" in span for span in spans):
-        return "Prodigy's image.manual", len(spans)
-    return "", 0
-
-
-def _in_xml(text: str, files: int = 0) -> tuple[str, int]:
-    for tool, mark in _XML.items():
-        number = len(mark.findall(text))
-        if number and "<annotation" in text[:1000]:
-            return tool, files or number
-    return "", 0
