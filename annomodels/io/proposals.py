@@ -308,7 +308,6 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
     if len(table) < 2 or table.problems:
         return
     if "columns" not in given and no_header(table):
-        yield from _without_header(table)
         return
     columns, lists = columns_in(table)
     absent = {
@@ -373,9 +372,7 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     tables = [file.source.table for file in files]
     if len(files) < 2 or given.get("coder") or any(table.problems for table in tables):
         return
-    if "columns" not in given and all(no_header(t) and len(t.header) == 2 for t in tables):
-        sizes = [Column("", cells).distinct for cells in tables[0].columns.values()]
-        yield {"columns": ("item", "label") if sizes[0] > sizes[1] else ("label", "item")}
+    if "columns" not in given and all(map(no_header, tables)):
         return
     names = [n for n in tables[0].header if n.strip() and all(n in t.columns for t in tables)]
     if sum(Column(name, ()).has(CODER) for name in names) > 1:
@@ -399,17 +396,3 @@ def _files(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, Any]]
     for one in long([*plain, Column("coder", who)], said):
         if shared.intersection(one.item) or said.item:
             yield from one.options(said)
-
-
-def _without_header(table: Table) -> Iterator[dict[str, object]]:
-    cells = [[name, *map(str, column)] for name, column in table.columns.items()]
-    sizes = [len(set(column)) for column in cells]
-    places = sorted(range(len(cells)), key=sizes.__getitem__)
-    if len(places) != 3 or sizes[places[0]] == sizes[places[1]]:
-        return
-    label, *rest = places
-    coders = [place for place in rest if Column(cells[place][0], ()).has(CODER)]
-    if len(coders) == 1 or sizes[rest[0]] < sizes[rest[1]]:
-        coder = coders[0] if len(coders) == 1 else rest[0]
-        names = {label: "label", coder: "coder"}
-        yield {"columns": tuple(names.get(place, "item") for place in range(3))}

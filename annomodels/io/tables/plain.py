@@ -42,7 +42,16 @@ from annomodels.io.tables.questions import (
     unsuitable,
 )
 from annomodels.io.tables.table import NAMELESS, Table, distinct, name_all
-from annomodels.io.words import BOXES, OF_ITEMS, is_asked, is_called, is_derived, is_truth
+from annomodels.io.words import (
+    BOXES,
+    CODER,
+    OF_ITEMS,
+    Column,
+    is_asked,
+    is_called,
+    is_derived,
+    is_truth,
+)
 
 
 def is_long(source: Source, options: Options) -> bool:
@@ -254,15 +263,29 @@ def no_header(table: Table) -> bool:
 
 
 def _without_names(table: Table, *, several: bool) -> Problem:
-    header = [name for name in table.header if name != table.coder]
-    size = len(header) + sum(table.twice.values()) - len(table.twice)
-    cells = [{name, *map(str, table.columns[name])} for name in header[1:]]
-    names: tuple[str, ...] = ("item", "label") if several and size == 2 else ()
-    if size == 3 == len(header) and cells[0].isdisjoint(cells[1]):
-        names = ("item", "coder", "label")
+    names = _in_order(table, several=several)
     what = "The first row looks like data, not like names of columns."
+    size = len(table.header) - (table.coder in table.header)
+    size += sum(table.twice.values()) - len(table.twice)
     remedy = f"{name_all(size, *names)} Or put a row with their names above it."
-    return Problem(what, f"{table.source}, row 1", remedy, code="no-header")
+    options = (("columns", names),) if names else ()
+    return Problem(what, f"{table.source}, row 1", remedy, options=options, code="no-header")
+
+
+def _in_order(table: Table, *, several: bool) -> tuple[str, ...]:
+    """Names for two or three columns without a header, if the cells tell which is which."""
+    columns = [Column(n, [n, *cells]) for n, cells in table.columns.items() if n != table.coder]
+    few = sorted(columns, key=lambda one: one.distinct)
+    if several and len(few) == 2:  # files of a coder each
+        return ("item", "label") if few[1] is columns[0] else ("label", "item")
+    if len(few) != 3 or table.twice or few[0].distinct == few[1].distinct:
+        return ()
+    coders = [one for one in few[1:] if one.has(CODER)]
+    if len(coders) != 1 and few[1].distinct == few[2].distinct:
+        return ()
+    coder = coders[0] if len(coders) == 1 else few[1]
+    roles = {few[0].name: "label", coder.name: "coder"}
+    return tuple(roles.get(one.name, "item") for one in columns)
 
 
 _HEAD = 20_000  # rows that are compared with the first
