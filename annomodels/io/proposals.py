@@ -331,7 +331,8 @@ def candidates(source: Source, given: Mapping[str, Any]) -> Iterator[dict[str, A
 def _in_cells(table: Table) -> Iterator[dict[str, object]]:
     for name, whole in table.columns.items():
         cells = [cell for cell in whole[:ROWS] if not is_blank(cell)]
-        keys = [k for c in cells for k in keys_of(c if isinstance(c, list) else [c], 1)]
+        held = cells if cells and isinstance(cells[0], (list, dict)) else ()
+        keys = [k for c in held for k in keys_of(c if isinstance(c, list) else [c], 1)]
         judges = Column(name, ()).has(CODER | JUDGES)
         if cells and all(is_list_of(cell, dict) for cell in cells):
             who = [k for k in dict.fromkeys(keys) if Column(k, ()).has(CODER)]

@@ -13,9 +13,9 @@ from annomodels.data.html import Html
 from annomodels.data.validation import counted
 from annomodels.errors import AnnotationError, Option
 from annomodels.io.assembly import read_records, read_spans_of
-from annomodels.io.border import NoLabels, guarded, is_path, name_of
+from annomodels.io.border import NoLabels, guarded, is_path
 from annomodels.io.codebook import Codebook, fits, is_pattern, unknown
-from annomodels.io.many import Path_, Paths, gathered
+from annomodels.io.many import Path_, Paths, Pile, gathered
 from annomodels.io.proposals import with_proposal
 from annomodels.io.source import Opening, Options, Piped, Source
 from annomodels.io.tables.columns import Columns, finished
@@ -27,6 +27,9 @@ from annomodels.io.tables.remarks import Missing, unused
 if TYPE_CHECKING:
     from annomodels.io.records import Records
     from annomodels.io.span_builder import Spans
+
+
+_OPENING = ("encoding", "delimiter", "sheet", "columns", "skip_rows")
 
 
 @checked
@@ -193,8 +196,20 @@ def with_way_out[T](
     """Read; a refusal names the options with which the same reader does read the file."""
     if path == "-":
         path = Piped("-")  # what came through a pipe cannot be read again
+    kept: dict[str, Source] = {}
+
+    def opened(how: Mapping[str, object]) -> Source:
+        """Open a file once for each way to open it, however often it is read."""
+        way = repr([how.get(name) for name in _OPENING])
+        if way in kept:
+            return kept[way].again()
+        source = _opened(path, how)
+        if not isinstance(source, Pile):
+            kept[way] = source
+        return source
+
     try:
-        return reader(path, said)
+        return reader(opened(said), said)
     except AnnotationError as error:
         default = read.__kwdefaults__ or {}
         given = {
@@ -203,11 +218,13 @@ def with_way_out[T](
         }  # fmt: skip
         more = {name: value for name, value in default.items() if name not in given}
 
-        again = (
-            lambda new: _opened(path, {**said, **new}),
-            lambda new: reader(path, {**more, **new}),
-        )
-        raise with_proposal(error, verb, path, given, *again) from error.__cause__
+        def tried(new: Mapping[str, object]) -> T:
+            how = {**more, **new}
+            return reader(opened(how), how)
+
+        raise with_proposal(
+            error, verb, path, given, lambda new: opened({**said, **new}), tried
+        ) from error.__cause__
 
 
 def understood(
@@ -461,7 +478,7 @@ def _each(path: Paths, said: Mapping[str, object], names: Sequence[str]) -> Ques
     """Read each question; those that cannot be read are left out with the reason."""
     found, made, book = understood(path, said, every=True)
     found.check()
-    source = name_of(path) if isinstance(path, (str, os.PathLike)) else "the files"
+    source = found.source.name
     if not found.parts:
         columns = found.chosen()
         label = columns.names.get("label", "")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -73,6 +74,17 @@ class Source:
         source.name = table.source
         source.__dict__ |= {"table": table, "kind": "delimited", "text": "", "inside": None}
         return source
+
+    def again(self) -> Source:
+        """Return the source with all that was read of it, and the table as it was then."""
+        made = copy.copy(self)
+        if "table" in made.__dict__:
+            columns = {
+                n: cells for n, cells in self.table.columns.items() if not isinstance(n, Key)
+            }
+            notes, problems = [*self.table.notes], [*self.table.problems]
+            made.table = replace(self.table, columns=columns, notes=notes, problems=problems)
+        return made
 
     def member(self, name: str) -> Source:
         assert self.inside is not None

@@ -203,31 +203,38 @@ def assemble(
     names: Mapping[str, str],
     missing: Callable[[object], bool] = is_blank,
 ) -> Columns:
-    """Leave out skipped labels, and collect what belongs to the items, with all problems."""
+    """Leave out skipped labels, and collect what belongs to the items, with all problems.
+
+    Each row may hold several labels; `coder` then has a name for each of them, or for all rows.
+    """
     items, coders, labels = cells["item"], cells["coder"], cells["label"]
     out = Columns(names=names)
     for role in ROLES:
-        for problem in check_hashable(cells[role], role, source, rows):
-            out.problems.append(problem)
+        if check_hashable(cells[role], role, source):
+            each = max(len(cells[role]) // max(len(rows), 1), 1)
+            places = [row for row in rows for _ in range(each)]
+            out.problems += check_hashable(cells[role], role, source, places)
     if out.problems:
         return out
     skipped = {label for label in set(labels) if missing(label)}
-    kept: Sequence[int] = range(len(labels))
-    if skipped:
+    out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
+    repeat = len(labels) // max(len(items), 1)
+    if skipped or len(coders) < len(labels) or repeat > 1:
         kept = [n for n, label in enumerate(labels) if label not in skipped]
-    out.skips = len(labels) - len(kept)
-    for role, word, column in (("item", "an item", items), ("coder", "a coder", coders)):
+        places = kept if repeat == 1 else [n // repeat for n in kept]
+        out.items, out.rows = [items[n] for n in places], [rows[n] for n in places]
+        out.coders = [coders[n % len(coders)] for n in kept]
+        out.labels = [labels[n] for n in kept]
+    out.skips = len(labels) - len(out.labels)
+    for role, word, column in (("item", "an item", out.items), ("coder", "a coder", out.coders)):
         blank = {name for name in set(column) if is_blank(name)}
-        empty = list(dict.fromkeys(rows[n] for n in kept if column[n] in blank)) if blank else []
-        if empty:
+        if blank:
+            rows_of = zip(out.rows, column, strict=True)
+            empty = list(dict.fromkeys(row for row, name in rows_of if name in blank))
             what = f"{counted(len(empty), 'row')} with a label but without {word}."
             where = at_rows(source, empty, names.get(role, role))
             remedy = f"Name the {role} of every label, or drop the rows."
             out.problems.append(Problem(what, where, remedy, code="empty-cell"))
-    out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
-    if skipped:
-        out.items, out.coders = [items[n] for n in kept], [coders[n] for n in kept]
-        out.labels, out.rows = [labels[n] for n in kept], [rows[n] for n in kept]
     out.unlabelled = set(items) if skipped else ()
     for role in ("truth", "group", "text"):
         if role in cells:

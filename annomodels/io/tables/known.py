@@ -19,11 +19,15 @@ def truth_as_label(table: Table, names: Mapping[str, str], taken: Sequence[str])
     item, label = names["item"], names["label"]
     if isinstance(item, Key):
         return []
+    first: dict[str, str] = {}
+    pairs = zip(map(str, table.columns[item]), map(str, table.columns[label]), strict=True)
+    if any(first.setdefault(name, cell) != cell for name, cell in pairs):
+        return []
     rows: dict[str, list[int]] = {}
     for n, name in enumerate(map(str, table.columns[item])):
         rows.setdefault(name, []).append(n)
     several = [places for places in rows.values() if len(places) > 1]
-    if len(several) < _FEWEST_ITEMS or _differ(table.columns[label], several):
+    if len(several) < _FEWEST_ITEMS:
         return []
     known = set(map(str, table.columns[label]))
     for name in table.header:

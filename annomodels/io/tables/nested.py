@@ -272,8 +272,11 @@ def _side_by_side(cell: object) -> Sequence[object]:
 
 def places_of(cells: Iterable[object]) -> list[list[str]]:
     """Labels of each place in cells of as many labels; nothing if places share no labels."""
+    cells = list(cells)
+    if not cells or len(_side_by_side(cell_value(cells[0]))) < 2:
+        return []
     rows = [_side_by_side(cell_value(cell)) for cell in cells]
-    if len({*map(len, rows)}) != 1 or len(rows[0]) < 2:
+    if len({*map(len, rows)}) != 1:
         return []
     if not all(isinstance(label, _SCALAR) for row in rows for label in row):
         return []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from annomodels.data.validation import (
@@ -143,21 +144,17 @@ def melted(
 
     All tables are read by it: a long one has one column of labels, a wide one that of each coder.
     """
-    repeat = len(labels)
 
-    def repeated[T](cells: Sequence[T]) -> Sequence[T]:
-        return cells if repeat == 1 else [cell for cell in cells for _ in range(repeat)]
+    def row_by_row(names: Collection[str]) -> Sequence[object]:
+        every = [table.columns[name] for name in names]
+        return every[0] if len(every) == 1 else list(chain.from_iterable(zip(*every, strict=True)))
 
-    def row_by_row(columns: Iterable[str]) -> Sequence[object]:
-        every = [table.columns[name] for name in columns]
-        return every[0] if repeat == 1 else [c for row in zip(*every, strict=True) for c in row]
-
-    cells = {role: repeated(table.columns[name]) for role, name in names.items()}
-    cells["coder"] = row_by_row(labels.values()) if named else [*labels.values()] * len(table)
+    cells = {role: table.columns[name] for role, name in names.items()}
+    cells["coder"] = row_by_row(labels.values()) if named else [*labels.values()]
     cells["label"] = row_by_row(labels)
     if options.sets:
         cells["label"] = [_as_set(cell) for cell in cells["label"]]
-    columns = assemble(cells, repeated(table.rows), table.source, names, options.is_skip)
+    columns = assemble(cells, table.rows, table.source, names, options.is_skip)
     columns.cells = lambda: table.columns
     return columns
 
@@ -564,10 +561,11 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     odd: dict[str, str] = {}
     gold = [name for name in coders if is_truth(name) or is_derived(name)]
     odd |= {name: f"Is column {name!r} a coder or the known truth?" for name in gold}
-    if not gold and (made := _conclusion(table, coders, options)):
+    sharing = [name for name in coders if any(times[label] > 1 for label in labels[name])]
+    if not gold and (made := _conclusion(table, coders, sharing, options)):
         gold, odd = [made[0]], dict([made])
     for name in (name for name in coders if name not in gold):
-        shares = any(times[label] > 1 for label in labels[name])
+        shares = name in sharing
         if name.startswith(NAMELESS):
             odd[name] = f"{name.strip('()').capitalize()} has cells but no name; is it a coder?"
         elif name.strip().casefold() in OF_ITEMS and not shares:
@@ -608,7 +606,9 @@ def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[P
     ]
 
 
-def _conclusion(table: Table, coders: Sequence[str], options: Options) -> tuple[str, str] | None:
+def _conclusion(
+    table: Table, coders: Sequence[str], sharing: Sequence[str], options: Options
+) -> tuple[str, str] | None:
     """Find a column that is made of the others, and ask about it; the last one is most likely."""
     if len(coders) < 3 or options.forced:
         return None
@@ -616,6 +616,8 @@ def _conclusion(table: Table, coders: Sequence[str], options: Options) -> tuple[
         columns = [table.columns[other] for other in coders if other != name]
         if is_mean(table.columns[name], columns):
             return name, f"Column {name!r} holds the mean of the others: it is no coder."
+        if name not in sharing:
+            continue
         found = concluded(table.columns[name], columns, lambda cell: _skip(cell, options))
         if found is None or found[2] > _COPY * (found[0] + found[1]):
             continue

@@ -41,7 +41,10 @@ def unsuitable(
 ) -> Unsuitable | None:
     if (why := of_cells(name, labels)) is not None:
         return why
-    item, coder, label = (Column("", cells).codes for cells in (items, coders, labels))
+    for size in (_LOOKED_AT, len(labels)):  # most columns vary in the first rows
+        item, coder, label = (Column("", cells[:size]).codes for cells in (items, coders, labels))
+        if _varies(coder, label) and _varies(item, label):
+            return None
     if about_coders(coder, label, 0 if is_called(name, "of_people") else fewest):
         return Unsuitable("it is the same in all rows of each coder, so it is about coders")
     if about_items(item, coder, label):
@@ -55,7 +58,10 @@ def of_cells(name: str, labels: Sequence[Any]) -> Unsuitable | None:
         return Unsuitable("nobody answered it")
     if why := _kind(labels):
         return Unsuitable(why)
-    distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
+    try:
+        distinct = set(labels)
+    except TypeError:
+        distinct = {label if isinstance(label, Hashable) else repr(label) for label in labels}
     if len(distinct) == len(labels) >= SHARED and _counts_up(distinct):
         return Unsuitable("it is another whole number in each row, so it numbers the rows")
     if is_called(name, "no_labels") and len(distinct) > 1:
@@ -131,17 +137,21 @@ def tag_in(cell: object) -> str:
     return "" if found is None else f"<{found[1]}{' …' if found[2] else ''}>"
 
 
+def _varies(group: Codes, label: Codes) -> bool:
+    """Return True if some group has several values."""
+    return len(np.unique(joint(group, label))) > len(np.unique(group))
+
+
 def about_coders(coder: Codes, label: Codes, fewest: int = FEWEST) -> bool:
     """Return True if every coder has one and the same value in all rows."""
-    if len(np.unique(joint(coder, label))) > len(np.unique(coder)):
+    if _varies(coder, label):
         return False
     return int((np.unique(coder, return_counts=True)[1] > 1).sum()) >= fewest
 
 
 def about_items(item: Codes, coder: Codes, label: Codes) -> bool:
     """Return True if coders of an item have the same value so often that nobody was asked."""
-    kinds = len(np.unique(item))
-    if len(np.unique(joint(item, label))) > kinds:
+    if _varies(item, label):
         return False
     pairs = np.unique(joint(item, coder), return_index=True)[1]
     return int((np.unique(item[pairs], return_counts=True)[1] > 1).sum()) >= SHARED
