@@ -486,7 +486,7 @@ def _coded_twice(
 
 def _share(group: Sequence[Column]) -> bool:
     """Return True if columns hold labels of one set, and are not numbers that measure something."""
-    sets = [{*one.texts} - {""} for one in group]
+    sets = [one.kinds for one in group]
     union = set().union(*sets)
     numbers = all_numbers(union)
     most = _RATES if numbers else _CLASSES
@@ -503,13 +503,13 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
     found: list[list[Column]] = []
     parts = Counter(_NUMBER_WITHIN.sub(r"\1 \2", one.name.strip()) for one in columns)
     for one in columns:
-        labels = {*one.texts} - {""}
+        labels = one.kinds
         within = _NUMBER_WITHIN.sub(r"\1 \2", one.name.strip())
         of_things = len(within.split()[0]) > 1 and parts[within] > 1
         if "agree" in one.words or not 2 <= len(labels) <= _COMPARED or of_things:
             continue  # what is said of the first and the second of several things
         for group in found:
-            other = {*group[0].texts} - {""}
+            other = group[0].kinds
             if len(labels & other) >= _EVEN * len(labels | other):
                 group.append(one)
                 break
@@ -529,7 +529,7 @@ def _alike(columns: Sequence[Column]) -> list[list[Column]]:
 
 def _are_people(group: Sequence[Column]) -> bool:
     """Return True if columns that share labels may be coders: no questions, and they agree."""
-    labels = {text.casefold() for one in group for text in one.texts} - {""}
+    labels = {text.casefold() for one in group for text in one.kinds}
     # boxes, and ratings of several things, look alike: their names must say who, and no more
     plain = all_numbers(labels) or labels <= NOT_NAMES
     names = [{*(re.split(r"[\s_.]+", c.name.casefold()) if plain else c.words)} for c in group]

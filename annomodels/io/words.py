@@ -92,49 +92,55 @@ class Column:
     @cached_property
     def texts(self) -> list[str]:
         """Cells as text; a blank one is the empty text."""
+        if {*map(type, self.cells)} == {str}:
+            return list(self.cells)
         return [
             cell if isinstance(cell, str) else "" if is_blank(cell) else label_text(cell)
             for cell in self.cells
         ]
 
     @cached_property
+    def kinds(self) -> set[str]:
+        """Different texts that are not empty."""
+        return {*self.texts} - {""}
+
+    @cached_property
     def filled(self) -> list[object]:
-        return [cell for cell in self.cells if not is_blank(cell)]
+        return [cell for cell, text in zip(self.cells, self.texts, strict=True) if text]
 
     @cached_property
     def codes(self) -> Codes:
         """A number for each different cell, 0 for an empty one."""
-        places = {"": 0}
-        codes = (places.setdefault(text, len(places)) for text in self.texts)
-        return np.fromiter(codes, np.int64, len(self.cells))
+        places = {text: n for n, text in enumerate(dict.fromkeys(["", *self.texts]))}
+        return np.fromiter(map(places.__getitem__, self.texts), np.int64, len(self.cells))
 
     @cached_property
     def distinct(self) -> int:
-        return len(set(self.texts))
+        return len({*self.texts})
 
     @cached_property
     def is_numeric(self) -> bool:
-        return all_numbers(self.filled)
+        return all_numbers(self.kinds)
 
     @property
     def measures(self) -> bool:
         """Return True if the cells are numbers, some of them with decimals."""
-        return self.is_numeric and any("." in t and not t.endswith(".0") for t in self.texts)
+        return self.is_numeric and any("." in t and not t.endswith(".0") for t in self.kinds)
 
     @cached_property
     def names_coders(self) -> bool:
         """Return True if it is called after coders, or holds names such as Ann. 2."""
-        values = {str(cell).strip().casefold() for cell in self.filled}
+        values = {text.strip().casefold() for text in self.kinds}
         if values <= NOT_NAMES:
             return False
         return self.has(CODER) or all(
-            is_called(value, "coder") or is_called(value, "person") for value in values
+            is_called(value, "coder") or is_called(value.upper(), "person") for value in values
         )
 
     @property
     def holds_marks(self) -> bool:
         """Return True if some cells hold a mark and the others nothing."""
-        marks = {str(cell).strip().casefold() for cell in self.filled}
+        marks = {text.strip().casefold() for text in self.kinds}
         return bool(marks) and marks <= _ALL["marks"] and len(self.filled) < len(self.cells)
 
     @cached_property
@@ -144,4 +150,4 @@ class Column:
     @cached_property
     def is_plain(self) -> bool:
         """Return True if no cell is a list or an object."""
-        return not any(isinstance(cell, (list, dict)) for cell in self.cells)
+        return {list, dict}.isdisjoint(map(type, self.cells))

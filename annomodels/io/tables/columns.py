@@ -227,7 +227,9 @@ def assemble(
         out.labels = [labels[n] for n in kept]
     out.skips = len(labels) - len(out.labels)
     for role, word, column in (("item", "an item", out.items), ("coder", "a coder", out.coders)):
-        blank = {name for name in set(column) if is_blank(name)}
+        kinds = set(column)
+        plain = {*map(type, kinds)} == {str}
+        blank = kinds & {""} if plain else {name for name in kinds if is_blank(name)}
         if blank:
             rows_of = zip(out.rows, column, strict=True)
             empty = list(dict.fromkeys(row for row, name in rows_of if name in blank))

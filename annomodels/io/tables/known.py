@@ -62,6 +62,23 @@ def concluded(
     The counts are rows in which the others agree, in which they do not, and in which it equals
     the one of them that it equals most often.
     """
+    if len(cells) > _FIRST:
+        few = (column[:_FIRST] for column in columns)
+        if _compared(cells[:_FIRST], [*few], is_skip) == _CONTRADICTED:
+            return None
+    found = _compared(cells, columns, is_skip)
+    return found if found[0] > 0 else None
+
+
+_FIRST = 1_000  # rows that are looked at before all are
+_CONTRADICTED = (-1, 0, 0)
+
+
+def _compared(
+    cells: Sequence[object],
+    columns: Sequence[Sequence[object]],
+    is_skip: Callable[[object], bool],
+) -> tuple[int, int, int]:
     texts = [
         list(map(repr, column)) if {list, dict} & {*map(type, column)} else column
         for column in (cells, *columns)
@@ -74,9 +91,9 @@ def concluded(
     top = np.where(skipped, -1, others).max(0, initial=-1)
     same = np.where(skipped, len(places), others).min(0, initial=len(places)) == top
     agreed = int(same.sum())
-    if not agreed or (top != own)[same].any():
-        return None
-    return agreed, len(same) - agreed, int((others == own).sum(1).max())
+    if (top != own)[same].any():
+        return _CONTRADICTED
+    return agreed, len(same) - agreed, int((others == own).sum(1).max(initial=0))
 
 
 _ROUNDED, _FEWEST_ROWS = 0.0051, 5  # how far a mean of two decimals may be off; rows compared

@@ -264,7 +264,8 @@ def _without_names(table: Table, *, several: bool) -> Problem:
     what = "The first row looks like data, not like names of columns."
     size = len(table.header) - (table.coder in table.header)
     size += sum(table.twice.values()) - len(table.twice)
-    remedy = f"{name_all(size, *names)} Or put a row with their names above it."
+    shown = names or (("item", "coder", "label") if size == 3 else ())
+    remedy = f"{name_all(size, *shown)} Or put a row with their names above it."
     options = (("columns", names),) if names else ()
     return Problem(what, f"{table.source}, row 1", remedy, options=options, code="no-header")
 
