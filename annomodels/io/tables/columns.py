@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress, cycle
 from typing import Any
 
 from annomodels.data.annotations import Annotations, Scale
@@ -220,11 +221,11 @@ def assemble(
     out.items, out.coders, out.labels, out.rows = items, coders, labels, rows
     repeat = len(labels) // max(len(items), 1)
     if skipped or len(coders) < len(labels) or repeat > 1:
-        kept = [n for n, label in enumerate(labels) if label not in skipped]
-        places = kept if repeat == 1 else [n // repeat for n in kept]
-        out.items, out.rows = [items[n] for n in places], [rows[n] for n in places]
-        out.coders = [coders[n % len(coders)] for n in kept]
-        out.labels = [labels[n] for n in kept]
+        chosen = [label not in skipped for label in labels]
+        out.items = [*compress((name for name in items for _ in range(repeat)), chosen)]
+        out.rows = [*compress((row for row in rows for _ in range(repeat)), chosen)]
+        out.coders = [*compress(cycle(coders), chosen)]
+        out.labels = [*compress(labels, chosen)]
     out.skips = len(labels) - len(out.labels)
     for role, word, column in (("item", "an item", out.items), ("coder", "a coder", out.coders)):
         kinds = set(column)

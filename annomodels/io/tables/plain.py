@@ -363,14 +363,7 @@ def read_wide(found: Records) -> None:
     grid = (
         None
         if options.coder_columns is not None and not beside
-        else grid_of(
-            {
-                name: {
-                    repr(c) for c in distinct(table.columns.get(name, ())) if not _skip(c, options)
-                }
-                for name in (*coders, *beside)
-            }
-        )
+        else grid_of({n: _labels(table.columns.get(n, ()), options) for n in (*coders, *beside)})
     )
     if grid is not None and grid.aside:
         own = {name: table.columns[name] for row in grid.columns.values() for name in row.values()}
@@ -431,7 +424,7 @@ def _conclusions(table: Table, grid: Grid, options: Options) -> dict[str, str]:
 def _item_column(table: Table, options: Options) -> str | None:
     coders = options.coder_columns or table.header
     taken = {*options.aside, *(options.coder_columns or ()), *_naming(table.header, coders)}
-    cells = {name: set(map(repr, distinct(column))) for name, column in table.columns.items()}
+    cells = {name: distinct(column) for name, column in table.columns.items()}
     times = Counter(cell for name in coders for cell in cells.get(name, ()))
 
     def is_labels(name: str) -> bool:
@@ -445,7 +438,7 @@ def _item_column(table: Table, options: Options) -> str | None:
     if first not in taken and is_name:
         return first
     free = [name for name in (*known, *table.header) if name not in (*taken, *options.taken)]
-    unique = (name for name in free if len(cells[name]) == size and repr("") not in cells[name])
+    unique = (name for name in free if len(cells[name]) == size and "" not in cells[name])
     return next((name for name in unique if not is_labels(name)), None)
 
 
@@ -554,9 +547,7 @@ def _questions(table: Table, coders: Sequence[str], options: Options) -> list[Pr
 
 
 def _not_coders(table: Table, coders: Sequence[str], options: Options) -> list[Problem]:
-    labels = {
-        name: {c for c in distinct(table.columns[name]) if not _skip(c, options)} for name in coders
-    }
+    labels = {name: _labels(table.columns[name], options) for name in coders}
     times = Counter(label for given in labels.values() for label in given)
     filled = sum(bool(given) for given in labels.values())
     odd: dict[str, str] = {}
@@ -638,6 +629,12 @@ def _is_text(labels: set[object], size: int) -> bool:
     if any(isinstance(label, str) and len(label) > LONGEST_LABEL for label in labels):
         return True
     return len(labels) > MANY_LABELS and len(labels) > size / 2 and not all_numbers(labels)
+
+
+def _labels(cells: Sequence[object], options: Options) -> set[Any]:
+    """Different labels of a column; lists and objects are none."""
+    found = distinct(cells) - {""}
+    return {label for label in found if not options.is_skip(label)} if options.missing else found
 
 
 def _skip(cell: object, options: Options) -> bool:
