@@ -610,7 +610,7 @@ def _conclusion(
             return name, f"Column {name!r} holds the mean of the others: it is no coder."
         if name not in sharing:
             continue
-        found = concluded(table.columns[name], columns, lambda cell: _skip(cell, options))
+        found = concluded(table.columns[name], columns, options.is_skip)
         if found is None or found[2] > _COPY * (found[0] + found[1]):
             continue
         agreed, apart, _ = found
@@ -635,7 +635,3 @@ def _labels(cells: Sequence[object], options: Options) -> set[Any]:
     """Different labels of a column; lists and objects are none."""
     found = distinct(cells) - {""}
     return {label for label in found if not options.is_skip(label)} if options.missing else found
-
-
-def _skip(cell: object, options: Options) -> bool:
-    return isinstance(cell, (list, dict)) or options.is_skip(cell)
