@@ -72,16 +72,14 @@ def read_matrix(found: Records) -> None:
         found.problems.append(problem)
         return
     numeric = all(all_numbers([c]) for r in filled for c in r if c and c not in NO_LABEL)
+    cells = {
+        "item": [str(n) for n in range(1, len(records) + 1)],
+        "coder": [str(j) for j in range(1, width + 1)],
+        "label": [c for r in records for c in (r if any(r) else [""] * width)],
+    }
+    none = NO_LABEL if numeric else ()
     columns = assemble(
-        {
-            "item": [str(n) for n in range(1, len(records) + 1) for _ in range(width)],
-            "coder": [str(j) for _ in records for j in range(1, width + 1)],
-            "label": [c for r in records for c in (r if any(r) else [""] * width)],
-        },
-        [row for row in lines for _ in range(width)],
-        source.name,
-        {},
-        lambda cell: options.is_skip(cell) or (numeric and cell in NO_LABEL),
+        cells, lines, source.name, {}, lambda cell: options.is_skip(cell) or cell in none
     )
     found.note(
         "Read as a matrix without a header: rows are items, columns are coders, both numbered."
