@@ -268,5 +268,5 @@ def _whole(cells: Sequence[object], most: int = _ROWS) -> list[int] | None:
     kinds = distinct(few)
     if not kinds or not all(isinstance(cell, str) and _WHOLE.fullmatch(cell) for cell in kinds):
         return None
-    numbers = {cell: int(float(cell)) for cell in kinds}
+    numbers = {cell: int(float(str(cell))) for cell in kinds}
     return [numbers[cell] for cell in few] if {*map(type, few)} == {str} else None

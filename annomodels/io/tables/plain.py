@@ -631,7 +631,7 @@ def _is_text(labels: set[object], size: int) -> bool:
     return len(labels) > MANY_LABELS and len(labels) > size / 2 and not all_numbers(labels)
 
 
-def _labels(cells: Sequence[object], options: Options) -> set[Any]:
+def _labels(cells: Sequence[object], options: Options) -> set[object]:
     """Different labels of a column; lists and objects are none."""
     found = distinct(cells) - {""}
     return {label for label in found if not options.is_skip(label)} if options.missing else found

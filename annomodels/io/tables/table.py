@@ -138,7 +138,7 @@ def from_records(
     return table
 
 
-def distinct(cells: Iterable[object]) -> set[Any]:
+def distinct(cells: Iterable[object]) -> set[object]:
     """Different cells but for lists and objects, which are no labels."""
     try:
         return set(cells)
