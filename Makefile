@@ -14,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --quiet --disable-pip-version-check
 WORKERS ?= 2
-TABLES := accuracy truth regimes verdict estimate held_out_labels ambiguity next_labels calibration \
+TABLES := accuracy truth regimes verdict estimate printed held_out_labels ambiguity next_labels calibration \
     calibration_answers \
     calibration_states calibration_difficulty coverage_agreement coverage_coref ezcoref speed speed_agreement speed_coref \
     linear scaling spreading recompilation

@@ -28,10 +28,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import annomodels as am
+from annomodels.auditing.answers import Answers
 from annomodels.auditing.design import allocate, beliefs, stratify
 from annomodels.auditing.estimator import Estimator, Observed
 from annomodels.auditing.rectify import ENDS, exact, prediction_powered, weighted
-from annomodels.auditing.tables import WRONG
+from annomodels.auditing.tables import (
+    WRONG,
+    Tables,
+    accuracies,
+    classes,
+    effective,
+    panel,
+    slices,
+)
 from annomodels.errors import AnnomodelsError
 
 Floats = NDArray[np.float64]
@@ -41,9 +50,12 @@ SIZES = (30, 60, 120)
 FEWEST, MOST_LABELS = 300, 60
 # coders with fewer labels of known truth have no accuracy to compare with, slices with fewer items
 FEWEST_LABELS, FEWEST_ITEMS = 20, 40
-# coders and slices are looked at in every so manieth audit
-EVERY = 10
+# coders, slices and other tables are looked at in every so manieth audit
+EVERY = 2
 DRAWS, DRAWS_OF_GROUPS = 1000, 400
+# slices that the items are cut into
+GROUPS = 3
+HIGHER = "the higher of two slices"
 WHAT = ("wrong", "prevalence", "alone")
 ABSTAINS = "abstain"
 
@@ -63,20 +75,34 @@ true label. *Normal* is how often the prediction-powered normal interval (PPI++)
 random sample of the same size covers the number of wrong labels.
 """
 
+TABLES = """
+All other intervals that an estimate prints, from every second of these audits. *Cover*: intervals
+that cover the actual number, in per cent, mean over sets; *least*: the set where fewest do.
+{groups} slices *at random* are of equal size; of {groups} *gathered* ones the first has two thirds
+of the wrong gold labels in a third of the items, which no model can see. Slices have {fewest}
+items or more, coders {labels} items of the class or more. The last row counts pairs of slices
+in which the higher one has `p_higher` of 2.5 % or more; its width is the mean of `p_higher`.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class Set:
-    """A fitted set: P(truth) of the items of known truth, their truth, their labels and slices."""
+    """A fitted set, the truth of its items (-1 where it is not known), and their slices."""
 
     name: str
-    p: Floats
+    fit: Any
     truth: Ints
-    item: Ints
-    coder: Ints
-    label: Ints
-    n_coders: int
     slice: Ints
-    calibration_prior: tuple[float, float]
+
+    @property
+    def data(self) -> Any:
+        """Labels of the set."""
+        return self.fit.data
+
+    @property
+    def p(self) -> Floats:
+        """P(truth), shape [item, truth]."""
+        return beliefs(self.fit)
 
 
 def places(folders: list[Path], names: list[str] | None) -> list[Path]:
@@ -117,7 +143,7 @@ def sets(folder: Path, model: str | None, seed: int, draws: int) -> list[Set]:
     except AnnomodelsError as error:
         common.say(f"{folder.name}: left out: {error}")
         return []
-    for name, data, slices in found:
+    for name, data, named in found:
         code = {str(label): k for k, label in enumerate(data.labels)}
         truth = np.array([code.get(known.get(str(item), ""), -1) for item in data.items])
         if (truth >= 0).sum() < FEWEST or data.n_labels > MOST_LABELS:
@@ -127,13 +153,7 @@ def sets(folder: Path, model: str | None, seed: int, draws: int) -> list[Set]:
         begun = time.perf_counter()
         fit = am.fit(data, model, seed=seed, draws=draws, warmup=draws // 2)
         common.say(f"{name}: fitted in {time.perf_counter() - begun:.0f} s")
-        out.append(
-            Set(
-                name, beliefs(fit), truth, data.item.astype(np.int64), data.coder.astype(np.int64),
-                data.label.astype(np.int64), data.n_coders,
-                np.full(len(truth), -1) if slices is None else slices, fit.model.calibration_prior,
-            )
-        )  # fmt: skip
+        out.append(Set(name, fit, truth, np.full(len(truth), -1) if named is None else named))
     return out
 
 
@@ -148,7 +168,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
     part = each.truth >= 0
     n = int(part.sum())
     strata = stratify(each.p, part, size)
-    estimator = Estimator(each.p, strata, *each.calibration_prior)
+    estimator = Estimator(each.p, strata, *each.fit.model.calibration_prior)
     members = [np.flatnonzero(strata.stratum == s) for s in range(len(strata))]
     share = allocate(strata, size)
     everything = Observed(np.flatnonzero(part), each.truth[part], np.ones(n))
@@ -156,8 +176,8 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
     # of two labels the first is estimated, and the other one is the rest
     top = 0 if each.p.shape[1] == 2 else int(np.bincount(each.truth[part]).argmax())
     common_one = float((each.truth[part] == top).sum())
-    of_coders, of_slices = _Coders(each, part), _Slices(each, part, top)
     rng = np.random.default_rng([seed, size])
+    of_coders, of_tables = _Coders(each, part), _Tables(each, part, rng)
     seen_wrong, seen_top, widths, alone, jeffreys, normal = [], [], [], [], [], []
     of_tops, alone_top = [], []
     by_audit: dict[int, list[bool]] = {WRONG: [], top: []}
@@ -171,7 +191,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         held, width = holds(total, wrong)
         seen_wrong.append(held)
         widths.append(width / n)
-        tops, of_top = estimator.total(top, seen, DRAWS, rng)
+        tops, _ = estimator.total(top, seen, DRAWS, rng)
         held, width = holds(tops, common_one)
         for label, real in ((WRONG, wrong), (top, common_one)):
             _, low, high = weighted(estimator.found(label, seen), weights, n, cautious=True)
@@ -180,7 +200,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         of_tops.append(width / n)
         if number % EVERY == 0:
             of_coders.look(estimator, seen, shares[:DRAWS_OF_GROUPS], rng)
-            of_slices.look(estimator, seen, of_top[:DRAWS_OF_GROUPS], rng)
+            of_tables.look(estimator, seen, weights, number)
         simple = rng.choice(np.flatnonzero(part), size, replace=False)
         bad = (estimator.best[simple] != each.truth[simple]).astype(float)
         low, high = exact(n, size, int(bad.sum()))
@@ -206,7 +226,7 @@ def measure(each: Set, size: int, resamples: int, seed: int) -> dict[str, Any]:
         "width_prevalence_audit": float(np.median(alone_top)),
         "coverage_normal": float(np.mean(normal)),
         **of_coders.result(),
-        **of_slices.result(),
+        **of_tables.result(),
         "items": n,
         "wrong": wrong,
     }
@@ -241,12 +261,12 @@ class _Coders:
     """Whether the intervals of coders hold the share of their labels that is right."""
 
     def __init__(self, each: Set, part: NDArray[np.bool_]) -> None:
-        use = part[each.item]
-        self.labels = each.item[use], each.coder[use], each.label[use]
-        self.n_coders = each.n_coders
-        n = np.bincount(self.labels[1], minlength=each.n_coders)
-        right = self.labels[2] == each.truth[self.labels[0]]
-        self.right = np.bincount(self.labels[1], right, each.n_coders)
+        data = each.data
+        use = part[data.item]
+        item, coder, label = (x[use].astype(np.int64) for x in (data.item, data.coder, data.label))
+        self.labels, self.n_coders = (item, coder, label), data.n_coders
+        n = np.bincount(coder, minlength=data.n_coders)
+        self.right = np.bincount(coder, label == each.truth[item], data.n_coders)
         self.many = n >= FEWEST_LABELS
         self.held: list[float] = []
 
@@ -262,30 +282,107 @@ class _Coders:
         return {"coders": int(self.many.sum()), "coders_covered": held}
 
 
-class _Slices:
-    """Whether the intervals of the commonest label hold in slices: pass and win rates."""
+class _Tables:
+    """Whether the intervals of the tables of slices, thresholds, coders and the panel cover."""
 
-    def __init__(self, each: Set, part: NDArray[np.bool_], top: int) -> None:
-        self.top, here = top, part & (each.slice >= 0)
-        self.item, self.group = np.flatnonzero(here), each.slice[here]
-        self.n = int(each.slice.max()) + 1
-        size = np.bincount(self.group, minlength=self.n)
-        self.real = np.bincount(self.group, each.truth[self.item] == top, self.n)
-        self.many = size >= FEWEST_ITEMS
-        self.held: list[float] = []
+    def __init__(self, each: Set, part: NDArray[np.bool_], rng: Any) -> None:
+        self.each, self.item = each, np.flatnonzero(part)
+        self.wrong = each.p[part].argmax(axis=1) != each.truth[part]
+        self.cuts = {"at random": rng.integers(0, GROUPS, len(self.item)),
+                     "gathered": gathered(self.wrong, rng)}  # fmt: skip
+        if (each.slice >= 0).any():
+            self.cuts["by name"] = each.slice[part]
+        held = {name: np.full(len(part), -1) for name in self.cuts}
+        for name, group in self.cuts.items():
+            held[name][self.item] = group
+        self.by = {name: (codes, tuple(range(codes.max() + 1))) for name, codes in held.items()}
+        self.held: dict[str, list[tuple[float, float]]] = {}
+        data = each.data
+        errors = np.full((len(part), data.n_coders), np.nan)
+        errors[data.item, data.coder] = data.label != each.truth[data.item]
+        self.errors = errors[part]
+        self.worth = float(effective(self.errors, np.ones(len(self.errors)), 200, rng)[0].mean())
 
-    def look(self, estimator: Estimator, seen: Observed, shares: Floats, rng: Any) -> None:
-        if self.many.any():
-            units = self.item, self.group
-            draws = estimator.groups(self.top, seen, shares, units, self.n, rng)
-            low, high = np.quantile(draws[:, self.many], ENDS, axis=0)
-            real = self.real[self.many]
-            self.held.append(float(((np.floor(low) <= real) & (real <= np.ceil(high))).mean()))
+    def look(self, estimator: Estimator, seen: Observed, weights: Floats, seed: int) -> None:
+        """Compare all intervals of one audit with the truth of all items."""
+        none = np.empty(0, dtype=np.int64)
+        answers = Answers(seen.item, seen.truth, none, none, ())
+        t = Tables(self.each.fit, estimator, seen, answers, weights, None, False, True,
+                   DRAWS_OF_GROUPS, seed)  # fmt: skip
+        rows, between = slices(t, self.by)
+        self._slices(rows, between)
+        top = self.each.p[self.item].max(axis=1)
+        for row in t.thresholds().itertuples():
+            real = 1 - self.wrong[top >= row.threshold].mean()
+            self._add("thresholds", row.accuracy_low, row.accuracy_high, real)
+        right, data = self.errors == 0, self.each.data
+        truth, given = self.each.truth[self.item], np.isfinite(self.errors)
+        for row in classes(t).itertuples():
+            coder = data.coders.index(row.coder)
+            mine = given[:, coder] & (truth == data.labels.index(row.label))
+            if mine.sum() >= FEWEST_LABELS:
+                real = right[mine, coder].mean()
+                self._add("classes", row.share_low, row.share_high, real)
+        share, n = accuracies(t)
+        rates = right.sum(axis=0) / np.maximum(given.sum(axis=0), 1)
+        for row in panel(t, share, n).itertuples():
+            if row.quantity == "effective_coders":
+                self._add("effective coders", row.low, row.high, self.worth)
+            elif row.coder != "":
+                best = rates[data.coders.index(row.coder)]
+                less = row.quantity == "gold_less_best_coder"
+                real = 1 - self.wrong.mean() - best if less else best
+                self._add(
+                    "panel less best coder" if less else "best coder", row.low, row.high, real
+                )
+
+    def _slices(self, rows: Any, between: Any) -> None:
+        for name, group in self.cuts.items():
+            n = np.bincount(group)
+            for label, (quantity, of) in enumerate(
+                [("accuracy", ""), *(("prevalence", x) for x in self.each.data.labels)], WRONG
+            ):
+                hit = ~self.wrong if label == WRONG else self.each.truth[self.item] == label
+                real = np.bincount(group, hit) / np.maximum(n, 1)
+                chosen = f"by == {name!r} and quantity == {quantity!r} and label == {of!r}"
+                for row in rows.query(chosen).itertuples():
+                    if n[row.slice] >= FEWEST_ITEMS:
+                        self._add(f"{quantity}, {name}", row.low, row.high, real[row.slice])
+                if not len(between):
+                    continue
+                for row in between.query(chosen).itertuples():
+                    pair = [row.first, row.second]
+                    if n[pair].min() >= FEWEST_ITEMS:
+                        less = real[row.first] - real[row.second]
+                        self._add(f"difference of {quantity}, {name}", row.low, row.high, less)
+                        if np.isfinite(row.p_higher) and less:
+                            p = row.p_higher if less > 0 else 1 - row.p_higher
+                            self.held.setdefault(HIGHER, []).append((float(p >= 0.025), p))
+
+    def _add(self, what: str, low: float, high: float, real: float) -> None:
+        if np.isfinite(low):
+            inside = low - 1e-9 <= real <= high + 1e-9
+            self.held.setdefault(what, []).append((float(inside), high - low))
 
     def result(self) -> dict[str, Any]:
-        if not self.held:
-            return {}
-        return {"slices": int(self.many.sum()), "coverage_slices": float(np.mean(self.held))}
+        """Share of intervals that cover, and their mean width, of each kind."""
+        return {
+            "printed": {
+                what: [len(found), *np.mean(found, axis=0).tolist()]
+                for what, found in self.held.items()
+            }
+        }
+
+
+def gathered(wrong: NDArray[np.bool_], rng: Any) -> Ints:
+    """Three slices of equal size, of which the first has two thirds of the wrong items."""
+    n = len(wrong)
+    bad, good = (rng.permutation(np.flatnonzero(part)) for part in (wrong, ~wrong))
+    first = min(round(2 * len(bad) / 3), n // GROUPS)
+    rest = rng.permutation(np.concatenate([bad[first:], good[n // GROUPS - first :]]))
+    group = np.zeros(n, dtype=np.int64)
+    group[rest] = 1 + np.arange(len(rest)) % (GROUPS - 1)
+    return group
 
 
 def page(found: dict[str, Any]) -> list[str]:
@@ -335,14 +432,30 @@ def page(found: dict[str, Any]) -> list[str]:
             f"{np.median(shares):.2f}"
         )
         out.append(f"{text}; coders {100 * held / coders:.1f} %." if coders else f"{text}.")
-        out += [
-            f"Of {name} with {size} items, the {sizes[size]['slices']} slices by which its items "
-            f"are named: intervals of the share of the commonest label (a win rate) cover in "
-            f"{100 * sizes[size]['coverage_slices']:.1f} %."
-            for name, sizes in found.items()
-            if "slices" in sizes[size]
-        ]
-    return out
+    return [*out, *tables_page(found)]
+
+
+def tables_page(found: dict[str, Any]) -> list[str]:
+    """Give the table of all other intervals: the set where fewest cover, and the mean of sets."""
+    kinds = dict.fromkeys(
+        what for sizes in found.values() for row in sizes.values() for what in row["printed"]
+    )
+    lines = []
+    for what in kinds:
+        for size in next(iter(found.values())):
+            sets = {name: of[size]["printed"][what] for name, of in found.items()
+                    if what in of[size]["printed"]}  # fmt: skip
+            if not sets:
+                continue
+            least = min(sets, key=lambda name: sets[name][1])
+            number, cover, width = np.array(list(sets.values())).T
+            lines.append([
+                what, size, str(len(sets)), f"{int(number.sum()):,}", f"{100 * cover.mean():.1f}",
+                f"{100 * sets[least][1]:.1f} ({least})", f"{width.mean():.2f}",
+            ])  # fmt: skip
+    header = ["interval of", "audited", "sets", "intervals", "cover", "least", "width"]
+    return [TABLES.strip().format(groups=GROUPS, fewest=FEWEST_ITEMS, labels=FEWEST_LABELS),
+            common.markdown(header, lines)]  # fmt: skip
 
 
 def main() -> None:

@@ -34,8 +34,7 @@ of the items with the *fewest* labels; in turn for the items whose label has a p
 `fit.next(budget=, by="bits")` asks. Labels that a way does not name, or that nobody gave, are
 bought of the least sure. *Said* is the accuracy that the fit expects now and predicts for after
 the labels of `fit.next`, *true* what came out. Means over {runs} choices of what is shown;
-differences from least sure with their paired standard error over these. *Interval covers*: runs in
-which the true number of wrong labels after the labels of `fit.next` lies in its 95 % interval.
+differences from least sure with their paired standard error over these.
 """
 
 
@@ -110,8 +109,7 @@ def wishes(
         return [int(items[n]) for _, _, n in turns] + unsure, None
     by: Any = "gold" if way == "next" else "bits"
     asked = fit.next(held.budget, by, **limits(fit, held.budget))
-    n = len(items)
-    told = [1 - x / n for x in (asked.before, asked.after, asked.after_high, asked.after_low)]
+    told = [1 - x / len(items) for x in (asked.before, asked.after)]
     wanted = [int(str(item)) for item in asked.table["item"]] + unsure
     return wanted, told if way == "next" else None
 
@@ -126,9 +124,7 @@ def one(each: Set, model: Any, seed: int, run: dict[str, Any]) -> dict[str, Any]
         wanted, told = wishes(way, start, held, rng)
         rows[way] = held.score(am.fit(held.data(held.spend(wanted)), model, seed=seed, **run))
         if told is not None:
-            before, after, low, high = told
-            inside = low - 1e-9 <= rows[way]["accuracy"] <= high + 1e-9
-            rows["said"] = {"before": before, "after": after, "covered": float(inside)}
+            rows["said"] = dict(zip(("before", "after"), told, strict=True))
     return rows
 
 
@@ -164,8 +160,7 @@ def line(name: str, of: dict[str, Any]) -> list[str]:
     loss = [f"{gaps['next']['log_loss'][0]:+.3f} ± {gaps['next']['log_loss'][1]:.3f}"]
     said = [f"{100 * mean['said'][at]:.1f}" for at in ("before", "after")]
     true = [f"{100 * mean[way]['accuracy']:.1f}" for way in ("none", "next")]
-    covered = f"{100 * mean['said']['covered']:.0f} %"
-    return [name, *accuracy, *gap, *loss, " → ".join(said), " → ".join(true), covered]
+    return [name, *accuracy, *gap, *loss, " → ".join(said), " → ".join(true)]
 
 
 def main() -> int:
@@ -187,7 +182,7 @@ def main() -> int:
         )
         common.keep(options.json, {"sets": sets})
     differences = ("next − least sure", "bits − least sure", "log loss, next − least sure")
-    header = ["set", "none", *WAYS, *differences, "said", "true", "interval covers"]
+    header = ["set", "none", *WAYS, *differences, "said", "true"]
     about = INTRODUCTION.format(model=options.model, shown=SHOWN, runs=runs).strip()
     rows = [line(name, of) for name, of in sets.items()]
     common.write(options.out, [about, common.markdown(header, rows), common.machine()])

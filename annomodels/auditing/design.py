@@ -53,6 +53,13 @@ class Strata:
         size = np.bincount(stratum[stratum >= 0], minlength=len(self))
         return replace(self, stratum=stratum, size=size)
 
+    def only(self, items: Ints) -> Strata:
+        """Return the strata of some items; those without any of them are left out."""
+        stratum = np.full(len(self.stratum), -1)
+        used, of_item = np.unique(self.stratum[items], return_inverse=True)
+        stratum[items] = of_item
+        return Strata(stratum, np.bincount(of_item, minlength=len(used)), self.want[used])
+
     def count(self, chosen: Ints | Bools, weights: Floats | None = None) -> Floats:
         """Count chosen items, or add up their weights, shape [stratum]."""
         return np.bincount(self.stratum[chosen], weights, len(self)).astype(float)

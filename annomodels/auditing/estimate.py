@@ -76,11 +76,13 @@ class Estimate(Summary):
         One row for each coder: number of labels, of audited ones, of right ones among these, and
         the share of their labels that is right.
     classes
-        One row for each coder and label, where they are not too many: of the items whose truth is
-        the label, the share that the coder gave it (its sensitivity; with two labels that of the
-        other one is the specificity).
+        One row for each coder and label, where they are not too many: of the audited items whose
+        truth is the label, the share that the coder gave it (its sensitivity; with two labels that
+        of the other one is the specificity).
     slices
-        One row for each slice, quantity and label, as in `table`.
+        One row for each slice, quantity and label, as in `table`. Each slice is estimated by
+        itself, because errors can gather in it; without audited items it has the share by the
+        model and no interval. The same holds for `thresholds` and `systems`.
     differences
         One row for each two slices of one kind: the difference of a quantity, and the probability
         that the first is higher.

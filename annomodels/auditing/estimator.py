@@ -13,7 +13,6 @@ from annomodels.auditing.rectify import (
     LEAST,
     OF_CODERS,
     OF_SHARES,
-    OF_SLICES,
     OF_WRONG,
     WEAK,
     Prior,
@@ -119,39 +118,16 @@ class Estimator:
         n = self.strata.count(seen.item, seen.count)
         return n, self.strata.count(seen.item, seen.count * self.found(label, seen))
 
-    def groups(
-        self,
-        label: int,
-        seen: Observed,
-        shares: Floats,
-        units: tuple[Ints, Ints],
-        n_groups: int,
-        rng: np.random.Generator,
-        apart: bool = True,
+    def within(
+        self, items: Ints, label: int, seen: Observed, draws: int, rng: np.random.Generator
     ) -> Floats:
-        """Draw how many units of each group are wrong (-1) or have a label, [draw, group]."""
-        # A unit is an item of a slice or a label of a coder: `units` are its item and group. With
-        # `apart`, groups can differ from what their strata predict.
-        item, group = units
-        use = self.inside[item]
-        item, group = item[use], group[use]
-        audited, told = self._audited(seen)[item], self.told(label)[item]
-        found = np.zeros(len(self.p))
-        found[seen.item] = self.found(label, seen)
-        sums = _sums(self.strata.stratum[item], group, len(self.strata), n_groups)
-        mean = self.mean(label)
-
-        def expected(chosen: Bools, drawn: Floats) -> tuple[Floats, Floats]:
-            n = sums(chosen.astype(float))
-            return moved(sums(told * chosen), n, mean, drawn), n.sum(axis=0)
-
-        rest, n = expected(~audited, shares)
-        asked, given = expected(audited, shares.mean(axis=0, keepdims=True))
-        hits = np.bincount(group[audited], found[item[audited]], n_groups)
-        if not apart:
-            share = np.clip(rest / np.maximum(n, 1.0), 0.0, 1.0)
-            return np.asarray(hits + rng.binomial(n.astype(np.int64)[None], share))
-        return of_group(rest, n, given, hits, asked[0], rng, OF_SLICES)
+        """Draw how many of some items are wrong (-1) or have a label, shape [draw]."""
+        # They are a population by themselves: how far errors gather in them is not known before
+        # some of them are audited, so nothing is learned for them from the other items.
+        chosen = np.isin(seen.item, items)
+        own = Observed(seen.item[chosen], seen.truth[chosen], seen.count[chosen])
+        part = Estimator(self.p, self.strata.only(items), self.prior.shift, self.prior.near)
+        return part.total(label, own, draws, rng)[0]
 
     def coders(
         self,

@@ -46,9 +46,8 @@ OF_WRONG = Prior()
 OF_SHARES = Prior(near=1.0, doubt=0.3, slope=0.3, weight=15.0)
 # once items are audited, whatever model they audit: nearly flat, so that they are what is believed
 WEAK = Prior(near=2.0, far=2.0, slope=1.0)
-# of a coder, and of a slice or a system, beside all items
+# of a coder, beside all items
 OF_CODERS = Prior(near=0.2, far=2.4, doubt=0.15)
-OF_SLICES = Prior(near=0.25, far=0.9, doubt=0.2)
 
 
 class Rectifier:
@@ -259,7 +258,7 @@ def stretched(total: Floats, least: float, most: float, size: float, worth: floa
     # The interval of Jeffreys, Beta(n* p + .5, n* (1 - p) + .5), around the mean of the draws. A
     # posterior is biased towards the model; an interval as wide as that of an unbiased estimate
     # leaves room for it (Brown, Cai & DasGupta 2001, doi:10.1214/ss/1009213286).
-    if not 0 < worth < np.inf:
+    if least == most or not 0 < worth < np.inf:  # all are known, or nothing is
         return total
     middle, ends = float(total.mean()), np.quantile(total, ENDS)
     a, b = (worth * part + 0.5 for part in (middle / size, 1.0 - middle / size))

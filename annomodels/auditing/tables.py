@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -202,18 +202,22 @@ class Tables:
         return shares[: max(FEWEST_DRAWS, CELLS // max(groups, 1))]
 
     def groups(
-        self,
-        label: int,
-        units: tuple[Ints, Ints],
-        number: int,
-        rng: np.random.Generator | Sequence[int],
-        apart: bool = True,
+        self, label: int, units: tuple[Ints, Ints], number: int, stream: Sequence[int]
     ) -> Floats:
-        """Draw how many units of each group are wrong (-1) or have a label, [draw, group]."""
-        if not isinstance(rng, np.random.Generator):
-            rng = np.random.default_rng([self.seed, *rng])
-        shares = self.some(label, number)
-        return self.estimator.groups(label, self.seen, shares, units, number, rng, apart)
+        """Draw how many items of each group are wrong (-1) or have a label, [draw, group].
+
+        A group without audited items has NaN: the error of a model in a part of its items was not
+        measured.
+        """
+        rng = np.random.default_rng([self.seed, *stream])
+        item, group = units
+        draws = min(self.n_draws, max(FEWEST_DRAWS, CELLS // max(number, 1)))
+        out = np.zeros((draws, number))
+        out[:, np.unique(group)] = np.nan
+        for audited in np.unique(group[np.isin(item, self.seen.item)]).tolist():
+            of_group = item[group == audited]
+            out[:, audited] = self.estimator.within(of_group, label, self.seen, draws, rng)
+        return out
 
     def truth(self) -> Ints:
         """Return the truth of each item that was drawn and judged, else -1."""
@@ -224,16 +228,19 @@ class Tables:
     def thresholds(self) -> pd.DataFrame:
         """Tabulate how many gold labels at least so probable are right."""
         inside, top = np.flatnonzero(self.estimator.inside), self.estimator.p.max(axis=1)
-        rows, rng = [], np.random.default_rng([self.seed, 1_000_001])
-        for limit in LIMITS[1:]:
+        rows = []
+        for number, limit in enumerate(LIMITS[1:]):
             above = inside[top[inside] >= limit]
             if not len(above):
                 continue
             units = above, np.zeros(len(above), dtype=np.int64)
-            wrong = self.groups(WRONG, units, 1, rng, apart=False)[:, 0]
+            right = 1 - self.groups(WRONG, units, 1, (1_000_001, number))[:, 0] / len(above)
             audited = int(np.isin(self.seen.item, above).sum())
-            row = {"threshold": limit, "n": len(above), "audited": audited}
-            rows.append(row | three("accuracy", 1 - wrong / len(above)))
+            row: dict[str, Any] = {"threshold": limit, "n": len(above), "audited": audited}
+            row |= three("accuracy", right)
+            if not audited:
+                row["accuracy"] = float(top[above].mean())
+            rows.append(row)
         return pd.DataFrame(rows)
 
     def needs(self, design: Design | None) -> pd.DataFrame:
@@ -313,18 +320,23 @@ def slices(t: Tables, by: Mapping[str, Slice]) -> tuple[pd.DataFrame, pd.DataFra
             else:
                 stream = 1_000_004, number, label + 1
                 share = _part(t.groups(label, (item, group), len(names), stream), n)
+            told = _part(np.bincount(group, t.estimator.told(label)[item], len(names)), n)
             quantity, of = "prevalence", t.data.labels[label]
             if label == WRONG:
-                share, quantity, of = 1 - share, "accuracy", ""
+                share, told, quantity, of = 1 - share, 1 - told, "accuracy", ""
             what = {"quantity": quantity, "label": [of] * len(names)}
             held: dict[str, Any] = {"by": name, "slice": list(names), **what}
             held |= {"n": n, "audited": judged}
-            tables.append(pd.DataFrame(held | three("value", share, bare=True)))
+            found = three("value", share, bare=True)
+            found["value"] = np.where(judged > 0, found["value"], told)
+            tables.append(pd.DataFrame(held | found))
             if pairs:
                 both = {"first": [names[a] for a in one], "second": [names[b] for b in other]}
                 held = {"by": name, **both, "quantity": quantity, "label": [of] * len(pairs)}
                 less = three("difference", share[:, one] - share[:, other], bare=True)
                 higher = (share[:, one] > share[:, other]).mean(axis=0)
+                both_judged = np.isfinite(less["difference"])
+                higher = np.where(both_judged, higher, np.nan)
                 between.append(pd.DataFrame(held | less | {"p_higher": higher}))
     return stacked(tables), stacked(between)
 
@@ -348,7 +360,7 @@ def systems(
     names = tuple(dict.fromkeys([*sides[0][1], *sides[1][1]]))
     place = {name: n for n, name in enumerate(names)}
     won: Floats = np.zeros((1, len(names)))
-    n, judged = (np.zeros(len(names)) for _ in range(2))
+    n, judged, told = (np.zeros(len(names)) for _ in range(3))
     for side, (member, own) in enumerate(sides):
         item, group = units_of(member, t.estimator.inside)
         group = np.array([place[name] for name in own])[group]
@@ -360,8 +372,11 @@ def systems(
             worth = 1.0 if label == won_by[side] else 0.5
             stream = 1_000_005, side, label
             won = won + worth * t.groups(label, (item, group), len(names), stream)
+            told += worth * np.bincount(group, t.estimator.told(label)[item], len(names))
     counts = {"n": n.astype(np.int64), "audited": judged.astype(np.int64)}
     rates = three("win_rate", won / np.maximum(n, 1))
+    known = np.isfinite(rates["win_rate"])
+    rates["win_rate"] = np.where(known, rates["win_rate"], told / np.maximum(n, 1))
     found = pd.DataFrame({"system": list(names), **counts, **rates})
     return found.sort_values("win_rate", ascending=False, ignore_index=True)
 
@@ -417,25 +432,25 @@ def coders(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:
 
 def classes(t: Tables) -> pd.DataFrame:
     """Tabulate the share of the items of each label to which each coder gave it."""
-    data = t.data
+    # by the audited items alone: a model does not see what all coders take for another label
+    data, rows = t.data, []
     columns = ["coder", "label", "audited", "right", "share", "share_low", "share_high"]
     if data.n_coders * data.n_labels > MOST_CLASSES:
         return pd.DataFrame(columns=columns)
-    tables = []
-    truth, coder = t.truth()[data.item], data.coder.astype(np.int64)
-    for label, name in enumerate(data.labels):
-        gave = data.label == label
-        units = data.item, 2 * coder + gave
-        found = t.groups(label, units, 2 * data.n_coders, (1_000_003, label))
-        share = _part(found[:, 1::2], found[:, 1::2] + found[:, ::2])
-        held = {
-            "coder": list(data.coders),
-            "label": [name] * data.n_coders,
-            "audited": np.bincount(coder[truth == label], minlength=data.n_coders),
-            "right": np.bincount(coder[(truth == label) & gave], minlength=data.n_coders),
-        }
-        tables.append(pd.DataFrame(held | three("share", share)))
-    return pd.concat(tables, ignore_index=True)
+    place = np.full(data.n_items, -1)
+    place[t.seen.item] = np.arange(len(t.seen.item))
+    n = np.bincount(data.coder, minlength=data.n_coders)
+    for label, coder in product(range(data.n_labels), range(data.n_coders)):
+        here = np.flatnonzero((data.coder == coder) & (place[data.item] >= 0))
+        here = here[t.seen.truth[place[data.item[here]]] == label]
+        at, right = place[data.item[here]], (data.label[here] == label).astype(float)
+        cluster = None if t.cluster is None else t.cluster[at]
+        share: Three = (np.nan,) * 3
+        if len(at):
+            share = weighted(right, t.weights[at], int(n[coder]), cluster, cautious=t.cautious)
+        counts = len(at), int(right.sum())
+        rows.append((data.coders[coder], data.labels[label], *counts, *share))
+    return pd.DataFrame(rows, columns=columns)
 
 
 def panel(t: Tables, share: Floats, n: Ints) -> pd.DataFrame:

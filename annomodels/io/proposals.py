@@ -66,6 +66,8 @@ _COMPARED = 20  # columns that are compared, each with each
 _CLASSES = 50  # most different labels of a file that calls them otherwise
 _OTHERS = 1.05  # labels of each coder, below which another one seems to stand in every row
 _OVERLAP = 0.025  # labels of a second coder for an item, from which coders can be compared
+# codes of problems of an export that was recognized: its columns are not what is unclear
+_RECOGNIZED = {"no-units", "several-kinds"}
 
 
 type Data = Annotations | Mapping[str, Annotations]
@@ -230,7 +232,8 @@ def _search(
     tried: Callable[[Mapping[str, object]], Data],
 ) -> tuple[dict[str, object], Data] | None:
     waiting = _named(error, {})
-    if not isinstance(error, (NotAsItSeems, Refused)):  # the columns were found, or are none
+    found = isinstance(error, (NotAsItSeems, Refused))  # the columns were found, or are none
+    if not found and not _RECOGNIZED & {problem.code for problem in error.problems}:
         with suppress(AnnotationError):  # there may be no table before a sheet is chosen
             waiting += list(candidates(opened({}), given))
     seen: list[dict[str, Any]] = []

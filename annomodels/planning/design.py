@@ -36,8 +36,6 @@ class Row(TypedDict):
     labels: int
     accuracy: float
     accuracy_mcse: float
-    accuracy_low: float
-    accuracy_high: float
     vote: float
     alpha: float
     alpha_width: float
@@ -110,13 +108,13 @@ def _name(row: Row) -> str:
 def _brings(row: Row, of: str) -> str:
     if of == "gold":
         return (
-            f"expected {percent(row['accuracy'], 1)} ± "
-            f"{percent(ERRORS * row['accuracy_mcse'], 1)}, in 95 % of studies "
-            f"{percent(row['accuracy_low'], 1)} to {percent(row['accuracy_high'], 1)}; majority "
-            f"vote {percent(row['vote'], 1)}"
+            f"expected {percent(row['accuracy'], 1)}, majority vote {percent(row['vote'], 1)}; "
+            f"Monte Carlo error {percent(row['accuracy_mcse'], 1)}"
         )
-    error = ERRORS * row["alpha_width_mcse"]
-    return f"expected {row['alpha_width']:.3f} ± {error:.3f} around {row['alpha']:.2f}"
+    return (
+        f"expected {row['alpha_width']:.3f} around {row['alpha']:.2f}; Monte Carlo error "
+        f"{row['alpha_width_mcse']:.3f}"
+    )
 
 
 def _best(rows: Sequence[Row], of: str) -> Row:
@@ -134,7 +132,7 @@ COLUMNS = columns(
     "coders",
     Column("labels_per_item", "Labels per item", "count"),
     "labels",
-    ALL["accuracy"].called("Gold labels right", digits=3, bar=False),
+    Column("accuracy", "Gold labels right", digits=3),
     Column("reaches", "Reaches the target", "tag"),
     Column("vote", "Majority labels right", digits=3),
     Column("alpha", "Alpha", digits=3),
@@ -217,9 +215,10 @@ def design(
     -------
     Design
         One row per design: items, coders, labels_per_item, labels (in all), accuracy with its
-        Monte Carlo error (`_mcse`) and the range of 95 % of the studies (`_low`, `_high`), vote
-        (the same of the majority vote), alpha, alpha_width and alpha_width_mcse, reaches ("yes",
-        "no" or "unclear").
+        Monte Carlo error (`_mcse`), vote (the same of the majority vote), alpha, alpha_width and
+        alpha_width_mcse, reaches ("yes", "no" or "unclear"). There is no interval for one study:
+        a pilot's model can be wrong about the difficulty of items, so the range of the simulated
+        studies is too narrow.
 
     Raises
     ------
@@ -318,7 +317,6 @@ def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float)
     n_defined = np.maximum(values.count(axis=0), 1)
     mean = values.mean(axis=0).filled(math.nan)
     error = (values.std(axis=0, ddof=1) / np.sqrt(n_defined)).filled(math.nan)
-    low, high = np.quantile([one.accuracy for one in trials], [0.025, 0.975])
     of_target = 0 if of == "gold" else 3
     n, j, m = cell
     return Row(
@@ -328,8 +326,6 @@ def _row(cell: tuple[int, int, int], trials: list[Trial], of: Of, target: float)
         labels=n * m,
         accuracy=float(mean[0]),
         accuracy_mcse=float(error[0]),
-        accuracy_low=float(low),
-        accuracy_high=float(high),
         vote=float(mean[1]),
         alpha=float(mean[2]),
         alpha_width=float(mean[3]),

@@ -14,7 +14,7 @@ from annomodels.errors import AnnotationError, Problem
 from annomodels.limits import CODER_JUDGED
 from annomodels.reporting.health import Health, health
 from annomodels.summaries.draws import two_readings
-from annomodels.summaries.gold.coverage import CURVE, Wrong, wrong_interval
+from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
 from annomodels.summaries.trust.known_truth import contradicted
 
 if TYPE_CHECKING:
@@ -117,6 +117,22 @@ class Facts:
         low, high = wrong_interval(self.tree) or (np.nan, np.nan)
         open_items = self.data.n_items - self.known_items
         return Wrong(open_items, float(self.tree.attrs["expected_errors"]), low, high)
+
+    @cached_property
+    def as_coders_read(self) -> tuple[int, int] | None:
+        """Interval of wrong labels if an expert read as the coders do; None after an audit."""
+        if self.on_disk or self.truth != "class" or self.wrong.tested or self.wrong.by_audit:
+            return None
+        return as_coders_read(self.tree, self.data)
+
+    @property
+    def distance(self) -> float:
+        """Share of the width of the interval that is the distance of the crowd from an expert."""
+        width = self.wrong.gold_high - self.wrong.gold_low
+        if self.as_coders_read is None or not width > 0:
+            return 0.0
+        low, high = self.as_coders_read
+        return max(1.0 - (high - low) / width, 0.0)
 
     @cached_property
     def tally(self) -> Tally:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from annomodels.summaries.next.next_labels import NextLabels
 
 REVIEWED = 20  # items to review if none is contested
+MOST = 0.5  # share of the width of the interval from which an audit replaces most of it
 
 
 def head(facts: Facts) -> Head:
@@ -86,7 +87,8 @@ def _checked(facts: Facts) -> str:
         return f"An expert judged {counted(audited.judged(found), 'item')} {how}."
     if decided := facts.states["decided"]:
         return f"{counted(decided, 'item is', 'items are')} decided."
-    return "Not yet checked by an expert."
+    replaced = ": an hour of audit replaces most of that doubt" * (facts.distance >= MOST)
+    return f"Not yet checked by an expert{replaced}."
 
 
 def _decide(facts: Facts) -> Action | None:
@@ -117,9 +119,9 @@ def _buy(facts: Facts) -> Action | None:
 
 
 def _price(plan: NextLabels) -> str:
-    """Return how many labels remove one wrong label; empty if they remove none."""
+    """Return how many new labels remove one wrong label; empty if they remove none."""
     removed = plan.before - plan.after
-    return f", {len(plan.table) / removed:,.0f} labels for each" if removed > 0 else ""
+    return f" ({len(plan.table) / removed:,.0f} new labels to correct one)" if removed > 0 else ""
 
 
 VERBS = {"give test items": "give test items to", "retrain": "talk to"}

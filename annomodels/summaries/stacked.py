@@ -41,6 +41,12 @@ class Stacked:
         layer = {name: getattr(self, name)[draws] for name in ("sharpness", "unknown", "tilt")}
         return replace(self, **layer)
 
+    def typical(self) -> Stacked:
+        """Return the median of the layer: a crowd as far from an expert as in most data sets."""
+        layer = {name: np.median(getattr(self, name), axis=0, keepdims=True)
+                 for name in ("sharpness", "unknown", "tilt")}  # fmt: skip
+        return replace(self, **layer)
+
     def p(self, items: slice | Ints = slice(None)) -> Floats:
         """Compute P(truth) of some items under the draws, shape [draw, item, truth]."""
         return layered(self.log_q[items], self.sharpness, self.unknown, self.tilt)

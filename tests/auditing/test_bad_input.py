@@ -317,6 +317,37 @@ def test_coders_and_items_without_labels(make):
     assert coders.loc["c2", "audited"] == 0
 
 
+def test_a_part_without_audited_items_has_the_model_and_no_interval(make):
+    world = make.world(n=120, k=2, seed=3)
+    items = world.fit.data.items
+    audit = am.audit(world.fit, 30, among=list(items[:80]))
+    some, by = set(audit.table["item"]), {}
+    by["part"] = {item: "audited" if item in some else "other" for item in items[:80]}
+    found = told(world.fit, world.answers(some), audit, by=by)
+    rows = found.slices[found.slices["quantity"] == "accuracy"].set_index("slice")
+    p = world.fit.tree["truth"]["p_truth"].values[:80].max(axis=1)
+    other = np.array([item not in some for item in items[:80]])
+    assert rows.loc["other", "value"] == pytest.approx(p[other].mean())
+    assert rows.loc["other", ["low", "high"]].isna().all()
+    assert rows.loc["audited", "low"] == rows.loc["audited", "high"]  # all are known
+    less = found.differences[found.differences["quantity"] == "accuracy"]
+    assert less[["difference", "low", "high", "p_higher"]].isna().all(axis=None)
+
+
+def test_shares_of_classes_are_those_of_the_audited_items(make):
+    # 8 of 10 audited items of the first label, all drawn alike: Clopper and Pearson 1934
+    votes = np.zeros((4000, 2), dtype=int)
+    votes[:2, 1] = 1
+    fit = make.fit(np.tile([0.9, 0.1], (4000, 1)), votes)
+    answers = dict.fromkeys(fit.data.items[:10], "k00")
+    found = am.estimate(fit, answers, use="audit", draws=400).classes
+    row = found.query("coder == 'c1' and label == 'k00'").iloc[0]
+    assert (row["audited"], row["right"], row["share"]) == (10, 8, 0.8)
+    assert row["share_low"] == pytest.approx(0.4439, abs=0.002)
+    assert row["share_high"] == pytest.approx(0.9748, abs=0.002)
+    assert found.query("label == 'k01'")[["share", "share_low", "share_high"]].isna().all(axis=None)
+
+
 @pytest.mark.calibration
 def test_fits_without_classes_have_nothing_to_audit():
     rows = [(i, j, float(i % 7 + j / 10)) for i in range(20) for j in range(3)]

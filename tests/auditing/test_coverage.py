@@ -61,6 +61,38 @@ def test_intervals_cover_whatever_the_model_gets_wrong(kind, k):
     assert min(held(kind, (0.0, 0.6), 300, k=k)) >= 0.925
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 4])
+def test_slices_and_their_differences_cover_if_errors_gather_in_one(k):
+    # two thirds of the errors in a third of the items, which P(truth) cannot tell from the others
+    rng, n, size, times = np.random.default_rng(1), 900, 60, 200
+    said, truth = said_and_true("sure", n, k, rng)
+    wrong = said.argmax(axis=1) != truth
+    slice_ = np.full(n, -1)
+    bad, good = (rng.permutation(np.flatnonzero(part)) for part in (wrong, ~wrong))
+    first = 2 * len(bad) // 3
+    slice_[np.concatenate([bad[:first], good[: n // 3 - first]])] = 0
+    rest = rng.permutation(np.flatnonzero(slice_ < 0))
+    slice_[rest] = 1 + np.arange(len(rest)) % 2
+    real = np.bincount(slice_, wrong)
+    parts = [np.flatnonzero(slice_ == part) for part in range(3)]
+    strata = stratify(said, np.ones(n, bool), size)
+    estimator, more = Estimator(said, strata), allocate(strata, size)
+    pools = [np.flatnonzero(strata.stratum == s) for s in range(len(strata))]
+    covered = []
+    for _ in range(times):
+        drawn = [rng.choice(pool, m, replace=False) for pool, m in zip(pools, more, strict=True)]
+        item = np.concatenate(drawn)
+        seen = Observed(item, truth[item], np.ones(len(item)))
+        found = np.stack([estimator.within(part, -1, seen, 400, rng) for part in parts], axis=1)
+        draws = np.concatenate([found, found - np.roll(found, 1, axis=1)], axis=1)
+        actual = np.concatenate([real, real - np.roll(real, 1)])
+        low, high = np.quantile(draws, ENDS, axis=0)
+        covered.append((np.floor(low) <= actual) & (actual <= np.ceil(high)))
+    # .95 less two standard errors of 200 audits
+    assert np.mean(covered, axis=0).min() >= 0.92
+
+
 @pytest.mark.parametrize("rate", [0.02, 0.3, 0.6])
 def test_an_audit_alone_covers_where_all_errors_are_in_sure_strata(rate):
     # the approximation of Korn and Graubard covers 91 % of one of these

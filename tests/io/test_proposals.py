@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,35 @@ def test_large_files_are_refused_without_trying(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(AnnotationError) as caught:
         am.read(CASES / "options_art_id" / "votes.csv")
     assert caught.value.proposal is None
+
+
+@pytest.mark.parametrize(
+    ("views", "code"), [(("ner", "ner"), "no-units"), (("choice", "ner"), "several-kinds")]
+)
+def test_columns_of_a_recognized_export_are_not_searched(
+    views: tuple[str, str], code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its reader does not use columns, so a search costs time and finds nothing."""
+    marked = {"spans": [{"start": 0, "end": 1, "label": "X"}]}
+    rows = [
+        {"text": "t", "_input_hash": n, "_task_hash": n, "answer": "accept", "_view_id": view}
+        | {"_session_id": "a"}
+        | (marked if view == "ner" else {"accept": ["x"]})
+        for n, view in enumerate(views)
+    ]
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    searched: list[object] = []
+
+    def candidates(*told: object) -> list[dict[str, object]]:
+        searched.append(told)
+        return []
+
+    monkeypatch.setattr("annomodels.io.proposals.candidates", candidates)
+    with pytest.raises(AnnotationError) as caught:
+        am.read(path)
+    assert [problem.code for problem in caught.value.problems] == [code]
+    assert not searched
 
 
 def test_standard_input_is_read_once(

@@ -12,7 +12,7 @@ from annomodels.models.parameters import Parameter, watched_names
 from annomodels.summaries.draws import thinned, truth_probabilities
 from annomodels.summaries.trust.checks import check
 from annomodels.summaries.trust.convergence import convergence
-from annomodels.summaries.trust.findings import FORBIDS
+from annomodels.summaries.trust.findings import FINE, FORBIDS
 
 CHAINS, DRAWS = 4, 300
 VARIANTS = {
@@ -120,15 +120,32 @@ def test_what_is_not_watched_belongs_to_single_coders_and_shows_in_what_is(name:
     assert len({each.name for each in declared}) == len(declared)
 
 
-def test_a_hyperparameter_in_two_places_is_told() -> None:
-    """Six hyperparameters of one chain are moved by 50; no result depends on them."""
+HYPERPARAMETERS = ("cuts", "shift_scale", "spread_scale", "lapse_scale", "lapse_location")
+
+
+@pytest.mark.parametrize("name", HYPERPARAMETERS)
+def test_a_hyperparameter_in_two_places_is_named_and_judged_by_the_results(name: str) -> None:
+    """One chain of a hyperparameter moves by 50; P(truth) comes from the rows, which agree."""
     data = am.datasets.load("anesthesia")
     model = am.models.Ordinal().with_data(data)
     posterior = made_up(model, data, np.random.default_rng(1))
-    for name in ("cuts", "shift_scale", "spread_scale", "lapse_scale", "lapse_location"):
-        posterior[name][0] += 50
-    found = check(tree_of(model, data, posterior), data, seen=())
-    assert any("R-hat of the" in text for text in found.details)
+    (words,) = {each.words for each in model.parameters(data.n_labels) if each.name == name}
+    agreed = tree_of(model, data, posterior)
+    together = check(agreed, data, seen=())
+    assert not any("R-hat of the" in text for text in together.details)
+    posterior[name][0] += 50
+    tree = tree_of(model, data, posterior)
+    names, rhat, _ = convergence(tree, data)
+    at = int(rhat.argmax())
+    assert names[at].startswith(words)
+    assert rhat[at] > 1.5  # of ranks: that chain has the highest ones
+    found = check(tree, data, seen=())
+    (seen,) = (finding for finding in found.findings if finding.code == "r_hat")
+    assert f"R-hat of the {names[at]} is {rhat[at]:.3f}" in seen.said
+    assert seen.said in found.details
+    # the verdict is that of the results, which are the same as before
+    assert apart(tree, data) == apart(agreed, data)
+    assert (seen.severity, found.verdict) == (FINE, together.verdict)
 
 
 def test_a_variable_that_nobody_declares_is_refused() -> None:

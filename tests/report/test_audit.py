@@ -236,21 +236,29 @@ def test_what_is_expected_is_that_of_exactly_these_items(crowd):
 
 
 def test_the_lamp_does_not_depend_on_the_chances(crowd):
-    p = crowd.tree["truth"].to_dataset()["p_truth"].values
+    wrong = 1 - crowd.tree["truth"].to_dataset()["p_truth"].values.max(axis=1)
     # doubtful items only: many are wrong, which is what was to be expected of them
-    of_truth = [n for n in np.argsort(p.max(axis=1)) if crowd.data.items[n] in TRUTH]
-    doubtful = [crowd.data.items[n] for n in of_truth[:40]]
-    answers = known(doubtful)
-    found = am.estimate(crowd, answers, weights=dict.fromkeys(doubtful, 5.0), draws=400)
-    after = found.after(crowd)
-    finding = known_truth_finding(after.tree, after.data)
+    of_truth = [n for n in np.argsort(-wrong) if crowd.data.items[n] in TRUTH][:40]
+    doubtful = [crowd.data.items[n] for n in of_truth]
+    answers, tested = known(doubtful), []
+    for weights in ((5.0, 5.0), (4.0, 6.0)):
+        each = dict(zip(doubtful, 20 * weights, strict=True))
+        found = am.estimate(crowd, answers, weights=each, draws=400)
+        after = found.after(crowd)
+        tested.append((known_truth_finding(after.tree, after.data), after))
+    (finding, after), (other, _) = tested
+    assert finding == other
     gold = crowd.gold().table.set_index("item")["label"]
-    wrong = sum(gold[item] != TRUTH[item] for item in doubtful)
-    assert finding.value == pytest.approx(wrong / 40)
+    number = sum(gold[item] != TRUTH[item] for item in doubtful)
+    assert finding.value == pytest.approx(number / 40)
     expected = after.tree["audit"]["expected_wrong"].values
     low, high = np.quantile(expected, [0.025, 0.975])
-    assert (finding.severity == 0) == (low <= wrong <= high)
-    assert expected.mean() > 3 * 40 * (1 - p.max(axis=1)).mean()
+    assert (finding.severity == 0) == (low <= number <= high)
+    # of exactly these items, not of 40 like all others: their P(truth), within Monte Carlo error
+    mine = wrong[of_truth]
+    error = np.sqrt((mine * (1 - mine)).sum() / len(expected))
+    assert expected.mean() == pytest.approx(mine.sum(), abs=3 * error)
+    assert mine.sum() > 40 * wrong.mean() + 6 * error
 
 
 def test_an_estimate_of_another_fit_is_refused(crowd, stacked, found, tmp_path):

@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import annomodels as am
 from annomodels.auditing.design import beliefs, open_items
@@ -20,7 +21,9 @@ from annomodels.limits import AUDIT_GOAL, AUDIT_MOST, AUDIT_WORTH
 from annomodels.reporting.audited import advised
 from annomodels.reporting.explorer import ROOM, payload, queue
 from annomodels.reporting.facts import Facts, Shown
-from annomodels.reporting.head import head, sentence
+from annomodels.reporting.head import _price, head, sentence
+from annomodels.reporting.sections.details import distance
+from annomodels.summaries.gold.coverage import as_coders_read
 
 pytestmark = pytest.mark.slow
 TRUTH = am.datasets.crowd_truth().truth
@@ -57,7 +60,39 @@ def test_the_sentence_has_the_number_and_an_interval_around_it(found):
     assert value == round(wrong.gold)
     assert (low, high) == (math.floor(wrong.gold_low), math.ceil(wrong.gold_high))
     assert low <= value <= high
-    assert sentence(found).endswith("Not yet checked by an expert.")
+    assert sentence(found).endswith("Not yet checked by an expert.")  # of a single model
+
+
+def test_the_distance_from_an_expert_is_told_with_what_replaces_it(stacked):
+    facts = stacked
+    low, high = facts.as_coders_read
+    width = facts.wrong.gold_high - facts.wrong.gold_low
+    assert facts.wrong.gold_low <= low < high <= facts.wrong.gold_high
+    assert facts.distance == pytest.approx(1 - (high - low) / width)
+    assert facts.distance > 0.5
+    assert sentence(facts).endswith(
+        "Not yet checked by an expert: an hour of audit replaces most of that doubt."
+    )
+    said = distance(facts)
+    assert said.startswith(f"{100 * facts.distance:.0f} % of the width")
+    assert f"the interval would be {low:,} to {high:,}" in said
+    # a layer that is the same in all draws leaves no such doubt
+    tree = facts.tree.copy(deep=True)
+    layer = tree["stack"].to_dataset()
+    for name in ("sharpness", "unknown", "tilt"):
+        layer[name] = layer[name].copy(
+            data=np.broadcast_to(np.median(layer[name].values, axis=0), layer[name].shape)
+        )
+    tree["stack"] = xr.DataTree(layer)
+    assert as_coders_read(tree, facts.data) == (low, high)
+
+
+def test_a_price_cannot_be_read_as_labels_per_item(found):
+    plan = found.following
+    table = plan.table.iloc[:0].reindex(range(16))
+    plan = dataclasses.replace(plan, table=table, before=9.0, after=8.65)
+    assert _price(plan) == " (46 new labels to correct one)"
+    assert not _price(dataclasses.replace(plan, after=plan.before))
 
 
 def test_known_truth_gives_the_tested_number(crowd):

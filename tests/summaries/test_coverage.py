@@ -73,3 +73,24 @@ def test_truth_that_the_fit_was_told_cannot_test_it(fit):
         calibration(fit.tree, told, known)
     with pytest.raises(am.errors.NotApplicable):
         calibration(fit.tree, fit.data, {"no such item": fit.data.labels[0]})
+
+
+@pytest.mark.calibration
+@pytest.mark.slow
+def test_contested_items_count_in_the_number_of_wrong_labels():
+    """30 of 200 items have two readings: of those listed, as many are wrong as is expected."""
+    expected, wrong, covered = [], [], []
+    crowd = {"coders": 24, "labels": 3, "labels_per_item": 12, "ambiguous": 0.15}
+    for seed in range(6):
+        made = am.simulate(items=200, seed=seed, **crowd)
+        fit = am.fit(made.annotations, chains=2, draws=100, warmup=60, seed=1)
+        p = fit.tree["truth"]["p_truth"].values
+        missed = p.argmax(axis=1) != made.truth
+        listed = (fit.items().table["quadrant"] == "contested").to_numpy()
+        found = fit.wrong_labels()
+        expected.append((1 - p.max(axis=1))[listed].sum())
+        wrong.append(missed[listed].sum())
+        covered.append(found.gold_low <= missed.sum() <= found.gold_high)
+    # of 36 wrong labels or so; P(truth) without items that mislead expects hardly any of them
+    assert 0.5 * sum(wrong) < sum(expected) < 1.5 * sum(wrong)
+    assert sum(covered) >= 5

@@ -209,8 +209,8 @@ def test_no_label_is_asked_for_twice_and_all_limits_are_kept(crowd_fit):
     assert not gold & set(table["item"])
     assert (table["expected_utility"].diff().dropna() <= 1e-12).all()
     assert found.coders["asked"].sum() == len(table)
-    assert 0 <= found.after_low <= found.after <= found.after_high
-    assert f"{found.after_low:,.0f} to {found.after_high:,.0f}" in found.notes[0]
+    assert 0 <= found.after < found.before
+    assert f"leave {found.after:,.1f} of {found.before:,.1f} wrong gold labels" in found.notes[0]
 
 
 def test_spammers_are_not_asked_and_the_table_says_whom_to_ask(crowd_fit):

@@ -26,7 +26,7 @@ def section(facts: Facts) -> list[Part]:
 
 def _undefined(rows: pd.DataFrame) -> list[str]:
     """Return which coefficients have no value, by reason."""
-    reasons = rows["note"].str.partition(". ")[0].str.removeprefix("It is ").str.rstrip(".")
+    reasons = rows["note"].str.split(". ").str[0].str.removeprefix("It is ").str.rstrip(".")
     named = rows["title"].groupby(reasons.to_numpy(), sort=False).agg(list)
     return [f"Not defined here: {listed(who, 9)} ({why})." for why, who in named.items()]
 

@@ -115,10 +115,28 @@ def _gold(facts: Facts) -> list[Part]:
     title, tested = "Gold labels against the true labels that were held back", facts.calibration
     return [
         pair(*drawn(_coverage(facts) if several else None), box(*made)),
-        *notes([*facts.fit.gold().notes[1:], *filter(None, [mixture_note(facts.tree)])], 600),
+        *notes(
+            [
+                *facts.fit.gold().notes[1:],
+                *filter(None, [mixture_note(facts.tree), distance(facts)]),
+            ],
+            600,
+        ),
         *([] if tested is None else [*notes(tested.notes), *summary("calibration", title, tested)]),
         *_how_to_check(facts),
     ]
+
+
+def distance(facts: Facts) -> str:
+    """State how much of the interval of wrong labels is the distance of crowd and expert."""
+    if facts.as_coders_read is None or not facts.distance:
+        return ""
+    low, high = facts.as_coders_read
+    return (
+        f"{percent(facts.distance, 0)} of the width of the interval of wrong labels is the "
+        "distance between crowd and expert, which differs between data sets. If an expert read "
+        f"the question as these coders do, the interval would be {low:,} to {high:,}."
+    )
 
 
 def _coverage(facts: Facts) -> Part:

@@ -18,7 +18,7 @@ from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.limits import SETTLED
 from annomodels.summaries.draws import choices, interval, two_readings
-from annomodels.summaries.stacked import truth_draws
+from annomodels.summaries.stacked import stacked, truth_draws
 from annomodels.types import Floats, Ints
 
 LIMITS = (0.0, 0.5, 0.8, 0.9, SETTLED, 0.99)
@@ -154,6 +154,23 @@ def wrong_interval(tree: xr.DataTree) -> tuple[int, int] | None:
     if "wrong" not in stats:
         return None
     low, high = np.quantile(stats["wrong"].values, [0.025, 0.975])
+    return int(np.floor(low)), int(np.ceil(high))
+
+
+def as_coders_read(tree: xr.DataTree, data: Annotations) -> tuple[int, int] | None:
+    """Return the 95 % interval of wrong labels if an expert read the question as coders do.
+
+    The distance between the crowd and an expert, an effect of the data set, is then that of the
+    median data set. None if the model has no such effect.
+    """
+    stack = stacked(tree)
+    if stack is None or not len(stack.log_q):
+        return None
+    items = np.flatnonzero((data.known < 0) & ~two_readings(tree, data))
+    best = np.asarray(tree["truth"]["p_truth"].values).argmax(axis=1)[items]
+    same = stack.typical().at(np.zeros(_DRAWS, dtype=np.int64))
+    wrong = same.wrong(items, best, np.random.default_rng(0))
+    low, high = np.quantile(wrong, [0.025, 0.975])
     return int(np.floor(low)), int(np.ceil(high))
 
 

@@ -44,7 +44,7 @@ from annomodels.summaries.next.expected_utility import (
     stack_beliefs,
 )
 from annomodels.summaries.skills import entropy_bits, signal
-from annomodels.summaries.stacked import stacked, truth_draws
+from annomodels.summaries.stacked import stacked
 from annomodels.types import Bools, Floats, Ints
 
 DRAWS = 200
@@ -70,11 +70,9 @@ class NextLabels(Summary):
     coders
         One row for each coder: what a label tells, labels asked for, advice.
     before, after
-        Expected wrong gold labels (or bits of uncertainty) now, and with these labels.
-    after_low, after_high
-        95 % interval of the number of wrong gold labels with these labels; NaN for bits. If coders
-        err together, further labels of the same coders may remove less than `after` says, down to
-        nothing: the interval includes that.
+        Expected wrong gold labels (or bits of uncertainty) now, and with these labels. If coders
+        err together, further labels of the same coders remove fewer. So this orders requests, and
+        has no interval; fit again after the labels, or audit.
     finished
         Whether all labels that gain enough are in the table, so that more would not pay.
     """
@@ -82,8 +80,6 @@ class NextLabels(Summary):
     coders: pd.DataFrame = field(kw_only=True)
     before: float = field(kw_only=True)
     after: float = field(kw_only=True)
-    after_low: float = field(kw_only=True)
-    after_high: float = field(kw_only=True)
     finished: bool = field(kw_only=True)
 
 
@@ -149,11 +145,6 @@ def next_labels(
     table = _table(data, p, requests)
     before = expected_errors(p, data)[0] if by == "gold" else float(spread[data.known < 0].sum())
     after = before - float(table["expected_utility"].sum())
-    removed = np.bincount([r.item for r in requests], [r.gain for r in requests], len(p))
-    removed = np.minimum(removed / np.maximum(spread, SMALLEST), 1.0)
-    low = high = np.nan
-    if by == "gold":
-        low, high = _after(tree, data, p.argmax(axis=1), data.known >= 0, removed)
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     found = NextLabels(
         "Labels to ask for next",
@@ -164,8 +155,6 @@ def next_labels(
         coders=_whom(quality.table, asked),
         before=before,
         after=after,
-        after_low=min(low, after),
-        after_high=max(high, after),
         finished=not (portions.gain[rest] >= stop).any(),
     )
     lost = int(portions.size[taken].sum()) - len(table)
@@ -178,26 +167,6 @@ def next_labels(
             "exactly. Use gibbs or nuts."
         )
     return replace(found, notes=tuple(notes))
-
-
-def _after(
-    tree: xr.DataTree, data: Annotations, best: Ints, known: Bools, removed: Floats
-) -> tuple[float, float]:
-    """Compute the 95 % interval of the number of wrong labels with further labels."""
-    # Coders who err together repeat errors: a random part of the risk that labels remove then
-    # stays.
-    count, drawn = truth_draws(tree, data, DRAWS)
-    if count < 2:
-        return np.nan, np.nan
-    rng = np.random.default_rng(0)
-    part = rng.random(count) if "stack" in tree.children else np.ones(count)
-    wrong = np.zeros(count)
-    rows = np.arange(len(best))
-    for s, p in drawn:
-        left = (1.0 - p[rows, best]) * (1.0 - part[s] * removed)
-        wrong[s] = (rng.random(len(left)) < left)[~known].sum()
-    low, high = np.quantile(wrong, [0.025, 0.975])
-    return float(np.floor(low)), float(np.ceil(high))
 
 
 class Request(NamedTuple):
@@ -323,12 +292,10 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
             f"Stop here: no further label{open_item} is expected to remove {stop:g} {word} or more "
             f"({found.before:.1f} are expected)."
         ]
-    low, high = found.after_low, found.after_high
-    ends = f" (95 % interval {low:,.0f} to {high:,.0f})" if low >= 0 else ""
     notes = [
         f"{'This label' if n == 1 else f'These {n:,} labels'} of "
         f"{counted(table['item'].nunique(), 'item')} {'is' if n == 1 else 'are'} expected to "
-        f"leave {found.after:,.1f}{ends} of {found.before:,.1f} {word}: "
+        f"leave {found.after:,.1f} of {found.before:,.1f} {word}: "
         f"{(found.before - found.after) / n:.2g} fewer per label."
     ]
     least = f"removes {stop:g} {word} or more" if stop else f"removes any {word}"
