@@ -143,13 +143,12 @@ def measures(p: Floats, truth: Ints, known: Ints) -> dict[str, Any]:
 
 def of_fit(each: Set, fit: am.Fit, known: Ints, seconds: float) -> dict[str, Any]:
     """All that a fit says, against the truth of the items `known`."""
-    p = fit.tree["truth"]["p_truth"].values
-    found = measures(p, each.truth, known)
+    found = measures(p_truth(fit), each.truth, known)
     drawn = wrong_draws(fit, known)
     found |= interval(drawn, found["wrong"])
     found |= of_coders(each, fit)
     found |= of_prevalence(each, fit)
-    return found | {"seconds": seconds, "verdict": fit.check().verdict}
+    return found | {"seconds": seconds}
 
 
 def interval(drawn: Floats, wrong: float) -> dict[str, Any]:
@@ -168,7 +167,7 @@ def wrong_draws(fit: am.Fit, known: Ints) -> Floats:
     from annomodels.summaries.draws import choices
     from annomodels.summaries.stacked import truth_draws
 
-    best = fit.tree["truth"]["p_truth"].values.argmax(axis=1)
+    best = p_truth(fit).argmax(axis=1)
     rng = np.random.default_rng(0)
     _, truths = truth_draws(fit.tree, fit.data, 1000)
     return np.array(
@@ -222,8 +221,10 @@ def timed(data: am.Annotations, model: Any, seed: int, draws: int) -> tuple[am.F
     return fit, time.perf_counter() - begun
 
 
-def rows_of(each: Set, model: Stack, seed: int, draws: int, picks: int) -> dict[str, Any]:
-    """All rows of a set."""
+def rows_of(
+    each: Set, model: Stack, seed: int, draws: int, picks: int
+) -> tuple[dict[str, Any], Seen]:
+    """All rows of a set but the one left out, and what constants are learned from."""
     rows: dict[str, Any] = {"votes": measures(vote_shares(each.data.votes), each.truth, each.known)}
     fit, seconds = timed(each.data, "hierarchical", seed, draws)
     rows["hierarchical"] = of_fit(each, fit, each.known, seconds)
@@ -231,11 +232,11 @@ def rows_of(each: Set, model: Stack, seed: int, draws: int, picks: int) -> dict[
     rows["stack"] = of_fit(each, fit, each.known, seconds)
     common.say(f"{each.name} without gold")
     for n_known in KNOWN if picks else ():
-        found = [taught(each, model, seed, draws, n_known, pick) for pick in range(picks)]
-        rows[f"stack+{n_known}"] = _mean(found)
-        rows[f"votes+{n_known}"] = _mean([votes for votes, _ in _pairs(each, n_known, picks)])
+        found = [taught(each, model, seed, n_known, pick) for pick in range(picks)]
+        for row, measured in zip(("stack", "votes"), zip(*found, strict=True), strict=True):
+            rows[f"{row}+{n_known}"] = _mean(list(measured))
         common.say(f"{each.name} with {n_known} known items")
-    return rows
+    return rows, seen(each, fit)
 
 
 def picked(each: Set, n_known: int, pick: int) -> Ints:
@@ -244,34 +245,32 @@ def picked(each: Set, n_known: int, pick: int) -> Ints:
     return np.asarray(rng.permutation(each.known)[: min(n_known, len(each.known) // 2)])
 
 
-def _pairs(each: Set, n_known: int, picks: int) -> list[tuple[dict[str, Any], int]]:
-    """Measures of the votes on the items that are not picked."""
-    shares = vote_shares(each.data.votes)
-    rest = [np.setdiff1d(each.known, picked(each, n_known, pick)) for pick in range(picks)]
-    return [(measures(shares, each.truth, some), len(some)) for some in rest]
-
-
 def taught(
-    each: Set, model: Stack, seed: int, draws: int, n_known: int, pick: int
-) -> dict[str, Any]:
-    """Measures of a stack that is told the truth of some items, on the others."""
+    each: Set, model: Stack, seed: int, n_known: int, pick: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Measure a stack that is told the truth of some items, and the votes, on the others."""
     told = picked(each, n_known, pick)
     gold = np.full(each.data.n_items, -1)
     gold[told] = each.truth[told]
-    fit, seconds = timed(each.data.replace(gold=gold), model, seed + pick, draws)
-    return of_fit(each, fit, np.setdiff1d(each.known, told), seconds)
+    p = p_truth(briefly(each.data.replace(gold=gold), model, seed + pick))
+    rest = np.setdiff1d(each.known, told)
+    shares = vote_shares(each.data.votes)
+    return measures(p, each.truth, rest), measures(shares, each.truth, rest)
+
+
+def briefly(data: am.Annotations, model: Stack, seed: int) -> am.Fit:
+    """Fit a stack for P(truth) alone, which does not depend on the draws of the coders."""
+    return am.fit(data, model, chains=1, draws=20, warmup=10, seed=seed)
+
+
+def p_truth(fit: am.Fit) -> Floats:
+    """P(truth) of the items [item, truth]."""
+    return np.asarray(fit.tree["truth"]["p_truth"].values)
 
 
 def _mean(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Means of numbers; of verdicts, how often each was given."""
-    out: dict[str, Any] = {}
-    for key in found[0]:
-        values = [part[key] for part in found]
-        if isinstance(values[0], str):
-            out[key] = {value: values.count(value) for value in sorted(set(values))}
-        else:
-            out[key] = float(np.mean(values))
-    return out
+    """Means of numbers."""
+    return {key: float(np.mean([part[key] for part in found])) for key in found[0]}
 
 
 # -- constants learned across sets -------------------------------------------------------------
@@ -296,15 +295,13 @@ class Seen:
         return replace(self, log_mode=log_mode, votes=votes, truth=truth)
 
 
-def seen(each: Set, seed: int, independent: bool = False) -> Seen:
-    """Fit the stack to a set; of independent crowds the mode counts as 1, of others the votes."""
-    fit = am.fit(each.data, "stack", chains=1, draws=20, warmup=10, seed=seed)
+def seen(each: Set, fit: am.Fit, independent: bool = False) -> Seen:
+    """Keep what constants change; of independent crowds the mode counts as 1, of others votes."""
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
     truth, votes = each.truth[each.known], counted_votes(fit)[each.known]
     log_mode = fit.tree["stack"]["log_mode"].values[each.known]
     base = np.exp(log_mode) if independent else vote_shares(each.data.votes[each.known])
     loss = measures(base, truth, np.arange(len(truth)))["log_loss"]
-    common.say(f"{each.name} seen")
     name = "" if independent else family(each.name)
     return Seen(name, log_mode, votes, dependence, truth, loss)
 
@@ -332,7 +329,7 @@ def independent_crowds(seed: int) -> list[Seen]:
     for n, size in enumerate(sizes):
         crowd = am.simulate(**size, seed=seed + n)
         whole = Set(f"independent {n}", crowd.annotations, np.asarray(crowd.truth))
-        found.append(seen(whole, seed, independent=True))
+        found.append(seen(whole, briefly(whole.data, Stack(), seed), independent=True))
     return found
 
 
@@ -502,27 +499,26 @@ def main() -> None:
     if options.reduced:
         options.picks, options.draws = min(options.picks, 1), 200
         options.sets = options.sets or ["bluebirds", "snow_wsd"]
-    places = folders(common.folders_of(options), options.sets)
+    loaded = [load(place) for place in folders(common.folders_of(options), options.sets)]
     begun = time.perf_counter()
-    loaded = [load(place) for place in places]
-    known = {each.name: seen(each, options.seed) for each in loaded}
-    families = sorted({each.family for each in known.values()})
-    crowds = independent_crowds(options.seed) if options.learn or len(families) > 1 else []
     if options.learn:
-        print(learned(list(known.values()), crowds))
+        every = [seen(each, briefly(each.data, Stack(), options.seed)) for each in loaded]
+        print(learned(every, independent_crowds(options.seed)))
         return
-    others = {}
-    for name in families if len(families) > 1 else ():
-        rest = [each for each in known.values() if each.family != name]
-        others[name] = learned(rest, crowds)
-        common.say(f"without {name}: {others[name]}")
-    sets = {}
+    sets, known = {}, {}
     for each in loaded:
         rows = rows_of(each, Stack(), options.seed, options.draws, options.picks)
-        if others:
-            rows["left out"] = left_out(others[known[each.name].family], known[each.name])
-        sets[each.name] = rows
+        sets[each.name], known[each.name] = rows
         common.keep(options.json, {"sets": sets})
+    families = sorted({each.family for each in known.values()})
+    crowds = independent_crowds(options.seed) if len(families) > 1 else []
+    for of in families if len(families) > 1 else ():
+        without = learned([each for each in known.values() if each.family != of], crowds)
+        common.say(f"without {of}: {without}")
+        for name, own in known.items():
+            if own.family == of:
+                sets[name]["left out"] = left_out(without, own)
+    common.keep(options.json, {"sets": sets})
     minutes = (time.perf_counter() - begun) / 60
     parts = [
         HEAD.format(picks=options.picks),
