@@ -45,7 +45,7 @@ FAMILIES = {
         "optimal_crowd",
     ),
     "safety": ("dices",),
-    "language models": ("llmbar_all", "llmbar_vanilla"),
+    "language models": ("llmbar_all", "llmbar_vanilla", "judgebench"),
     "laboratory": (
         "mvh_silhouette", "mvh_high_pass", "mvh_edge", "mvh_sketch", "mvh_stylized", "mvh_low_pass",
         "mvh_colour", "mvh_uniform_noise", "mvh_eidolonI", "mvh_false_colour",
@@ -282,7 +282,8 @@ class Seen:
 
     family: str
     log_mode: Floats
-    votes: Ints
+    counted: Ints  # labels that count in the mode, shape [item]
+    votes: Floats
     dependence: Dependence
     truth: Ints
     base: float  # log loss that counts as 1
@@ -290,29 +291,31 @@ class Seen:
     def some(self, most: int) -> Seen:
         """Return so many of the items."""
         chosen = np.random.default_rng(1).permutation(len(self.truth))[:most]
-        parts = (self.log_mode, self.votes, self.truth)
-        log_mode, votes, truth = (part[chosen] for part in parts)
-        return replace(self, log_mode=log_mode, votes=votes, truth=truth)
+        parts = {name: getattr(self, name) for name in ("log_mode", "counted", "votes", "truth")}
+        return replace(self, **{name: part[chosen] for name, part in parts.items()})
+
+    def log_mixture(self, model: Stack) -> Floats:
+        """Mix what was seen as a stack with other constants does, [item, truth]."""
+        return model.log_mixture(self.log_mode, self.counted, self.votes, self.dependence)
 
 
 def seen(each: Set, fit: am.Fit, independent: bool = False) -> Seen:
     """Keep what constants change; of independent crowds the mode counts as 1, of others votes."""
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
-    truth, votes = each.truth[each.known], counted_votes(fit)[each.known]
+    truth, votes = each.truth[each.known], each.data.votes[each.known]
     log_mode = fit.tree["stack"]["log_mode"].values[each.known]
-    base = np.exp(log_mode) if independent else vote_shares(each.data.votes[each.known])
+    base = np.exp(log_mode) if independent else vote_shares(votes)
     loss = measures(base, truth, np.arange(len(truth)))["log_loss"]
     name = "" if independent else family(each.name)
-    return Seen(name, log_mode, votes, dependence, truth, loss)
+    counted = counted_labels(fit)[each.known]
+    return Seen(name, log_mode, counted, votes.astype(float), dependence, truth, loss)
 
 
-def counted_votes(fit: am.Fit) -> Ints:
-    """Count the votes as a stack does: copies count once per item."""
-    data, k = fit.data, fit.data.n_labels
+def counted_labels(fit: am.Fit) -> Ints:
+    """Count the labels of each item as the mode does: those of copies once."""
     copies = [np.array(group) for group in json.loads(fit.tree.attrs["copies"])]
-    kept = kept_of_copies(data.item, data.coder, copies, data.n_coders)
-    cell = data.item[kept].astype(np.int64) * k + data.label[kept]
-    return np.bincount(cell, minlength=data.n_items * k).reshape(-1, k)
+    kept = kept_of_copies(fit.data.item, fit.data.coder, copies, fit.data.n_coders)
+    return np.bincount(fit.data.item[kept], minlength=fit.data.n_items)
 
 
 def independent_crowds(seed: int) -> list[Seen]:
@@ -384,14 +387,14 @@ def _layer(n_labels: int, n: int = 24) -> Floats:
 
 def log_loss(model: Stack, each: Seen) -> float:
     """Log loss of P(truth) averaged over the layer."""
-    log_q = model.log_mixture(each.log_mode, each.votes, each.dependence)
+    log_q = each.log_mixture(model)
     p = layered(log_q, *model.layer(_layer(log_q.shape[1]), each.dependence)).mean(axis=0)
     return measures(p, each.truth, np.arange(len(p)))["log_loss"]
 
 
 def left_out(model: Stack, each: Seen) -> dict[str, Any]:
     """Measure a stack with other constants on a set, from what its fit keeps."""
-    log_q = model.log_mixture(each.log_mode, each.votes, each.dependence)
+    log_q = each.log_mixture(model)
     none = np.full(len(log_q), -1)
     layer = draw_layer(model, log_q, none, each.dependence, 1)
     p = averaged(log_q, layer)[0]
