@@ -131,8 +131,8 @@ class Stack(HierarchicalDawidSkene):
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
     # logit of the real share of wrong labels less that of the expected one: mean and spread over
-    # the sets of families left out
-    calibration_prior: ClassVar[tuple[float, float]] = (0.1, 0.85)
+    # the sets of families left out, which count alike
+    calibration_prior: ClassVar[tuple[float, float]] = (0.15, 0.9)
     coder_note: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
         "stack: their intervals include the uncertainty about the truth."
