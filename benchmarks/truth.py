@@ -45,7 +45,7 @@ FAMILIES = {
         "optimal_crowd",
     ),
     "safety": ("dices",),
-    "language models": ("llmbar_all", "llmbar_vanilla"),
+    "language models": ("llmbar_all", "llmbar_vanilla", "judgebench"),
     "laboratory": (
         "mvh_silhouette", "mvh_high_pass", "mvh_edge", "mvh_sketch", "mvh_stylized", "mvh_low_pass",
         "mvh_colour", "mvh_uniform_noise", "mvh_eidolonI", "mvh_false_colour",
@@ -143,13 +143,12 @@ def measures(p: Floats, truth: Ints, known: Ints) -> dict[str, Any]:
 
 def of_fit(each: Set, fit: am.Fit, known: Ints, seconds: float) -> dict[str, Any]:
     """All that a fit says, against the truth of the items `known`."""
-    p = fit.tree["truth"]["p_truth"].values
-    found = measures(p, each.truth, known)
+    found = measures(p_truth(fit), each.truth, known)
     drawn = wrong_draws(fit, known)
     found |= interval(drawn, found["wrong"])
     found |= of_coders(each, fit)
     found |= of_prevalence(each, fit)
-    return found | {"seconds": seconds, "verdict": fit.check().verdict}
+    return found | {"seconds": seconds}
 
 
 def interval(drawn: Floats, wrong: float) -> dict[str, Any]:
@@ -168,7 +167,7 @@ def wrong_draws(fit: am.Fit, known: Ints) -> Floats:
     from annomodels.summaries.draws import choices
     from annomodels.summaries.stacked import truth_draws
 
-    best = fit.tree["truth"]["p_truth"].values.argmax(axis=1)
+    best = p_truth(fit).argmax(axis=1)
     rng = np.random.default_rng(0)
     _, truths = truth_draws(fit.tree, fit.data, 1000)
     return np.array(
@@ -222,8 +221,10 @@ def timed(data: am.Annotations, model: Any, seed: int, draws: int) -> tuple[am.F
     return fit, time.perf_counter() - begun
 
 
-def rows_of(each: Set, model: Stack, seed: int, draws: int, picks: int) -> dict[str, Any]:
-    """All rows of a set."""
+def rows_of(
+    each: Set, model: Stack, seed: int, draws: int, picks: int
+) -> tuple[dict[str, Any], Seen]:
+    """All rows of a set but the one left out, and what constants are learned from."""
     rows: dict[str, Any] = {"votes": measures(vote_shares(each.data.votes), each.truth, each.known)}
     fit, seconds = timed(each.data, "hierarchical", seed, draws)
     rows["hierarchical"] = of_fit(each, fit, each.known, seconds)
@@ -231,11 +232,11 @@ def rows_of(each: Set, model: Stack, seed: int, draws: int, picks: int) -> dict[
     rows["stack"] = of_fit(each, fit, each.known, seconds)
     common.say(f"{each.name} without gold")
     for n_known in KNOWN if picks else ():
-        found = [taught(each, model, seed, draws, n_known, pick) for pick in range(picks)]
-        rows[f"stack+{n_known}"] = _mean(found)
-        rows[f"votes+{n_known}"] = _mean([votes for votes, _ in _pairs(each, n_known, picks)])
+        found = [taught(each, model, seed, n_known, pick) for pick in range(picks)]
+        for row, measured in zip(("stack", "votes"), zip(*found, strict=True), strict=True):
+            rows[f"{row}+{n_known}"] = _mean(list(measured))
         common.say(f"{each.name} with {n_known} known items")
-    return rows
+    return rows, seen(each, fit)
 
 
 def picked(each: Set, n_known: int, pick: int) -> Ints:
@@ -244,34 +245,32 @@ def picked(each: Set, n_known: int, pick: int) -> Ints:
     return np.asarray(rng.permutation(each.known)[: min(n_known, len(each.known) // 2)])
 
 
-def _pairs(each: Set, n_known: int, picks: int) -> list[tuple[dict[str, Any], int]]:
-    """Measures of the votes on the items that are not picked."""
-    shares = vote_shares(each.data.votes)
-    rest = [np.setdiff1d(each.known, picked(each, n_known, pick)) for pick in range(picks)]
-    return [(measures(shares, each.truth, some), len(some)) for some in rest]
-
-
 def taught(
-    each: Set, model: Stack, seed: int, draws: int, n_known: int, pick: int
-) -> dict[str, Any]:
-    """Measures of a stack that is told the truth of some items, on the others."""
+    each: Set, model: Stack, seed: int, n_known: int, pick: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Measure a stack that is told the truth of some items, and the votes, on the others."""
     told = picked(each, n_known, pick)
     gold = np.full(each.data.n_items, -1)
     gold[told] = each.truth[told]
-    fit, seconds = timed(each.data.replace(gold=gold), model, seed + pick, draws)
-    return of_fit(each, fit, np.setdiff1d(each.known, told), seconds)
+    p = p_truth(briefly(each.data.replace(gold=gold), model, seed + pick))
+    rest = np.setdiff1d(each.known, told)
+    shares = vote_shares(each.data.votes)
+    return measures(p, each.truth, rest), measures(shares, each.truth, rest)
+
+
+def briefly(data: am.Annotations, model: Stack, seed: int) -> am.Fit:
+    """Fit a stack for P(truth) alone, which does not depend on the draws of the coders."""
+    return am.fit(data, model, chains=1, draws=20, warmup=10, seed=seed)
+
+
+def p_truth(fit: am.Fit) -> Floats:
+    """P(truth) of the items [item, truth]."""
+    return np.asarray(fit.tree["truth"]["p_truth"].values)
 
 
 def _mean(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Means of numbers; of verdicts, how often each was given."""
-    out: dict[str, Any] = {}
-    for key in found[0]:
-        values = [part[key] for part in found]
-        if isinstance(values[0], str):
-            out[key] = {value: values.count(value) for value in sorted(set(values))}
-        else:
-            out[key] = float(np.mean(values))
-    return out
+    """Means of numbers."""
+    return {key: float(np.mean([part[key] for part in found])) for key in found[0]}
 
 
 # -- constants learned across sets -------------------------------------------------------------
@@ -283,7 +282,8 @@ class Seen:
 
     family: str
     log_mode: Floats
-    votes: Ints
+    counted: Ints  # labels that count in the mode, shape [item]
+    votes: Floats
     dependence: Dependence
     truth: Ints
     base: float  # log loss that counts as 1
@@ -291,31 +291,31 @@ class Seen:
     def some(self, most: int) -> Seen:
         """Return so many of the items."""
         chosen = np.random.default_rng(1).permutation(len(self.truth))[:most]
-        parts = (self.log_mode, self.votes, self.truth)
-        log_mode, votes, truth = (part[chosen] for part in parts)
-        return replace(self, log_mode=log_mode, votes=votes, truth=truth)
+        parts = {name: getattr(self, name) for name in ("log_mode", "counted", "votes", "truth")}
+        return replace(self, **{name: part[chosen] for name, part in parts.items()})
+
+    def log_mixture(self, model: Stack) -> Floats:
+        """Mix what was seen as a stack with other constants does, [item, truth]."""
+        return model.log_mixture(self.log_mode, self.counted, self.votes, self.dependence)
 
 
-def seen(each: Set, seed: int, independent: bool = False) -> Seen:
-    """Fit the stack to a set; of independent crowds the mode counts as 1, of others the votes."""
-    fit = am.fit(each.data, "stack", chains=1, draws=20, warmup=10, seed=seed)
+def seen(each: Set, fit: am.Fit, independent: bool = False) -> Seen:
+    """Keep what constants change; of independent crowds the mode counts as 1, of others votes."""
     dependence = Dependence(**json.loads(fit.tree.attrs["dependence"]))
-    truth, votes = each.truth[each.known], counted_votes(fit)[each.known]
+    truth, votes = each.truth[each.known], each.data.votes[each.known]
     log_mode = fit.tree["stack"]["log_mode"].values[each.known]
-    base = np.exp(log_mode) if independent else vote_shares(each.data.votes[each.known])
+    base = np.exp(log_mode) if independent else vote_shares(votes)
     loss = measures(base, truth, np.arange(len(truth)))["log_loss"]
-    common.say(f"{each.name} seen")
     name = "" if independent else family(each.name)
-    return Seen(name, log_mode, votes, dependence, truth, loss)
+    counted = counted_labels(fit)[each.known]
+    return Seen(name, log_mode, counted, votes.astype(float), dependence, truth, loss)
 
 
-def counted_votes(fit: am.Fit) -> Ints:
-    """Count the votes as a stack does: copies count once per item."""
-    data, k = fit.data, fit.data.n_labels
+def counted_labels(fit: am.Fit) -> Ints:
+    """Count the labels of each item as the mode does: those of copies once."""
     copies = [np.array(group) for group in json.loads(fit.tree.attrs["copies"])]
-    kept = kept_of_copies(data.item, data.coder, copies, data.n_coders)
-    cell = data.item[kept].astype(np.int64) * k + data.label[kept]
-    return np.bincount(cell, minlength=data.n_items * k).reshape(-1, k)
+    kept = kept_of_copies(fit.data.item, fit.data.coder, copies, fit.data.n_coders)
+    return np.bincount(fit.data.item[kept], minlength=fit.data.n_items)
 
 
 def independent_crowds(seed: int) -> list[Seen]:
@@ -332,7 +332,7 @@ def independent_crowds(seed: int) -> list[Seen]:
     for n, size in enumerate(sizes):
         crowd = am.simulate(**size, seed=seed + n)
         whole = Set(f"independent {n}", crowd.annotations, np.asarray(crowd.truth))
-        found.append(seen(whole, seed, independent=True))
+        found.append(seen(whole, briefly(whole.data, Stack(), seed), independent=True))
     return found
 
 
@@ -387,14 +387,14 @@ def _layer(n_labels: int, n: int = 24) -> Floats:
 
 def log_loss(model: Stack, each: Seen) -> float:
     """Log loss of P(truth) averaged over the layer."""
-    log_q = model.log_mixture(each.log_mode, each.votes, each.dependence)
+    log_q = each.log_mixture(model)
     p = layered(log_q, *model.layer(_layer(log_q.shape[1]), each.dependence)).mean(axis=0)
     return measures(p, each.truth, np.arange(len(p)))["log_loss"]
 
 
 def left_out(model: Stack, each: Seen) -> dict[str, Any]:
     """Measure a stack with other constants on a set, from what its fit keeps."""
-    log_q = model.log_mixture(each.log_mode, each.votes, each.dependence)
+    log_q = each.log_mixture(model)
     none = np.full(len(log_q), -1)
     layer = draw_layer(model, log_q, none, each.dependence, 1)
     p = averaged(log_q, layer)[0]
@@ -502,27 +502,26 @@ def main() -> None:
     if options.reduced:
         options.picks, options.draws = min(options.picks, 1), 200
         options.sets = options.sets or ["bluebirds", "snow_wsd"]
-    places = folders(common.folders_of(options), options.sets)
+    loaded = [load(place) for place in folders(common.folders_of(options), options.sets)]
     begun = time.perf_counter()
-    loaded = [load(place) for place in places]
-    known = {each.name: seen(each, options.seed) for each in loaded}
-    families = sorted({each.family for each in known.values()})
-    crowds = independent_crowds(options.seed) if options.learn or len(families) > 1 else []
     if options.learn:
-        print(learned(list(known.values()), crowds))
+        every = [seen(each, briefly(each.data, Stack(), options.seed)) for each in loaded]
+        print(learned(every, independent_crowds(options.seed)))
         return
-    others = {}
-    for name in families if len(families) > 1 else ():
-        rest = [each for each in known.values() if each.family != name]
-        others[name] = learned(rest, crowds)
-        common.say(f"without {name}: {others[name]}")
-    sets = {}
+    sets, known = {}, {}
     for each in loaded:
         rows = rows_of(each, Stack(), options.seed, options.draws, options.picks)
-        if others:
-            rows["left out"] = left_out(others[known[each.name].family], known[each.name])
-        sets[each.name] = rows
+        sets[each.name], known[each.name] = rows
         common.keep(options.json, {"sets": sets})
+    families = sorted({each.family for each in known.values()})
+    crowds = independent_crowds(options.seed) if len(families) > 1 else []
+    for of in families if len(families) > 1 else ():
+        without = learned([each for each in known.values() if each.family != of], crowds)
+        common.say(f"without {of}: {without}")
+        for name, own in known.items():
+            if own.family == of:
+                sets[name]["left out"] = left_out(without, own)
+    common.keep(options.json, {"sets": sets})
     minutes = (time.perf_counter() - begun) / 60
     parts = [
         HEAD.format(picks=options.picks),

@@ -19,7 +19,6 @@ import common
 import regimes
 import truth as truths
 
-from annomodels.models.mixtures.stack import vote_shares
 from annomodels.summaries.trust.checks import VERDICTS
 
 # kinds of simulated crowds without a fault: independent errors given the truth, which show it
@@ -37,10 +36,11 @@ LOSES = 1.01
 def measured(each: truths.Set, seed: int, draws: int) -> dict[str, Any]:
     """Fit the default; measure its promises and keep its verdict with the findings."""
     fit, seconds = truths.timed(each.data, None, seed, draws)
-    votes = truths.measures(vote_shares(each.data.votes), each.truth, each.known)
+    votes = truths.measures(truths.vote_shares(each.data.votes), each.truth, each.known)
     found = truths.of_fit(each, fit, each.known, seconds)
     check = fit.check()
     return found | {
+        "verdict": check.verdict,
         "loses": found["log_loss"] > LOSES * votes["log_loss"],
         "ratio": found["log_loss"] / max(votes["log_loss"], truths.FLOOR),
         "warnings": [one.name for one in check.findings if one.severity],

@@ -29,7 +29,7 @@ def draw_layer(
 ) -> Layer:
     """Draw the layer given the known truth [item], otherwise from its prior."""
     n_labels = log_q.shape[1]
-    n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels)))
+    n = max(FEWEST, min(LAYERS, MOST_CELLS // ((n_items or len(log_q)) * n_labels))) // 2 * 2
     known = np.flatnonzero(gold >= 0)
     log_known, truth = log_q[known], gold[known].astype(np.int64)
     rng = np.random.default_rng([seed, 2])
@@ -40,10 +40,12 @@ def draw_layer(
 
         z = elliptical(density, 2 + n_labels, n, rng)
     else:
-        z = rng.standard_normal((n, 2 + n_labels))
+        half = rng.standard_normal((n // 2, 2 + n_labels))
         # effects of the data set evenly from their whole distribution: tails are not left to chance
         for column in (0, 1):
-            z[:, column] = rng.permutation(ndtri((np.arange(n) + 0.5) / n))
+            half[:, column] = rng.permutation(ndtri((np.arange(n // 2) + 0.5) / (n // 2)))
+        # each tilt with its opposite, so that draws decide no ties
+        z = np.concatenate([half, half * np.array([1.0, 1.0, *[-1.0] * n_labels])])
     sharpness, unknown, tilt = stack.layer(z, dependence)
     if dependence.noise:
         # if the labels depend on no truth, the crowd knows nothing; they may all the same

@@ -165,14 +165,15 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
         correlation = max(correlation, stack.correlation)
     weight = min(correlation, stack.most_weighed)
     _, sizes = climbed(spread, weight, about.exchangeable, settings, "fitting")
-    prevalence = (sizes + 1.0) / (sizes.sum() + len(sizes))
+    # that of coders whom nothing tells apart is even, as at the mode
+    prevalence = () if about.exchangeable else (sizes + 1.0) / (sizes.sum() + len(sizes))
     difficulty = difficulty_of(*together(spread.each(vote_patterns)))
     return replace(
         about,
         correlation=correlation,
         measured=value,
         error=error,
-        prevalence=tuple(prevalence.tolist()),
+        prevalence=tuple(float(share) for share in prevalence),
         **asdict(difficulty),
     )
 

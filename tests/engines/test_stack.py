@@ -18,7 +18,7 @@ from annomodels.engines.layer import draw_layer, elliptical, log_truth
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.stacked import Layer, alike, averaged
+from annomodels.engines.source.stacked import Layer, alike, averaged, vote_patterns
 from annomodels.engines.stacking import climbed, measured, of_known
 from annomodels.executors.team import Serial
 from annomodels.models.encoded import encode
@@ -134,6 +134,14 @@ def test_without_known_truth_the_layer_keeps_its_prior(data):
     assert nothing.mean() == pytest.approx(0.5, abs=0.01)
 
 
+def test_draws_of_the_layer_decide_no_ties():
+    log_q = np.log(np.array([[0.5, 0.5], [0.9, 0.1]]))
+    layer = draw_layer(SMALL, log_q, np.full(2, -1), Dependence(), 1)
+    tie, clear = averaged(log_q, layer)[0]
+    np.testing.assert_allclose(tie, 0.5, atol=1e-12)
+    assert clear[0] > 0.8
+
+
 # -- easy and hard items in the votes -----------------------------------------------------------
 
 
@@ -189,7 +197,7 @@ def test_difficulty_is_found_and_items_cut_apart_give_the_same_one(rng):
     assert no_labels == Difficulty()
 
 
-def test_copies_count_once_and_others_as_they_are():
+def test_copies_count_once_in_the_model_and_others_as_they_are():
     rows = [(i, j, (i + (j == 3)) % 2) for i in range(8) for j in range(5) if (i + j) % 4]
     data = am.Annotations.from_records(rows)
     source = cut(encode(data, collapse=False), 2)
@@ -205,6 +213,12 @@ def test_copies_count_once_and_others_as_they_are():
         mine = slice(part.starts[at], part.starts[at + 1])
         assert part.row[mine].tolist() == kept
         assert part.label[mine].tolist() == [given[item, j] for j in kept]
+    # in the votes the labels of all of them count
+    with Spread(alike(source, np.arange(5), [group]), Serial()) as spread:
+        found, times = together(spread.each(vote_patterns))
+    wanted, often = patterns(data.votes)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(times, often)
 
 
 def test_weights_are_those_that_predict_best(rng):
@@ -244,7 +258,7 @@ def test_the_mode_is_a_fixed_point_and_its_probabilities_are_those_of_the_defini
 ):
     plain = request.getfixturevalue(which)
     about = Dependence(**json.loads(plain.tree.attrs["dependence"]))
-    assert about.exchangeable == (which == "plain")
+    assert about.exchangeable == (which == "plain") == (not about.prevalence)
     data, stack = plain.data, plain.tree["stack"].to_dataset()
     log_mode = stack["log_mode"].values
     rho = min(about.correlation, SMALL.most_weighed)

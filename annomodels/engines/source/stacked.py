@@ -193,8 +193,8 @@ def correlated(block: Block, right: Floats) -> tuple[Ints]:
 
 
 def _votes(block: Block) -> Ints:
-    """Count the labels of the items, shape [item, label]."""
-    (starts, cell, _), k = block.open()[0], block.n_labels
+    """Count the labels of the items, those of copies too, shape [item, label]."""
+    ((starts, cell, _), _), k = _all_coders(block), block.n_labels
     item = np.repeat(np.arange(block.n_items), np.diff(starts))
     votes = np.bincount(item * k + (cell % k).astype(np.int64), minlength=block.n_items * k)
     return np.asarray(votes.reshape(-1, k))
@@ -208,9 +208,10 @@ def vote_patterns(block: Block) -> tuple[Ints, Ints]:
 def mixed(block: Block, stack: Stack, dependence: Dependence) -> tuple[Floats, Ints]:
     """Mix mode and votes; gives the logs of the mixture and the truth of known items."""
     log_q = room((block.n_items, block.n_labels), block.scratch)
-    log_q[:] = stack.log_mixture(_of(block, "log p"), _votes(block).astype(float), dependence)
+    starts, _, gold = block.open()[0]
+    votes = _votes(block).astype(float)
+    log_q[:] = stack.log_mixture(_of(block, "log p"), np.diff(starts), votes, dependence)
     block.memory["log mixture"] = log_q
-    gold = block.open()[0][2]
     known = gold >= 0
     return log_q[known], gold[known].astype(np.int64)
 

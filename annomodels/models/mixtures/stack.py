@@ -45,7 +45,8 @@ class Dependence:
     hard: float = Difficulty.hard
     accuracy: float = Difficulty.accuracy
     scattered: float = Difficulty.scattered
-    prevalence: tuple[float, ...] = ()  # of the classes at the mode; even if it is empty
+    # of the classes at the mode; even if it is empty, as where nothing tells coders apart
+    prevalence: tuple[float, ...] = ()
 
     @property
     def difficulty(self) -> Difficulty:
@@ -77,7 +78,8 @@ class Stack(HierarchicalDawidSkene):
     If errors go together, the votes count instead. In a model of the votes alone, an item is easy
     or hard (:class:`Difficulty`): E is P(easy and truth k), and on a hard item the share V of the
     votes is believed as far as :math:`\lambda` says. An item on which many labels of several
-    classes agree is rarely hard, so it stays clear where others are not.
+    classes agree is rarely hard, so it stays clear where others are not. Labels of coders who copy
+    each other count once per item in P, and all of them in the votes.
 
     How far a crowd is from an expert differs from data set to data set beyond what labels show. So
     the sharpness s and the share u of items about which the crowd knows nothing are effects of the
@@ -129,8 +131,8 @@ class Stack(HierarchicalDawidSkene):
     family: ClassVar[str] = "stack"
     stacks: ClassVar[bool] = True
     # logit of the real share of wrong labels less that of the expected one: mean and spread over
-    # the sets of families left out
-    calibration_prior: ClassVar[tuple[float, float]] = (0.1, 0.85)
+    # the sets of families left out, which count alike
+    calibration_prior: ClassVar[tuple[float, float]] = (0.15, 0.9)
     coder_note: ClassVar[str] = (
         "Coders and classes are those of the hierarchical model, given truths drawn from the "
         "stack: their intervals include the uncertainty about the truth."
@@ -138,15 +140,16 @@ class Stack(HierarchicalDawidSkene):
 
     # Learned on public sets of nine families by benchmarks/truth.py --learn, and rounded: halfway,
     # tempering, believed, unknown. Chosen on the same sets: the others, for coverage; sharpness is
-    # above what is learned, so that clear items among many classes are settled.
+    # above what is learned, so that clear items among many classes are settled although the tilt
+    # spreads over all of them.
     halfway: float = 0.025
     tempering: float = 9.5
     believed: float = 0.74
     correlation: float = 0.08
     most_weighed: float = 0.05
-    sharpness: float = 1.33
+    sharpness: float = 1.4
     unknown: float = 0.003
-    spread: tuple[float, float, float] = (0.38, 2.1, 0.45)
+    spread: tuple[float, float, float] = (0.38, 2.1, 0.6)
     skew: float = 2.0
     far_off: float = 0.2
 
@@ -208,16 +211,17 @@ class Stack(HierarchicalDawidSkene):
         """Share r of the votes in the mixture, from 0 to 1."""
         return correlation / (correlation + self.halfway)
 
-    def log_mixture(self, log_p: Floats, votes: Floats, dependence: Dependence) -> Floats:
+    def log_mixture(self, log_p: Floats, n: Ints, votes: Floats, dependence: Dependence) -> Floats:
         """Compute the log of the mixture q of a model and the votes, [item, truth]."""
-        # log_p is that of the mode, where labels were weighed already; votes are counts
-        n, k = votes.sum(axis=1), votes.shape[1]
-        rho = dependence.correlation
+        # log_p is that of the mode, where n labels [item] were weighed already; votes are counts.
+        # Copies count once in the model, but all in the votes: judges who are right may agree as
+        # copies do, and then most of what shows the truth would be gone.
+        rho, k = dependence.correlation, votes.shape[1]
         r = self.together(rho)
         weighed = 1.0 / weight_of(min(rho, self.most_weighed), n)
         power = (1.0 - r) * self.tempered(rho, np.maximum(n, 1)) * weighed
         easy = easy_share(votes, dependence.difficulty)
-        shares = (votes + 1.0 / k) / (n[:, None] + 1.0)
+        shares = (votes + 1.0 / k) / (votes.sum(axis=1, keepdims=True) + 1.0)
         of_hard = self.believed * shares + (1.0 - self.believed) / k
         of_votes = easy + (1.0 - easy.sum(axis=1, keepdims=True)) * of_hard
         log_q = log_p * power[:, None] + r * np.log(np.maximum(of_votes, LEAST))
