@@ -20,6 +20,7 @@ from calibration import CODERS, ITEM, ITEMS, KNOWN, PER_ITEM, Case, Floats, Ints
 import annomodels as am
 from annomodels.engines.chain import Chain
 from annomodels.engines.source.held import Block
+from annomodels.engines.source.itemsums import Stage
 from annomodels.engines.source.partition import MemoryPartition
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models import resolve
@@ -80,7 +81,7 @@ def sample(model: Answering, data: am.Annotations, seed: int) -> dict[str, Float
     block, first = Block(MemoryPartition(0, codes), alone=True), WARMUP + -WARMUP % THIN
     chain.run(block, first, 0, None, None)
     kept = chain.room(RANKS, False)
-    sums = block.sums_of(0, 1, int(kept.book[4]))
+    sums = block.sums_of(0, Stage(1, kept.length))
     chain.run(block, first + RANKS * THIN, THIN, kept, sums)
     return result_of(model, dict(kept.arrays))
 

@@ -18,24 +18,22 @@ from typing import Any
 import numpy as np
 
 from annomodels.engines.chain import Chain
+from annomodels.engines.item_parameters import Counted
 from annomodels.engines.kept import DrawStore
 from annomodels.engines.settings import Settings
-from annomodels.engines.source.jobs import (
-    Batch,
-    Keeping,
-    items,
-    missing,
-    parameters_of,
-    recounted,
-    sampled,
-)
-from annomodels.engines.source.partition import Source
+from annomodels.engines.source.held import Block
+from annomodels.engines.source.itemsums import Stage
+from annomodels.engines.source.jobs import Batch, Keeping, items, missing, recounted, sampled
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.stages import StagedRun, chain_keys, cost
 from annomodels.errors import EngineError
 from annomodels.models.base import State
+from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
 
+# numbers of P(state) to keep for the items
+MOST_STATES = 50_000_000
 RECOUNTS = 10
 # labels * classes that go through one call, about a tenth of a second
 CALL = 20_000_000
@@ -50,7 +48,7 @@ class Rounds(StagedRun):
 
     def __init__(
         self,
-        model: Any,
+        model: ConjugateModel | StateModel,
         spread: Spread,
         settings: Settings,
         pool: ThreadPoolExecutor,
@@ -58,38 +56,36 @@ class Rounds(StagedRun):
         relabel: bool,
     ) -> None:
         source = spread.source
-        super().__init__(settings, self.work_of(model, source))
-        self.model, self.spread, self.pool = model, spread, pool
-        self.keys = chain_keys(settings)
-        self.chains: list[Any] = [
-            self.chain(state, key, relabel) for state, key in zip(starts, self.keys, strict=True)
+        n_given, n_labels, n_states = source.n_annotations, source.n_labels, 0
+        if model.by_states:
+            n_states = model.n_states(n_labels)
+        work = cost(n_given, source.n_rows, n_labels) + 3 * n_given * n_states
+        keys = chain_keys(settings)
+        chains = [
+            Chain(model, source.volume, state, key, relabel)
+            for state, key in zip(starts, keys, strict=True)
         ]
-        self.groups = _groups(len(self.chains), spread)
+        super().__init__(settings, work, chains)
+        self.model, self.spread, self.pool = model, spread, pool
+        # whether P(state) of the items has room
+        few = source.n_items * n_states <= MOST_STATES
+        own = chains[0].own
+        self.summed = (n_states if few else 0, 0 if own is None else len(own.names))
+        self.groups = _groups(len(chains), spread)
         if len(self.groups) > 1 and not spread.team.here:
             self.slice_seconds = GROUPED_SLICE_SECONDS
         # threads that have chains of their own draw their parameters too
-        own = len(self.groups) > 1 and spread.team.here
-        self.by_turns = own or settings.workers == 1
+        apart = len(self.groups) > 1 and spread.team.here
+        self.by_turns = apart or settings.workers == 1
 
-    def work_of(self, model: Any, source: Source) -> int:
-        """Return the work of an iteration."""
-        return cost(source.n_annotations, source.n_rows, source.n_labels)
-
-    def chain(self, state: State, key: int, relabel: bool) -> Any:
-        """Return a chain that begins at a state."""
-        return Chain(self.model, self.spread.source.volume, state, key, relabel)
-
-    def room_for_draws(self, chain: Any, kept: Any) -> None:
-        """Make room for draws where passes over the items may write them."""
-        kept.make_room(self.model.pymc_start(chain.state))
+    def of_stage(self, number: int, length: int) -> Stage:
+        """Return what is summed over the draws of a stage."""
+        return Stage(number, length, *self.summed)
 
     def slice(
         self, steps: Sequence[int], thin: int, kept: list[DrawStore] | None, limit: float | None
     ) -> None:
         """Take some steps, the chains of a group together."""
-        for n, chain in enumerate(self.chains):
-            if kept is not None:
-                self.room_for_draws(chain, kept[n])
         ends = [chain.iteration + n for chain, n in zip(self.chains, steps, strict=True)]
         stop = Event()
 
@@ -123,28 +119,39 @@ class Rounds(StagedRun):
                 stop.set()
 
     def steps(
-        self, group: list[int], thin: int, kept: list[Any] | None, ends: Sequence[int]
+        self, group: list[int], thin: int, kept: list[DrawStore] | None, ends: Sequence[int]
     ) -> None:
         """Take one or more steps with some chains, none of which goes beyond its end."""
-        block = self.spread.block
         traced = kept is not None and kept[group[0]].trace is not None
-        if block is None or not self.spread.alone or traced:
+        block = self.block_of_many
+        if block is None or traced:
             self.step(group, thin, kept)
             return
         at_once = max(1, CALL // (self.spread.source.n_annotations * self.spread.source.n_labels))
         for n in group:
             chain, room = self.chains[n], None if kept is None else kept[n]
-            sums = None if room is None else block.sums_of(n, self.stage, int(room.book[4]))
+            sums = None
+            if room is not None:
+                sums = block.sums_of(n, self.of_stage(self.stage, room.length))
             chain.run(block, min(ends[n], chain.iteration + at_once), thin, room, sums)
 
+    @property
+    def block_of_many(self) -> Block | None:
+        """All items, where a call may take many steps of a chain."""
+        one = self.spread.alone and self.chains[0].own is None
+        return self.spread.block if one else None
+
     def begin(self, single: bool = False) -> None:
-        """Have the loops compiled, or loaded, by doing nothing with them."""
+        """Have the loops compiled, or loaded, by doing nothing with them, or by one pass."""
+        first, block = self.chains[0], self.block_of_many
         for chain in self.chains:
             chain.single = single
-        if self.spread.block is not None and self.spread.alone:
-            self.chains[0].run(self.spread.block, 0, 1, None, None)
+        if block is not None:
+            first.run(block, 0, 1, None, None)
+        elif self.spread.alone:
+            self.spread.sum(sampled, [first.passing(True)], [first.key], 0, None, counted=True)
 
-    def step(self, group: list[int], thin: int, kept: list[Any] | None) -> None:
+    def step(self, group: list[int], thin: int, kept: list[DrawStore] | None) -> None:
         """Take a step with some chains."""
         # a run that was interrupted elsewhere may have left chains at different iterations: those
         # behind catch up, and what their draws say of the items is counted at the end
@@ -153,24 +160,22 @@ class Rounds(StagedRun):
         keep = kept is not None and iteration % thin == 0
         keeping = None
         if keep and kept is not None and behind == group:
-            orders = [self.chains[n].order() for n in group]
-            first = kept[group[0]]
-            keeping = Keeping(self.stage, first.n, int(first.book[4]), orders, group)
-        states = [self.chains[n].state for n in behind]
-        parameters = [parameters_of(state, self.spread.team.here) for state in states]
-        keys = [self.keys[n] for n in behind]
-        counts, sizes, found = self.spread.sum(
+            first, orders = kept[group[0]], [self.chains[n].order() for n in group]
+            keeping = Keeping(self.of_stage(self.stage, first.length), first.n, orders, group)
+        parameters = [self.chains[n].passing(self.spread.team.here) for n in behind]
+        keys = [self.chains[n].key for n in behind]
+        counts, *counted, found = self.spread.sum(
             sampled, parameters, keys, iteration, keeping, counted=True
         )
 
         def take(place: int) -> None:
             n = behind[place]
-            room = None if kept is None else kept[n]
+            chain, room = self.chains[n], None if kept is None else kept[n]
             if room is not None and room.trace is not None:
-                room.trace.note(self.chains[n].state)
-            self.chains[n].take(
-                room if keep else None, counts[place], sizes[place], float(found[place])
-            )
+                room.trace.note(chain.state)
+            more = Counted(*(values[place] for values in counted))
+            warming, log_likelihood = room is None, float(found[place])
+            chain.take(room if keep else None, counts[place], more, log_likelihood, warming)
 
         apply = map if self.by_turns else self.pool.map
         list(apply(take, range(len(behind))))
@@ -178,11 +183,11 @@ class Rounds(StagedRun):
     def items(self, kept: list[DrawStore]) -> tuple[list[Any], Floats]:
         """Collect the results of each partition, and the distances of the chains over all items."""
         finish = self.spread.source.finish
-        n, length = min(part.n for part in kept), int(kept[0].book[4])
+        n = min(part.n for part in kept)
         # the last stage may have been cut short, and then the one before it counts
         whole = self.stages[-1][1] == self.first_thin * 2 ** (self.stage - 1)
-        stage = self.stage if whole else self.stage - 1
-        where = len(self.chains), stage, length, n
+        stage = self.of_stage(self.stage if whole else self.stage - 1, kept[0].length)
+        where = len(self.chains), stage, n
         for _ in range(RECOUNTS):
             lacking = {
                 (c, b)
@@ -190,7 +195,7 @@ class Rounds(StagedRun):
                 for c, batches in enumerate(part)
                 for b in batches
             }
-            self._recount(kept, sorted(lacking), stage, length, n)
+            self._recount(kept, sorted(lacking), stage, n)
             answers = self.spread.each(items, *where, finish)
             results = [answer for answer in answers if answer is not None]
             if len(results) == len(answers):
@@ -200,17 +205,24 @@ class Rounds(StagedRun):
         raise EngineError("Parts of the data were lost again and again; the cluster does not last.")
 
     def _recount(
-        self, kept: list[DrawStore], lacking: list[tuple[int, int]], stage: int, length: int, n: int
+        self, kept: list[DrawStore], lacking: list[tuple[int, int]], stage: Stage, n: int
     ) -> None:
         """Send batches of kept parameters to where the sums lack them, some at a time."""
         if not lacking:
             return
-        size = length * kept[0].arrays["confusion"][0].nbytes
+        size = stage.length * kept[0].arrays["confusion"][0].nbytes
         at_once = max(1, RECOUNT_BYTES // size)
         for lo in range(0, len(lacking), at_once):
             self.settings.tell("items", lo / len(lacking), "counting again what was lost")
-            some = [_batch(kept[c], c, b, length, n) for c, b in lacking[lo : lo + at_once]]
-            self.spread.each(recounted, stage, length, some)
+            some = [self._batch(kept[c], c, b, n) for c, b in lacking[lo : lo + at_once]]
+            self.spread.each(recounted, self.model, stage, some)
+
+    def _batch(self, kept: DrawStore, chain: int, number: int, n: int) -> Batch:
+        """Parameters of a batch of draws."""
+        lo, hi = number * kept.length, min((number + 1) * kept.length, n)
+        # the rows of a coder are all that an item is seen through if it is of a class
+        names = ("prevalence", "confusion") if self.chains[0].own is None else tuple(kept.arrays)
+        return Batch(chain, lo, {name: kept.arrays[name][lo:hi] for name in names})
 
 
 def _groups(chains: int, spread: Spread) -> list[list[int]]:
@@ -224,9 +236,3 @@ def _groups(chains: int, spread: Spread) -> list[list[int]]:
     else:
         n = 1 if streamed else min(team.rounds, chains)
     return [[int(c) for c in group] for group in np.array_split(np.arange(chains), n)]
-
-
-def _batch(kept: DrawStore, chain: int, number: int, length: int, n: int) -> Batch:
-    """Parameters of a batch of draws."""
-    lo, hi = number * length, min((number + 1) * length, n)
-    return Batch(chain, lo, kept.arrays["prevalence"][lo:hi], kept.arrays["confusion"][lo:hi])

@@ -26,7 +26,7 @@ from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source
-from annomodels.engines.source.spread import Spread
+from annomodels.engines.source.spread import Spread, repeated
 from annomodels.engines.source.stacked import (
     Layer,
     alike,
@@ -39,7 +39,6 @@ from annomodels.engines.source.stacked import (
 )
 from annomodels.engines.stages import chain_keys, room_for
 from annomodels.engines.starts import soft_counts
-from annomodels.engines.state_rounds import repeated
 from annomodels.executors.choose import team
 from annomodels.models.base import State
 from annomodels.models.encoded import Encoded
@@ -255,9 +254,8 @@ class _Coders:
 
         chain = Chain(self.stack, self.source.volume, deepcopy(begin), key, False)
         kept, state = chain.room(self.draws, self.single), chain.state
-        kept.make_room(chain.model.pymc_start(state))
         # what parameters come from changes in place
-        prior, logs = chain.model.priors(state), (state.log_prevalence, state.log_confusion)
+        prior, logs = chain.coders.priors(state), (state.log_prevalence, state.log_confusion)
         wrong = np.zeros(self.draws, dtype=np.int64)
         right: Ints = np.zeros((self.draws, self.source.n_rows), dtype=np.int32)
         for n, (counts, sizes, missed) in enumerate(self._truths(number, key)):
@@ -268,7 +266,7 @@ class _Coders:
                 right[n - WARMUP] = own.trace(axis1=1, axis2=2)
                 likelihood = float((own * state.log_confusion).sum())
                 likelihood += float(sizes @ state.log_prevalence)
-                kept.add(chain.model.pymc_start(state), likelihood, likelihood, False)
+                kept.add(chain.coders.pymc_start(state), likelihood, likelihood, False)
         return kept, wrong, right
 
     def _truths(self, number: int, key: int) -> Iterator[tuple[Ints, Ints, int]]:

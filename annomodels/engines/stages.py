@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from annomodels.data.mixing import mixing, worst
+from annomodels.engines.chain import Chain
 from annomodels.engines.kept import DrawStore, traced, watched_of
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.errors import EngineError, Option
@@ -48,13 +49,10 @@ def chain_keys(settings: Settings) -> list[int]:
 class StagedRun(ABC):
     """Chains, and the stages they went through."""
 
-    chains: Sequence[Any]
-    # whether chains can note what is watched of every iteration
-    traces = True
     slice_seconds = SLICE_SECONDS
 
-    def __init__(self, settings: Settings, work: int) -> None:
-        self.settings, self.work = settings, work
+    def __init__(self, settings: Settings, work: int, chains: Sequence[Chain]) -> None:
+        self.settings, self.work, self.chains = settings, work, chains
         self.interrupts = Interrupts(False)
         self.clock = Clock(settings.time_limit)
         self.stopped, self.hurried = "", False
@@ -77,7 +75,8 @@ class StagedRun(ABC):
         """Warm up, then run stages until the chains have mixed."""
         limit = self.settings.time_limit
         kept = None
-        traced = single and self.traces
+        # draws of states are not watched before they are kept
+        traced = single and self.chains[0].own is None
         if traced:  # as many iterations as draws were asked for, of which memory keeps some
             self.first_thin = -(-self.settings.draws // draws)
         thin = self.first_thin

@@ -21,7 +21,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "coefficients/parts/breakdown.py:by_coder: Option 'by', 'pair'",
         "coefficients/requests.py:label_margins: Option 'labels', [...]",
         "coref/agreements.py:parts_of: Option 'by', by",
-        "engines/gibbs.py:_require_nothing_else: Option 'executor'",
+        "engines/gibbs.py:_all_here: Option 'executor'",
         "fitting/run.py:choose: Option 'engine', 'em'",
         "models/encoded.py:require_learnable: Option 'coder'",
         "models/encoded.py:require_learnable: Option 'item'",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from annomodels.engines.source.itemsums import ItemSums
+from annomodels.engines.source.itemsums import ItemSums, Stage
 from annomodels.engines.source.partition import Partition
 from annomodels.executors.team import Lost, Sums, add
 from annomodels.models.encoded import Encoded
@@ -44,11 +44,11 @@ class Block:
         """Return what a pass begins with, and the weights of the items; may read a file."""
         return _opened(self.partition.open()) if self.held is None else self.held
 
-    def sums_of(self, chain: int, stage: int, length: int) -> ItemSums:
+    def sums_of(self, chain: int, stage: Stage) -> ItemSums:
         """Return the sums of a chain, new ones where a new stage begins."""
         sums = self.sums.get(chain)
         if sums is None or sums.stage != stage:
-            sums = ItemSums(self.n_items, self.n_labels, stage, length, self.scratch)
+            sums = ItemSums(self.n_items, self.n_labels, stage, self.scratch)
             self.sums[chain] = sums
         return sums
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from annomodels.data.schema import RawResult
+from annomodels.engines.settings import Settings
 from annomodels.engines.source.held import Block, carry_out, forget, take_from
 from annomodels.engines.source.partition import Source
 from annomodels.errors import EngineError
@@ -18,6 +20,13 @@ from annomodels.executors.team import Call, Lost, Serial, Sums, Team, Threads, a
 ATTEMPTS = 20
 # partitions whose results are added here one after the other, whatever the number of threads
 IN_ORDER = 8
+
+
+class Forgotten(EngineError):
+    """What was kept of some items went with the machine that held it: the run is made again."""
+
+
+LOST = "What was kept of some items was lost with the machine that held it."
 
 
 class Spread:
@@ -141,3 +150,22 @@ def _shared_out(sizes: Sequence[int], places: int) -> list[list[int]]:
     place = np.minimum((middle / max(labels.sum(), 1.0) * places).astype(int), places - 1)
     runs = [np.flatnonzero(place == n).tolist() for n in range(places)]
     return [run for run in runs if run]
+
+
+def repeated(
+    run: Callable[[Spread], RawResult], source: Source, crew: Team, settings: Settings
+) -> RawResult:
+    """Do a run that keeps what it needs with a team, again where some of that was lost."""
+    try:
+        for attempt in range(ATTEMPTS):
+            try:
+                with Spread(source, crew) as spread:
+                    return run(spread)
+            except Forgotten:
+                if attempt == ATTEMPTS - 1:
+                    raise
+                settings.tell("items", 0.0, "a machine was lost; once more")
+        raise AssertionError
+    finally:
+        if crew is not settings.executor:
+            crew.close()

@@ -12,7 +12,7 @@ from annomodels.data.copying import kept_of_copies
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
 from annomodels.engines.source.partition import Finish, Partition, Source
-from annomodels.engines.source.states import LOST, Forgotten
+from annomodels.engines.source.spread import LOST, Forgotten
 from annomodels.models.encoded import Encoded
 from annomodels.models.mixtures.stack import layered
 from annomodels.models.mixtures.votes import patterns
