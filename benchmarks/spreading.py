@@ -72,11 +72,11 @@ def laps(
     from annomodels.engines.source.held import Block
     from annomodels.engines.source.itemsums import Stage
     from annomodels.engines.source.jobs import Keeping, sampled
-    from annomodels.engines.source.partition import MemoryPartition
+    from annomodels.engines.source.partition import cut
 
     codes = crowd(labels // 2, coders, seed + place)
     _, state = start_of(codes)
-    block = Block(MemoryPartition(0, codes))
+    block = Block(cut(codes, 1).partitions[0])
     known = [(state.log_prevalence, state.log_confusion)] * CHAINS
     chains = list(range(CHAINS))
     orders = [np.arange(codes.n_labels)] * CHAINS

@@ -11,7 +11,7 @@ from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
 from annomodels.engines.kept import DrawStore, alike, traced, watched_of
 from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
-from annomodels.engines.source.partition import MemorySource
+from annomodels.engines.source.partition import cut
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray, Ints
@@ -32,7 +32,7 @@ def collect(
 ) -> RawResult:
     """Put chains together whose items are here, with the values of states that have these names."""
     means = item_means(sums, min(part.n for part in kept), codes.weight)
-    of_items = MemorySource(codes, ()).gathered([means])
+    of_items = cut(codes, 1).gathered([means])
     of_items |= fields_of_states([means], names, codes.inverse)
     gaps = means.gaps / codes.weight.sum()
     return collect_parameters(model, kept, codes.volume, gaps, attrs, **of_items)

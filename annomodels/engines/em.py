@@ -18,7 +18,7 @@ from annomodels.engines.kept import alike, canonical_order
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import parameters_of, weighed
-from annomodels.engines.source.partition import Source, codes_of, cut
+from annomodels.engines.source.partition import Source, cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import items_of, known_only, soft_counts, start_states
 from annomodels.executors.choose import team
@@ -56,7 +56,7 @@ def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Setti
     try:
         if codes is not None and isinstance(data, Annotations):
             parts = settings.partitions or (crew.places if settings.executor else _parts(codes))
-            source: Source = cut(codes, parts, data.fingerprint)
+            source = cut(codes, parts)
         elif not isinstance(data, Annotations):
             source = opened(data, model)
         if settings.starts is None:
@@ -85,9 +85,9 @@ class _Census:
         n_starts = max(1, settings.starts or 1)
         settings.tell("starting", 0.0)
         weights = [0.5 * (n % 2) for n in range(1, n_starts)]
-        starts = start_states(model, codes_of(source), settings.seed, weights)
+        starts = start_states(model, source.opened, settings.seed, weights)
         if source.has_gold and n_starts > 1:  # in place of a random one
-            starts[1] = model.start(*soft_counts(codes_of(source), known_only))
+            starts[1] = model.start(*soft_counts(source.opened, known_only))
         with Spread(source, crew) as spread, self.interrupts:
             climb_from = partial(climb_source, model, spread, clock=self.clock)
             try:
@@ -153,7 +153,7 @@ def class_probabilities(
 ) -> list[Any]:
     """Class probabilities of each partition [item, truth], or the results of `finish` on them."""
     # `finish` is called where the partition lies, and only its result travels
-    return spread.each(weighed, parameters_of(state, spread.team.here), finish)
+    return spread.each(weighed, parameters_of(state, spread.here), finish)
 
 
 def climb(

@@ -66,7 +66,7 @@ def source_of(
         parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
     from annomodels.engines.source.partition import cut
 
-    return cut(codes, parts, data.fingerprint)
+    return cut(codes, parts)
 
 
 def _all_here(model: Model, settings: Settings) -> Settings:

@@ -72,10 +72,10 @@ class Rounds(StagedRun):
         own = chains[0].own
         self.summed = (n_states if few else 0, 0 if own is None else len(own.names))
         self.groups = _groups(len(chains), spread)
-        if len(self.groups) > 1 and not spread.team.here:
+        if len(self.groups) > 1 and not spread.here:
             self.slice_seconds = GROUPED_SLICE_SECONDS
         # threads that have chains of their own draw their parameters too
-        apart = len(self.groups) > 1 and spread.team.here
+        apart = len(self.groups) > 1 and spread.here
         self.by_turns = apart or settings.workers == 1
 
     def of_stage(self, number: int, length: int) -> Stage:
@@ -139,7 +139,7 @@ class Rounds(StagedRun):
     def block_of_many(self) -> Block | None:
         """All items, where a call may take many steps of a chain."""
         one = self.spread.alone and self.chains[0].own is None
-        return self.spread.block if one else None
+        return self.spread.block(0) if one else None
 
     def begin(self, single: bool = False) -> None:
         """Have the loops compiled, or loaded, by doing nothing with them, or by one pass."""
@@ -149,7 +149,7 @@ class Rounds(StagedRun):
         if block is not None:
             first.run(block, 0, 1, None, None)
         elif self.spread.alone:
-            self.spread.sum(sampled, [first.passing(True)], [first.key], 0, None, counted=True)
+            self.spread.sum(sampled, [first.passing(True)], [first.key], 0, None)
 
     def step(self, group: list[int], thin: int, kept: list[DrawStore] | None) -> None:
         """Take a step with some chains."""
@@ -162,11 +162,9 @@ class Rounds(StagedRun):
         if keep and kept is not None and behind == group:
             first, orders = kept[group[0]], [self.chains[n].order() for n in group]
             keeping = Keeping(self.of_stage(self.stage, first.length), first.n, orders, group)
-        parameters = [self.chains[n].passing(self.spread.team.here) for n in behind]
+        parameters = [self.chains[n].passing(self.spread.here) for n in behind]
         keys = [self.chains[n].key for n in behind]
-        counts, *counted, found = self.spread.sum(
-            sampled, parameters, keys, iteration, keeping, counted=True
-        )
+        counts, *counted, found = self.spread.sum(sampled, parameters, keys, iteration, keeping)
 
         def take(place: int) -> None:
             n = behind[place]
@@ -230,8 +228,8 @@ def _groups(chains: int, spread: Spread) -> list[list[int]]:
     # if a round would leave threads without a part for a good share of the time, there are as many
     # groups as threads
     parts, team = spread.source.partitions, spread.team
-    streamed = any(getattr(part, "streamed", False) for part in parts)
-    if team.here and len(parts) % team.places and len(parts) < 2 * team.places:
+    streamed = any(part.streamed for part in parts)
+    if spread.here and len(parts) % team.places and len(parts) < 2 * team.places:
         n = min(team.places, chains)
     else:
         n = 1 if streamed else min(team.rounds, chains)

@@ -25,11 +25,10 @@ from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.layer import draw_layer
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.source.partition import Source
+from annomodels.engines.source.partition import Source, alike
 from annomodels.engines.source.spread import Spread, repeated
 from annomodels.engines.source.stacked import (
     Layer,
-    alike,
     believed,
     correlated,
     mixed,
@@ -152,7 +151,7 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
     # the blocks keep log P(truth) of the last climb
     rows, _ = climbed(spread, 0.0, about.exchangeable, settings, "starting")
     right = np.ascontiguousarray(np.diagonal(rows, axis1=1, axis2=2))
-    (sums,) = spread.sum(correlated, right, counted=True)
+    (sums,) = spread.sum(correlated, right)
     products, deviations, variance = (float(x) / PAIR for x in sums)
     value, error = stack.correlation, NO_ERROR
     if deviations > 0:
@@ -188,7 +187,7 @@ def climbed(
     rows, sizes = np.zeros((source.n_rows, k, k)), np.zeros(k)
     for step in range(PASSES):
         settings.tell(stage, step / PASSES)
-        parts = spread.sum(weighed, log_rows, log_prevalence, correlation, counted=True)
+        parts = spread.sum(weighed, log_rows, log_prevalence, correlation)
         counts, sizes = (each / UNIT for each in parts)
         # counts are [coder and label, truth]
         by_truth = counts.reshape(-1, k, k).transpose(0, 2, 1)
@@ -276,7 +275,7 @@ class _Coders:
         )
         for first in range(0, len(layers), self.at_once):
             some = self.layer.part(layers[first : first + self.at_once])
-            found = self.spread.sum(truths_drawn, *some, key, first, counted=True)
+            found = self.spread.sum(truths_drawn, *some, key, first)
             yield from zip(*found, strict=True)
 
 

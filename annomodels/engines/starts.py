@@ -190,7 +190,7 @@ def items_of(spread: Spread) -> Items:
     """Return items that are spread over a team."""
     from annomodels.engines.source.jobs import distances, expected, parameters_of
 
-    source, here = spread.source, spread.team.here
+    source, here = spread.source, spread.here
 
     def expected_there(state: State) -> tuple[Floats, Floats, float]:
         counts, sizes, found = spread.sum(expected, parameters_of(state, here))
@@ -202,10 +202,7 @@ def items_of(spread: Spread) -> Items:
         (total,) = spread.sum(distances, [parameters_of(state, here) for state in states])
         return np.asarray(total / source.n_items)
 
-    def parts() -> Iterable[Encoded]:
-        return (partition.open() for partition in source.partitions)
-
-    return Items(parts, source.volume, source.has_gold, expected_there, gaps)
+    return Items(source.opened, source.volume, source.has_gold, expected_there, gaps)
 
 
 def chain_starts(

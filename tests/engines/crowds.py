@@ -12,7 +12,7 @@ from annomodels.engines.rounds import Rounds
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.executors.team import Serial
+from annomodels.executors.team import Lost, Remote, Threads
 
 
 def shared_set(shared, name):
@@ -80,5 +80,21 @@ def mean_and_error(values):
 def alone(model, codes, start, seed=1, relabel=False):
     """One chain over items that are here."""
     settings = Settings(chains=1, threads=1, seed=seed)
-    spread = Spread(cut(codes, 1), Serial())
+    spread = Spread(cut(codes, 1), Threads(1))
     return Rounds(model, spread, settings, None, [start], relabel)
+
+
+class Elsewhere(Remote):
+    """A team that is not asked to be here, but is: calls go one after the other."""
+
+    def __init__(self):
+        super().__init__(1)
+
+    def outcomes(self, calls):
+        out = []
+        for _, function, arguments in calls:
+            try:
+                out.append(function(*arguments))
+            except Lost as lost:
+                out.append(lost)
+        return out

@@ -97,15 +97,21 @@ def test_patience_is_work(data):
 
 
 @pytest.mark.few("None")
-@pytest.mark.parametrize("executor", [None, "serial"])
-def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
+@pytest.mark.parametrize("partitions", [None, 2])
+def test_a_time_limit_keeps_what_was_sampled(data, clock, partitions):
     """Also where only the warm-up was cut short: the result says so."""
 
     def progress(stage, share, message):
         if stage == due and 0 < share < 1:
             clock.now += 60.0
 
-    options = {"seed": 1, "chains": 2, "extend": False, "time_limit": 100.0, "executor": executor}
+    options = {
+        "seed": 1,
+        "chains": 2,
+        "extend": False,
+        "time_limit": 100.0,
+        "partitions": partitions,
+    }
     due = "sampling"
     fit = am.fit(data, "hierarchical", draws=20_000, warmup=20, progress=progress, **options)
     assert fit.tree.attrs["stopped"] == "time limit"

@@ -6,16 +6,15 @@ import signal
 
 import numpy as np
 import pytest
-from crowds import alone, p_truth, simulate
+from crowds import Elsewhere, alone, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import stacking
-from annomodels.engines.source import held
+from annomodels.engines.source import elsewhere
 from annomodels.engines.source.jobs import Keeping, sampled
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Forgotten, repeated
 from annomodels.errors import EngineError
-from annomodels.executors.team import Serial
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
@@ -47,22 +46,22 @@ def assert_same(fit, reference):
         assert fit.tree.attrs[name] == reference.tree.attrs[name]
 
 
-@pytest.mark.few("{'executor': 'threads', 'threads': 2, 'partitions': 3}")
+@pytest.mark.few("threads and parts")
 @pytest.mark.parametrize(
     "where",
     [
         {"threads": 2},
         {"partitions": 4, "threads": 3},
-        {"executor": "serial", "partitions": 5},
+        {"executor": Elsewhere(), "partitions": 5},
         {"executor": "threads", "threads": 2, "partitions": 3},
     ],
-    ids=str,
+    ids=["threads", "parts", "elsewhere", "threads and parts"],
 )
 def test_here_in_threads_and_in_parts(data, reference, where):
     assert_same(am.fit(data, "stack", **where, **OPTIONS), reference)
 
 
-class Forgetful(Serial):
+class Forgetful(Elsewhere):
     """Loses what it holds at some calls."""
 
     def __init__(self, at):
@@ -73,8 +72,8 @@ class Forgetful(Serial):
         self.calls += 1
         if self.calls in self.at:
             self.lost += 1
-            for token, _ in list(held.HELD):
-                held.forget(token)
+            for token, _ in list(elsewhere.HELD):
+                elsewhere.forget(token)
         return super().outcomes(calls)
 
 
@@ -95,7 +94,7 @@ def test_a_machine_that_is_lost_again_and_again_ends_the_run(data):
         raise Forgotten("gone")
 
     with pytest.raises(EngineError, match="gone"):
-        repeated(run, cut(encode(data, collapse=False), 2), Serial(), stacking.Settings())
+        repeated(run, cut(encode(data, collapse=False), 2), Elsewhere(), stacking.Settings())
 
 
 def test_a_call_that_is_made_again_counts_once(data):
@@ -107,7 +106,7 @@ def test_a_call_that_is_made_again_counts_once(data):
     kept = [run.chains[0].room(100, False)]
     run.stage = 1
     run.slice([2], 1, kept, None)
-    (chain,), block = run.chains, run.spread.block
+    (chain,), block = run.chains, run.spread.block(0)
     sums = block.sums[0]
     before = [np.array(part) for part in sums.sums()]
     keeping = Keeping(sums.stage, sums.open[-1], [chain.order()], [0])
