@@ -20,7 +20,13 @@ from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import parameters_of, weighed
 from annomodels.engines.source.partition import Source, cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import items_of, known_only, soft_counts, start_states
+from annomodels.engines.starts import (
+    expectation_of,
+    gaps_of,
+    known_only,
+    soft_counts,
+    start_states,
+)
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.base import State
@@ -110,7 +116,7 @@ class _Census:
                 for mode in self.modes:
                     order = canonical_order(mode.state, source.volume)
                     mode.state = model.ordered(mode.state, order)
-            gaps = items_of(spread).gaps([mode.state for mode in self.modes])
+            gaps = gaps_of(spread, [mode.state for mode in self.modes])
             best = max(range(len(self.modes)), key=lambda n: self.modes[n].objective)
             parts = class_probabilities(spread, self.modes[best].state, source.finish)
         settings.tell("em", 1.0)
@@ -145,7 +151,7 @@ def climb_source(
     model: ConjugateModel, spread: Spread, state: State, **options: Unpack[RoundOptions]
 ) -> Ascent:
     """Climb to a local maximum, the items where they lie."""
-    return climb_rounds(model, items_of(spread).expected, state, **options)
+    return climb_rounds(model, expectation_of(spread), state, **options)
 
 
 def class_probabilities(

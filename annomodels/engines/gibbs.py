@@ -91,16 +91,13 @@ def sample(
     """Sample a model over the parts of a source."""
     from annomodels.engines.rounds import Rounds
     from annomodels.engines.source.spread import Spread
-    from annomodels.engines.starts import items_of
 
     settings.tell("starting", 0.0)
     coders = cast("ConjugateModel", model.coder_model)
     relabel = settings.relabel and coders.swappable and not source.has_gold
     try:
         with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
-            begun = chain_starts(
-                coders, items_of(spread), settings.seed, settings.chains, relabel=relabel
-            )
+            begun = chain_starts(coders, spread, settings.seed, settings.chains, relabel=relabel)
             run_ = Rounds(model, spread, settings, pool, begun.states, relabel)
             run_.census = begun.modes
             settings.tell("compiling", 0.0)

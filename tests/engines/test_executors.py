@@ -18,7 +18,7 @@ from annomodels.engines import rounds
 from annomodels.engines.em import class_probabilities, climb, climb_source
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import items_of, state_from_shares, vote_shares
+from annomodels.engines.starts import gaps_of, state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
 from annomodels.executors.team import Lost, Threads
 from annomodels.models import resolve
@@ -229,7 +229,7 @@ def test_em_goes_the_same_path(data, model):
         np.testing.assert_allclose(found.trace, wanted.trace, rtol=1e-9)
         p = np.concatenate(class_probabilities(spread, found.state))
         np.testing.assert_allclose(p, wanted.p_truth, atol=1e-9)
-        gaps = items_of(spread).gaps([start, found.state])
+        gaps = gaps_of(spread, [start, found.state])
         assert gaps[0, 0] == 0 < gaps[0, 1] == gaps[1, 0] < 1
     crew.close()
 

@@ -16,8 +16,11 @@ from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.compound import sample_compound
 from annomodels.engines.pymc.revisit import revisited
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.starts import chain_starts, items_here
+from annomodels.engines.source.partition import cut
+from annomodels.engines.source.spread import Spread
+from annomodels.engines.starts import chain_starts
 from annomodels.errors import EngineError, NotApplicable, Option
+from annomodels.executors.team import Threads
 from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.density import Density
@@ -40,7 +43,8 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     if not starter.by_counts:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
     relabel = starter.swappable and not (codes.gold >= 0).any()
-    begun = chain_starts(starter, items_here(codes), 1, 1, relabel=relabel)
+    here = Spread(cut(codes, 1), Threads(1))
+    begun = chain_starts(starter, here, 1, 1, relabel=relabel)
     mode = climb(starter, codes, begun.states[0])
     return model.sampler_start(mode.state)
 
