@@ -21,7 +21,7 @@ import numpy as np
 from calibration import CODERS, ITEM, ITEMS, KNOWN, PER_ITEM, Floats, Ints, Study
 
 import annomodels as am
-from annomodels.engines.rounds import Rounds
+from annomodels.engines.run import Run
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
@@ -102,7 +102,7 @@ def sample(model: StateModel, data: am.Annotations, seed: int, thin: int) -> dic
     codes = encode(data, collapse=False)
     start = state_from_shares(model.starter, codes, vote_shares(codes))
     settings = Settings(chains=1, threads=1, seed=seed)
-    run = Rounds(model, Spread(cut(codes, 1), Threads(1)), settings, None, [start], False)
+    run = Run(model, Spread(cut(codes, 1), Threads(1)), settings, None, [start], False)
     run.begin()
     run.slice([WARMUP + -WARMUP % thin], 1, None, None)
     kept = run.chains[0].room(RANKS, False)

@@ -19,8 +19,8 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.collect import collect_parameters, fields_of_states
 from annomodels.engines.kept import add_priors
+from annomodels.engines.run import Run, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.stages import room_for
 from annomodels.engines.starts import chain_starts
 from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model
@@ -89,7 +89,6 @@ def sample(
     model: ConjugateModel | StateModel, source: Source, settings: Settings, crew: Team
 ) -> RawResult:
     """Sample a model over the parts of a source."""
-    from annomodels.engines.rounds import Rounds
     from annomodels.engines.source.spread import Spread
 
     settings.tell("starting", 0.0)
@@ -98,7 +97,7 @@ def sample(
     try:
         with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
             begun = chain_starts(coders, spread, settings.seed, settings.chains, relabel=relabel)
-            run_ = Rounds(model, spread, settings, pool, begun.states, relabel)
+            run_ = Run(model, spread, settings, pool, begun.states, relabel)
             run_.census = begun.modes
             settings.tell("compiling", 0.0)
             draws, single = room_for(run_.chains[0].kept_rows, source.n_labels, settings)

@@ -24,6 +24,7 @@ from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.layer import draw_layer
+from annomodels.engines.run import chain_keys, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.partition import Source, alike
 from annomodels.engines.source.spread import Spread, repeated
@@ -36,7 +37,6 @@ from annomodels.engines.source.stacked import (
     vote_patterns,
     weighed,
 )
-from annomodels.engines.stages import chain_keys, room_for
 from annomodels.engines.starts import soft_counts
 from annomodels.executors.choose import team
 from annomodels.models.base import State

@@ -57,7 +57,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     "It takes a process that is short of memory, time or places, or data of a size that no test has.": (
         "cli/exits.py:_read: --draws, --chains",
         "coefficients/rows.py:meetings: Option 'by', 'coder'",
-        "engines/stages.py:StagedRun.result: Option 'engine', 'em'",
+        "engines/run.py:Run.result: Option 'engine', 'em'",
         "summaries/predicted/p_next.py:p_next: Option 'items'",
     ),
     "It takes an export of a tool or an unusual table; tests/io checks the words, not that they help.": (

@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 import annomodels as am
-from annomodels.engines.rounds import Rounds
+from annomodels.engines.run import Run
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
@@ -81,7 +81,7 @@ def alone(model, codes, start, seed=1, relabel=False):
     """One chain over items that are here."""
     settings = Settings(chains=1, threads=1, seed=seed)
     spread = Spread(cut(codes, 1), Threads(1))
-    return Rounds(model, spread, settings, None, [start], relabel)
+    return Run(model, spread, settings, None, [start], relabel)
 
 
 class Elsewhere(Remote):

@@ -10,8 +10,8 @@ import pytest
 from crowds import assert_same, simulate
 
 import annomodels as am
+from annomodels.engines.run import cost
 from annomodels.engines.settings import Settings
-from annomodels.engines.stages import cost
 from annomodels.fitting.run import runner
 from annomodels.models import resolve
 

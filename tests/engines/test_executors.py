@@ -14,7 +14,7 @@ import pytest
 from crowds import Elsewhere, assert_same, draws, p_truth, simulate
 
 import annomodels as am
-from annomodels.engines import rounds
+from annomodels.engines import run
 from annomodels.engines.em import class_probabilities, climb, climb_source
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
@@ -171,8 +171,8 @@ def test_threads_without_a_part_have_chains_of_their_own(
     data, reference_of_four, monkeypatch, partitions, places, groups
 ):
     found = []
-    into = rounds._groups
-    monkeypatch.setattr(rounds, "_groups", lambda *args: found.append(into(*args)) or found[-1])
+    into = run._groups
+    monkeypatch.setattr(run, "_groups", lambda *args: found.append(into(*args)) or found[-1])
     crew = Threads(places)
     options = {**OPTIONS, "chains": 4}
     try:
