@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.acceleration import Ascent, climb_rounds
+from annomodels.engines.acceleration import AS_USUAL, Ascent, Climb, climb_rounds
 from annomodels.engines.kept import alike, canonical_order
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
@@ -33,9 +33,6 @@ from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    from annomodels.engines.acceleration import RoundOptions
 
 # labels of a part of a pass in memory, and most parts
 PART, MOST_PARTS = 100_000, 8
@@ -95,11 +92,12 @@ class _Census:
         if source.has_gold and n_starts > 1:  # in place of a random one
             starts[1] = model.start(*soft_counts(source.opened, known_only))
         with Spread(source, crew) as spread, self.interrupts:
-            climb_from = partial(climb_source, model, spread, clock=self.clock)
+            climb_from = partial(climb_rounds, model, expectation_of(spread))
+            how = Climb(clock=self.clock, each=self._each)
             try:
                 for number, start in enumerate(starts):
                     settings.tell("em", number / n_starts, f"start {number + 1}")
-                    self.modes.append(climb_from(start, turn=0, each=self._each))
+                    self.modes.append(climb_from(start, how))
                     self.now = None
                     if self.clock.over:
                         self.stopped = "time limit"
@@ -111,7 +109,8 @@ class _Census:
                         raise
                     # the only climb goes no further than this
                     state, turn = self.now
-                    self.modes.append(climb_from(state, turn=turn, max_passes=1))
+                    how = Climb(clock=self.clock, turn=turn, max_passes=1)
+                    self.modes.append(climb_from(state, how))
             if settings.relabel and model.swappable and not source.has_gold:
                 for mode in self.modes:
                     order = canonical_order(mode.state, source.volume)
@@ -147,13 +146,6 @@ class _Census:
         self.interrupts.check()
 
 
-def climb_source(
-    model: ConjugateModel, spread: Spread, state: State, **options: Unpack[RoundOptions]
-) -> Ascent:
-    """Climb to a local maximum, the items where they lie."""
-    return climb_rounds(model, expectation_of(spread), state, **options)
-
-
 def class_probabilities(
     spread: Spread, state: State, finish: Callable[..., Any] | None = None
 ) -> list[Any]:
@@ -166,16 +158,15 @@ def climb(
     model: ConjugateModel,
     codes: Encoded,
     state: State,
-    *,
+    how: Climb = AS_USUAL,
     threads: int | None = None,
-    **options: Unpack[RoundOptions],
 ) -> Mode:
     """Climb to a local maximum of data in memory; passes over many labels use threads."""
     parts = _parts(codes)
     crew = team("threads" if parts > 1 else None, threads)
     try:
         with Spread(cut(codes, parts), crew) as spread:
-            found = climb_source(model, spread, state, **options)
+            found = climb_rounds(model, expectation_of(spread), state, how)
             p_truth = np.concatenate(class_probabilities(spread, found.state))
     finally:
         crew.close()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.engines.acceleration import Expectation, ascend
+from annomodels.engines.acceleration import Climb, Expectation, ascend
 from annomodels.engines.kept import alike, canonical_order
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
@@ -240,7 +240,7 @@ def _climbed(
     expectation = expectation_of(spread)
     state, evidence = in_order(state), -np.inf
     for passes in (FIRST_PASSES, MORE_PASSES):
-        climb = ascend(model, expectation, state, tolerance=TOLERANCE, max_passes=passes)
+        climb = ascend(model, expectation, state, Climb(TOLERANCE, passes))
         state = in_order(model.start(*expectation(climb.state)[:2]))
         counts, sizes, log_likelihood = expectation(state)
         evidence = model.log_evidence(counts, sizes, log_likelihood, state)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
 
 from annomodels.types import AnyArray
 
 # labels that a part has at the least for each count that is made of them
 LABELS_PER_CELL = 4
+# calls of a thread that may be made, or waited for, before those whose turn it is
+AHEAD = 8
 
 type Call[T] = tuple[int, Callable[..., T], tuple[object, ...]]
 Sums = tuple[AnyArray, ...]
@@ -58,7 +61,23 @@ class Threads(Team):
         """Call a function side by side, and give what it returns in order."""
         if self.pool is None or len(values) == 1:
             return map(function, values)
-        return self.pool.map(function, values)
+        return self._ahead(self.pool, function, values)
+
+    def _ahead[A, T](
+        self, pool: ThreadPoolExecutor, function: Callable[[A], T], values: Sequence[A]
+    ) -> Iterator[T]:
+        """Call it on some values before their turn: what it returns may be large."""
+        waiting: deque[Future[T]] = deque()
+        try:
+            for value in values:
+                waiting.append(pool.submit(function, value))
+                if len(waiting) > AHEAD * self.places:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
 
     def close(self) -> None:
         """End the threads."""

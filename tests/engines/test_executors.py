@@ -15,10 +15,11 @@ from crowds import Elsewhere, assert_same, draws, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import run
-from annomodels.engines.em import class_probabilities, climb, climb_source
+from annomodels.engines.acceleration import climb_rounds
+from annomodels.engines.em import class_probabilities, climb
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import gaps_of, state_from_shares, vote_shares
+from annomodels.engines.starts import expectation_of, gaps_of, state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
 from annomodels.executors.team import Lost, Threads
 from annomodels.models import resolve
@@ -225,7 +226,7 @@ def test_em_goes_the_same_path(data, model):
     wanted = climb(model, codes, start)
     crew = Threads(3)
     with Spread(cut(codes, 5), crew) as spread:
-        found = climb_source(model, spread, start)
+        found = climb_rounds(model, expectation_of(spread), start)
         np.testing.assert_allclose(found.trace, wanted.trace, rtol=1e-9)
         p = np.concatenate(class_probabilities(spread, found.state))
         np.testing.assert_allclose(p, wanted.p_truth, atol=1e-9)
