@@ -24,7 +24,7 @@ from annomodels.engines.item_parameters import Counted
 from annomodels.engines.kept import DrawStore, traced, watched_of
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.held import Block
-from annomodels.engines.source.itemsums import Stage
+from annomodels.engines.source.itemsums import Stage, with_room
 from annomodels.engines.source.jobs import Batch, Keeping, items, missing, recounted, sampled
 from annomodels.engines.source.spread import Spread
 from annomodels.errors import EngineError, Option
@@ -33,8 +33,6 @@ from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import Floats
 
-# numbers of P(state) to keep for the items
-MOST_STATES = 50_000_000
 RECOUNTS = 10
 # labels * classes that go through one call, about a tenth of a second
 CALL = 20_000_000
@@ -95,9 +93,9 @@ class Run:
         # the work of an iteration
         self.work = cost(source.n_annotations, source.n_rows, source.n_labels)
         self.work += 3 * source.n_annotations * n_states
-        # what is summed over the draws of a stage: P(state), where it has room, and values
-        few = source.n_items * n_states <= MOST_STATES
-        self.summed = (n_states if few else 0, 0 if own is None else len(own.names))
+        # what is summed over the draws of a stage beside P(truth): P(state) and values of states
+        n_values = 0 if own is None else len(own.names)
+        self.summed = with_room(n_states, source.n_items), n_values
         self.groups = _groups(len(self.chains), spread)
         apart = len(self.groups) > 1
         self.slice_seconds = GROUPED_SLICE_SECONDS if apart and not here else SLICE_SECONDS

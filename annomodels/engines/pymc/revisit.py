@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import numpy as np
 
 from annomodels.engines.given import given_by, state_of, weigh
 from annomodels.engines.kept import DrawStore, canonical_order
-from annomodels.engines.source.itemsums import ItemSums, Stage
+from annomodels.engines.source.itemsums import ItemSums, Stage, with_room
 from annomodels.models.base import Model
-from annomodels.models.confusion import ConfusionModel
 from annomodels.models.encoded import Encoded
 from annomodels.types import AnyArray
+
+if TYPE_CHECKING:
+    from annomodels.models.confusion import ConfusionModel
 
 # draws that a chain keeps, what they say of the items, and names of what states stand for
 Revisited = tuple[list[DrawStore], list[ItemSums], list[str]]
@@ -43,13 +47,15 @@ def revisited(
                 n_states, n_values = 0, 0
                 if states is not None:
                     (n_states, _), n_values = states.truth.shape, len(states.values)
+                n_states = with_room(n_states, codes.n_patterns)
                 stage = Stage(1, part.length, n_states, n_values)
                 sums.append(ItemSums(codes.n_patterns, k, stage))
             log_likelihood = weigh(codes.arrays, codes.weight, given, sums[-1], codes.kind)
             sums[-1].note(draw)
-            prior = model.log_prior_of(values)
-            if prior is None and isinstance(model, ConfusionModel):
-                prior = model.log_prior(state_of(values))
+            if model.n_states(k):
+                prior = model.log_prior_of(values)
+            else:
+                prior = cast("ConfusionModel", model).log_prior(state_of(values))
             own = float(lp[chain, draw]) if prior is None else log_likelihood + prior
             part.add(values, log_likelihood, own, moved)
     found = model.states({name: values[:1] for name, values in kept[0].arrays.items()})

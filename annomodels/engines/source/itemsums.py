@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from annomodels.kernels.passes import Sums
 
 
+# numbers of P(state) to keep for the items
+MOST_STATES = 50_000_000
+
+
 @dataclass(frozen=True, eq=False)
 class ItemMeans:
     """Means over all chains for the items of a partition."""
@@ -34,6 +38,11 @@ class ItemMeans:
     values: Floats = field(default_factory=lambda: np.zeros((2, 0, 0)))
     # shape [item, state]; no state where it was not kept
     p_state: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+def with_room(n_states: int, n_items: int) -> int:
+    """Return the number of states whose probabilities are kept: none if they take too much room."""
+    return n_states if n_items * n_states <= MOST_STATES else 0
 
 
 @dataclass(frozen=True)
