@@ -21,12 +21,12 @@ import numpy as np
 from calibration import CODERS, ITEM, ITEMS, KNOWN, PER_ITEM, Floats, Ints, Study
 
 import annomodels as am
+from annomodels.engines.run import Run
 from annomodels.engines.settings import Settings
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
 from annomodels.engines.starts import state_from_shares, vote_shares
-from annomodels.engines.state_rounds import StateRounds
-from annomodels.executors.team import Serial
+from annomodels.executors.team import Threads
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.state_model import PERCEIVED, StateModel
@@ -102,7 +102,7 @@ def sample(model: StateModel, data: am.Annotations, seed: int, thin: int) -> dic
     codes = encode(data, collapse=False)
     start = state_from_shares(model.starter, codes, vote_shares(codes))
     settings = Settings(chains=1, threads=1, seed=seed)
-    run = StateRounds(model, Spread(cut(codes, 1), Serial()), settings, None, [start], False)
+    run = Run(model, Spread(cut(codes, 1), Threads(1)), settings, None, [start], False)
     run.begin()
     run.slice([WARMUP + -WARMUP % thin], 1, None, None)
     kept = run.chains[0].room(RANKS, False)

@@ -124,7 +124,7 @@ def loaded(work: Path, n: int, seed: int) -> Any:
     from annomodels.engines.source.partition import cut
     from annomodels.engines.source.spread import Spread
     from annomodels.engines.starts import state_from_shares, vote_shares
-    from annomodels.executors.team import Serial
+    from annomodels.executors.team import Threads
     from annomodels.models.catalog import resolve
     from annomodels.models.encoded import encode
 
@@ -134,9 +134,9 @@ def loaded(work: Path, n: int, seed: int) -> Any:
     few = cut(codes, max(1, codes.n_patterns // 1000)).partitions[0].open()
     model: Any = resolve("dawid-skene")
     state = state_from_shares(model.with_data(data), few, vote_shares(few))
-    with Spread(cut(codes, 1), Serial()) as spread:
+    with Spread(cut(codes, 1), Threads(1)) as spread:
         known = [parameters_of(state, here=True)]
-        spread.sum(sampled, known, [seed], 0, None, counted=True)
+        spread.sum(sampled, known, [seed], 0, None)
     return data, codes
 
 

@@ -186,6 +186,7 @@ def _numpyro(path: str, draws: int, seed: int, enumerate_: bool) -> dict[str, An
 def em(path: str, draws: int, seed: int) -> dict[str, Any]:
     """Measure an iteration of EM, without smoothing."""
     import annomodels as am
+    from annomodels.engines.acceleration import Climb
     from annomodels.engines.em import climb
     from annomodels.engines.starts import state_from_shares, vote_shares
     from annomodels.models.encoded import encode
@@ -196,7 +197,7 @@ def em(path: str, draws: int, seed: int) -> dict[str, Any]:
 
     def run(iterations: int) -> float:
         begun = time.perf_counter()
-        climb(model, codes, start, tolerance=float("-inf"), max_passes=iterations)
+        climb(model, codes, start, Climb(float("-inf"), iterations))
         return time.perf_counter() - begun
 
     run(1)

@@ -100,43 +100,42 @@ def scan(work: Path, n: int, seed: int) -> Measured:
 
 def one_pass(work: Path, n: int, seed: int, kind: str) -> Measured:
     """Measure a pass, in memory on one or two threads, or streamed on one."""
-    from annomodels.engines.source.held import HELD
     from annomodels.engines.source.jobs import parameters_of, sampled
-    from annomodels.engines.source.partition import codes_of, cut
+    from annomodels.engines.source.partition import cut
     from annomodels.engines.source.spread import Spread
     from annomodels.engines.starts import start_states
-    from annomodels.executors.team import Serial, Threads
+    from annomodels.executors.team import Threads
     from annomodels.models.catalog import resolve
     from annomodels.models.encoded import encode
 
     data = scanned(work, n)
     model = resolve("dawid-skene").with_data(data.shell())
     streamed = data.sources()
-    (state,) = start_states(model, codes_of(streamed), seed, [])
+    (state,) = start_states(model, streamed.opened, seed, [])
     threads = 2 if kind == "two" else 1
     whole = kind != "streamed"
     codes = encode(data.to_annotations(), collapse=False) if whole else None
-    team = Threads(threads) if threads > 1 else Serial()
+    team = Threads(threads)
     parts = team.parts(data.n_annotations, data.n_coders * data.n_labels**2)
     source = streamed if codes is None else cut(codes, parts)
     out: Measured = {}
 
     def draw(spread: Spread, iteration: int) -> None:
-        known = [parameters_of(state, spread.team.here)]  # as a run makes them for every iteration
-        spread.sum(sampled, known, [seed], iteration, None, counted=True)
+        known = [parameters_of(state, spread.here)]  # as a run makes them for every iteration
+        spread.sum(sampled, known, [seed], iteration, None)
 
     ratios = []
     with ExitStack() as stack:
         spread = stack.enter_context(Spread(source, team))
         draw(spread, 0)
         if kind == "streamed":  # also where there is but one block, which a run would hold
-            for block in HELD.values():
+            for block in spread.blocks.values():
                 block.held = None
         alone: Any = None
         if (
             codes is not None and threads > 1
         ):  # in turn with one thread, since the machine may change from run to run
-            alone = stack.enter_context(Spread(cut(codes, 1), Serial()))
+            alone = stack.enter_context(Spread(cut(codes, 1), Threads(1)))
             draw(alone, 0)
         begun, iteration = time.perf_counter(), 0
         while iteration < REPEATS or time.perf_counter() - begun < LEAST_SECONDS:

@@ -70,12 +70,13 @@ def laps(
 ) -> None:
     """Draw for half of the items, alone (the first of two) and beside the other, in turn."""
     from annomodels.engines.source.held import Block
+    from annomodels.engines.source.itemsums import Stage
     from annomodels.engines.source.jobs import Keeping, sampled
-    from annomodels.engines.source.partition import MemoryPartition
+    from annomodels.engines.source.partition import cut
 
     codes = crowd(labels // 2, coders, seed + place)
     _, state = start_of(codes)
-    block = Block(MemoryPartition(0, codes))
+    block = Block(cut(codes, 1).partitions[0])
     known = [(state.log_prevalence, state.log_confusion)] * CHAINS
     chains = list(range(CHAINS))
     orders = [np.arange(codes.n_labels)] * CHAINS
@@ -84,7 +85,7 @@ def laps(
         both = lap < 0 or lap % 2 == 1
         if both or place == 0:
             begun = time.perf_counter()
-            keeping = Keeping(1, max(lap, 0), DRAWS // 20, orders, chains)
+            keeping = Keeping(Stage(1, DRAWS // 20), max(lap, 0), orders, chains)
             sampled(block, known, chains, lap + 2, keeping if keep else None)
             if lap >= 0:
                 found.put((both, time.perf_counter() - begun))
@@ -115,7 +116,7 @@ def of_two_processes(labels: int, coders: int, seed: int, keep: bool) -> float:
 
 def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
     """Seconds of an iteration, between two reports on a stage that are `STEPS` iterations apart."""
-    from annomodels.engines.gibbs import sample_counts
+    from annomodels.engines.gibbs import sample
     from annomodels.engines.settings import Settings
     from annomodels.engines.source.partition import cut
 
@@ -139,7 +140,7 @@ def pace(codes: Any, team: Any, seed: int, stage: str = "sampling") -> float:
         executor=team,
     )
     with suppress(KeyboardInterrupt):
-        sample_counts(model, cut(codes, team.places), settings, team)
+        sample(model, cut(codes, team.places), settings, team)
     (first, begun), (last, ended) = seen[0], seen[-1]
     return (ended - begun) / (last - first)
 

@@ -161,18 +161,18 @@ def unending_sampler(monkeypatch: pytest.MonkeyPatch, counting_clock: None) -> N
 @pytest.fixture
 def stops():
     """Class of teams whose user loses patience during the call of a number."""
-    from annomodels.executors.team import Serial
+    from annomodels.executors.team import Threads
 
-    class Stops(Serial):
+    class Stops(Threads):
         def __init__(self, after: int) -> None:
-            super().__init__()
+            super().__init__(1)
             self.left = after
 
-        def outcomes(self, calls):
+        def map(self, function, values):
             self.left -= 1
             if not self.left:
                 raise KeyboardInterrupt
-            return super().outcomes(calls)
+            return super().map(function, values)
 
     return Stops
 

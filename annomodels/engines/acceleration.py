@@ -8,9 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypedDict, Unpack
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -53,32 +52,24 @@ class _Point:
     objective: float
 
 
-class ClimbOptions(TypedDict, total=False):
-    """Options of :func:`ascend` that its callers pass on."""
+@dataclass(frozen=True)
+class Climb:
+    """How to climb, and who is told."""
 
-    tolerance: float
-    max_passes: int
-    clock: Clock | None
-    accelerate: bool
+    tolerance: float = 1e-11  # share of the objective that a step gains at the least
+    max_passes: int = 5000
+    clock: Clock | None = None
+    accelerate: bool = True
+    turn: int = 0  # the round to begin with
+    # called with the state and the round after each step
+    each: Callable[[State, int], None] | None = None
 
 
-class RoundOptions(ClimbOptions, total=False):
-    """Options of :func:`climb_rounds` that its callers pass on."""
-
-    turn: int
-    each: Callable[[State, int], None] | None
+AS_USUAL = Climb()
 
 
 def ascend(
-    model: ConjugateModel,
-    expectation: Expectation,
-    state: State,
-    *,
-    tolerance: float = 1e-11,
-    max_passes: int = 5000,
-    clock: Clock | None = None,
-    accelerate: bool = True,
-    each: Callable[[State, int], None] | None = None,
+    model: ConjugateModel, expectation: Expectation, state: State, how: Climb = AS_USUAL
 ) -> Ascent:
     """Climb from a state to a local maximum, the population of the model held."""
     passes = 0
@@ -98,9 +89,9 @@ def ascend(
     _require_number(here)
     trace = [here.objective]
     before: State | None = None  # the state an EM step before this one
-    while passes < max_passes and not (clock is not None and clock.over):
+    while passes < how.max_passes and not (how.clock is not None and how.clock.over):
         following = step(here)
-        if accelerate and before is not None and passes >= FIRST_STEPS:
+        if how.accelerate and before is not None and passes >= FIRST_STEPS:
             leap, length = _leap(model, before, here.state, following, limit)
             there = point(leap)
             if np.isfinite(there.objective) and there.objective >= here.objective:
@@ -109,51 +100,31 @@ def ascend(
                 trace.append(here.objective)
                 continue
             limit = max(FIRST_LIMIT, limit / GROWTH)
-            if passes >= max_passes:
+            if passes >= how.max_passes:
                 break
         there = point(following)
         _require_number(there)
         gain, here, before = there.objective - here.objective, there, here.state
         trace.append(here.objective)
-        if each is not None:
-            each(here.state, passes)
-        if gain < tolerance * (1 + abs(here.objective)):
+        if how.each is not None:
+            how.each(here.state, how.turn)
+        if gain < how.tolerance * (1 + abs(here.objective)):
             break
     return Ascent(here.state, here.objective, here.log_likelihood, trace, passes)
 
 
 def climb_rounds(
-    model: ConjugateModel,
-    expectation: Expectation,
-    state: State,
-    *,
-    turn: int = 0,
-    each: Callable[[State, int], None] | None = None,
-    **options: Unpack[ClimbOptions],
+    model: ConjugateModel, expectation: Expectation, state: State, how: Climb = AS_USUAL
 ) -> Ascent:
     """Climb, and if the model has a population, set it from the expected counts and climb again."""
     # the population is held while EM climbs (empirical Bayes)
-    passes = 0
-    found: Ascent | None = None
-    for number in range(turn, ROUNDS if state.population else 1):
-        if found is not None:
-            state = model.start(*expectation(found.state)[:2])
-        found = ascend(
-            model,
-            expectation,
-            state,
-            each=None if each is None else partial(_tell_round, each, number),
-            **options,
-        )
+    found = ascend(model, expectation, state, how)
+    passes = found.passes
+    for turn in range(how.turn + 1, ROUNDS if state.population else 1):
+        state = model.start(*expectation(found.state)[:2])
+        found = ascend(model, expectation, state, replace(how, turn=turn))
         passes += found.passes
-    if found is None:
-        raise ValueError("no round is left")
-    found.passes = passes
-    return found
-
-
-def _tell_round(each: Callable[[State, int], None], number: int, state: State, passes: int) -> None:
-    each(state, number)
+    return replace(found, passes=passes)
 
 
 def _require_number(point: _Point) -> None:

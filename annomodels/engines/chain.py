@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import cast
 
 import numpy as np
 
+from annomodels.engines.item_parameters import Counted, ItemParameters
 from annomodels.engines.kept import DrawStore, Trace, canonical_order
 from annomodels.engines.source.held import Block
-from annomodels.engines.source.itemsums import ItemSums
+from annomodels.engines.source.itemsums import ItemSums, Stage
+from annomodels.engines.source.jobs import Parameters, parameters_of
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
+from annomodels.models.mixtures.state_model import StateModel
 from annomodels.types import AnyArray, Floats, Places
+
+# iterations of the warm-up between looks for swapped classes, where items have states
+MIRROR_EVERY = 10
 
 
 class Chain:
     """Gibbs chain, without the items: others pass over them and count, or give it a block."""
 
     def __init__(
-        self, model: ConjugateModel, volume: Floats, state: State, key: int, relabel: bool
+        self,
+        model: ConjugateModel | StateModel,
+        volume: Floats,
+        state: State,
+        key: int,
+        relabel: bool,
     ) -> None:
         self.model, self.volume, self.state = model, volume, state
+        self.coders = cast("ConjugateModel", model.coder_model)
+        n_rows, n_labels = state.log_confusion.shape[:2]
+        # what items have of their own if they are more than members of a class
+        self.own: ItemParameters | None = None
+        if model.by_states:
+            self.own = ItemParameters(cast("StateModel", model), n_rows, n_labels)
         self.key = np.uint64(key)
         self.relabel = relabel
         self.iteration = 0
@@ -28,71 +46,107 @@ class Chain:
         self.ordered = -1, self.identity  # iteration, and the order of the classes in it
         self.single = False  # whether draws are kept in single precision
 
+    @property
+    def kept_rows(self) -> int:
+        """Confusion matrices that a draw takes the room of: those of a class are kept twice."""
+        # of the truth, and as perceived, where items have states
+        return len(self.state.log_confusion) * (1 if self.own is None else 2)
+
     def room(self, draws: int, single: bool) -> DrawStore:
         """Make room for some draws."""
-        return DrawStore(0, len(self.identity), draws, single)
+        kept = DrawStore(draws, single)
+        kept.make_room(self.values())
+        return kept
 
     def trace(self, room: int) -> Trace:
         """Make room for what is watched of some iterations."""
-        return Trace(self.model, self.volume, self.relabel, room)
+        return Trace(self.coders, self.volume, self.relabel, room)
 
     def follow(self, other: Chain) -> None:
         """Go on from where another chain is, with random numbers of its own."""
         self.state = deepcopy(other.state)
+        if self.own is not None and other.own is not None:
+            self.own.values = deepcopy(other.own.values)
 
     def order(self) -> AnyArray:
         """Return the new place of each class in draws that are kept."""
-        if self.relabel and self.ordered[0] != self.iteration:
+        if self.relabel and self.own is None and self.ordered[0] != self.iteration:
             self.ordered = self.iteration, canonical_order(self.state, self.volume)
         return self.ordered[1]
 
+    def values(self) -> dict[str, AnyArray]:
+        """Return the variables of a result, as far as a draw of it is kept."""
+        values: dict[str, AnyArray] = self.coders.pymc_start(self.state)
+        if self.own is None:
+            return values
+        return self.model.result_values({**values, **deepcopy(self.own.values)})
+
+    def passing(self, here: bool) -> Parameters:
+        """Return the parameters as a pass takes them, or as they travel."""
+        if self.own is not None:
+            return self.own.given(self.state)
+        return parameters_of(self.state, here)
+
     def take(
-        self, kept: DrawStore | None, counts: AnyArray, sizes: AnyArray, log_likelihood: float
+        self,
+        kept: DrawStore | None,
+        counts: AnyArray,
+        counted: Counted,
+        log_likelihood: float,
+        warming: bool,
     ) -> None:
         """Complete an iteration after its pass: keep the parameters, then draw new ones."""
+        state, own = self.state, self.own
         if kept is not None:
-            order = self.order()
-            self._store(order, kept)
-            kept.note(log_likelihood, log_likelihood, bool((order != self.identity).any()))
-        whole = counts.astype(np.int64)
-        self.model.draw(whole, sizes, self.state, self.key, self.iteration)  # type: ignore[arg-type]
+            self._keep(kept, log_likelihood)
+        by_class = counted.sizes if own is None else own.by_class(counted.sizes)
+        whole = counts.astype(np.int64).reshape(state.log_confusion.shape)
+        self.coders.draw(whole, by_class, state, self.key, self.iteration)  # type: ignore[arg-type]
+        if own is not None:
+            own.draw(counted, int(self.key), self.iteration)
+            if self.relabel and warming and self.iteration % MIRROR_EVERY == 0:
+                order = canonical_order(state, self.volume)
+                if (order != self.identity).any():
+                    self.state = self.coders.ordered(state, order)
         self.iteration += 1
 
-    def _store(self, order: AnyArray, kept: DrawStore) -> None:
-        """Write the parameters by the same lines as many iterations in one call do."""
+    def _keep(self, kept: DrawStore, log_likelihood: float) -> None:
+        """Write the parameters, of classes by the same lines as many iterations in one call."""
+        if self.own is not None:
+            kept.add(self.values(), log_likelihood, log_likelihood, moved=False)
+            return
         from annomodels.kernels.iterations import store
 
-        state, source = self.state, self.model.source(self.state)
+        order, state, source = self.order(), self.state, self.coders.source(self.state)
         store(kept.n, order, state.log_prevalence, state.log_confusion, source, *self._places(kept))
+        kept.note(log_likelihood, log_likelihood, bool((order != self.identity).any()))
 
     def run(
         self, block: Block, end: int, thin: int, kept: DrawStore | None, sums: ItemSums | None
     ) -> None:
         """Take steps up to iteration `end` over all items, which are in one block here."""
-        # every thin-th is kept, and what it says of the items is added to sums
+        # every thin-th is kept, and what it says of the items is added to sums; items of states
+        # have parameters that are drawn between the passes, so their chains take single steps
         from annomodels.kernels.iterations import iterate
 
         (starts, cell, gold), _ = block.open()
-        target, items = kept, None if sums is None else sums.places
-        if target is None or items is None:
-            target = self.room(0, self.single)
-            thin, items = 0, target.sums
-        target.make_room(self.model.pymc_start(self.state))
+        if kept is None or sums is None:
+            kept, thin = self.room(0, self.single), 0
+            sums = ItemSums(0, len(self.identity), Stage(0, 1))
         # half the memory is half the cache: passes with 32 bits take three quarters of the time
         whole = np.int32 if len(cell) <= np.iinfo(np.int32).max else np.int64
         counts = np.zeros(self.state.log_confusion.shape, dtype=whole)
-        sizes, places = np.zeros(len(self.identity), dtype=np.int64), self._places(target)
+        sizes, places = np.zeros(len(self.identity), dtype=np.int64), self._places(kept)
         while True:  # until the end, or until classes may have been swapped
-            state, prior = self.state, self.model.priors(self.state)
+            state, prior = self.state, self.coders.priors(self.state)
             self.iteration = iterate(
                 starts, cell, gold, *prior, state.log_prevalence, state.log_confusion, self.key,
                 self.iteration, end, thin, self.volume, self.relabel, self.order(), counts, sizes,
-                items, target.book, *places,
+                sums.places, kept.book, *places,
             )  # fmt: skip
             if self.iteration >= end:
                 break
-        if sums is not None:
-            sums.hold(target.n)
+        sums.hold(kept.n)
 
     def _places(self, kept: DrawStore) -> tuple[tuple[AnyArray, ...], Places]:
         """Return where an iteration writes draws: of all models, and of the source of the rows."""
@@ -101,4 +155,4 @@ class Chain:
         if confusion.ndim == 3:  # one matrix for all coders
             confusion = confusion[:, None]
         common = (held["prevalence"], confusion, kept.log_likelihood, kept.lp)
-        return common, self.model.draw_places(held, kept.lp.astype(kept.dtype))
+        return common, self.coders.draw_places(held, kept.lp.astype(kept.dtype))

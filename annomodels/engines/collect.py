@@ -9,11 +9,12 @@ import numpy as np
 
 from annomodels.data.mixing import mixing, worst
 from annomodels.data.schema import RawResult
-from annomodels.engines.kept import DrawStore, StateStore, alike, total_gaps, traced, watched_of
-from annomodels.engines.source.statemeans import StateMeans
+from annomodels.engines.kept import DrawStore, alike, traced, watched_of
+from annomodels.engines.source.itemsums import ItemMeans, ItemSums, item_means
+from annomodels.engines.source.partition import cut
 from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
-from annomodels.types import AnyArray
+from annomodels.types import AnyArray, Ints
 
 if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
@@ -22,34 +23,19 @@ SWAPPED_FROM = 0.5
 
 
 def collect(
-    model: Model, kept: Sequence[DrawStore], codes: Encoded, attrs: dict[str, object]
+    model: Model,
+    kept: Sequence[DrawStore],
+    sums: Sequence[ItemSums],
+    names: Sequence[str],
+    codes: Encoded,
+    attrs: dict[str, object],
 ) -> RawResult:
-    """Put the chains together."""
-    for part in kept:
-        part.finish()
-    batches = sum(part.batches for part in kept)
-    mean = np.sum([part.p_sum for part in kept], axis=0) / batches
-    square = np.sum([part.p_square for part in kept], axis=0) / batches
-    spread = np.maximum(square - mean**2, 0.0)
-    mcse = np.sqrt(spread / (batches - 1)) if batches > 1 else np.full_like(mean, np.nan)
-    entropy = np.mean([part.entropy / part.n for part in kept], axis=0)
-    volume = codes.volume
-    by_chain = np.stack([part.p_sum / max(part.batches, 1) for part in kept])
-    gaps = total_gaps(by_chain, codes.weight) / codes.weight.sum()
-    inverse = codes.inverse
-    item_values, p_state = _of_states(kept, inverse)
-    return collect_parameters(
-        model,
-        kept,
-        volume,
-        gaps,
-        attrs,
-        p_truth=mean[inverse],
-        p_truth_mcse=mcse[inverse],
-        conditional_entropy=entropy[inverse],
-        item_values=item_values,
-        p_state=p_state,
-    )
+    """Put chains together whose items are here, with the values of states that have these names."""
+    means = item_means(sums, min(part.n for part in kept), codes.weight)
+    of_items = cut(codes, 1).gathered([means])
+    of_items |= fields_of_states([means], names, codes.inverse)
+    gaps = means.gaps / codes.weight.sum()
+    return collect_parameters(model, kept, codes.volume, gaps, attrs, **of_items)
 
 
 def collect_parameters(
@@ -86,45 +72,14 @@ def collect_parameters(
     return RawResult(posterior=posterior, lp=lp, stats=stats, attrs=attrs, **of_items)
 
 
-def _of_states(
-    kept: Sequence[DrawStore], inverse: AnyArray
-) -> tuple[dict[str, AnyArray], AnyArray | None]:
-    """Average what the states of the items stand for, and P(state), over all draws."""
-    parts = [part for part in kept if isinstance(part, StateStore)]
-    if not parts:
-        return {}, None
-    n = sum(part.n for part in parts)
-    mean = np.sum([part.value_sum for part in parts], axis=0) / n
-    square = np.sum([part.value_square for part in parts], axis=0) / n
-    values = _with_spread(parts[0].value_names, mean[:, inverse], square[:, inverse])
-    if not len(parts[0].p_state):
-        return values, None
-    return values, (np.sum([part.p_state for part in parts], axis=0) / n)[inverse]
-
-
-def _with_spread(names: Sequence[str], mean: AnyArray, square: AnyArray) -> dict[str, AnyArray]:
-    """Means of values [value, item], and as ``name_sd`` their standard deviations."""
+def fields_of_states(parts: Sequence[ItemMeans], names: Sequence[str], inverse: Ints) -> ItemFields:
+    """Fields about what the states of items stand for, and P(state), from those of patterns."""
+    mean, square = np.concatenate([part.values for part in parts], axis=2)[:, :, inverse]
     spread = np.sqrt(np.maximum(square - mean**2, 0.0))
-    return dict(zip(names, mean, strict=True)) | {
-        f"{name}_sd": spread[n] for n, name in enumerate(names)
-    }
-
-
-def fields_of_states(parts: Sequence[StateMeans], names: Sequence[str]) -> ItemFields:
-    """Fields of a result that concern items in states, from what came back of each partition."""
-
-    def whole(name: str, axis: int = 0) -> AnyArray:
-        return np.concatenate([getattr(part, name) for part in parts], axis=axis)
-
-    values = _with_spread(names, *whole("values", axis=2))
-    p_state = whole("p_state")
-    return {
-        "p_truth": whole("p_truth"),
-        "p_truth_mcse": whole("p_truth_mcse"),
-        "conditional_entropy": whole("conditional_entropy"),
-        "item_values": values,
-        "p_state": p_state if len(p_state) else None,
-    }
+    values = dict(zip(names, mean, strict=True))
+    values |= {f"{name}_sd": spread[n] for n, name in enumerate(names)}
+    p_state = np.concatenate([part.p_state for part in parts])
+    return {"item_values": values, "p_state": p_state[inverse] if p_state.size else None}
 
 
 def chain_modes(

@@ -7,29 +7,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any
 
 import numpy as np
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.acceleration import Ascent, climb_rounds
+from annomodels.engines.acceleration import AS_USUAL, Ascent, Climb, climb_rounds
 from annomodels.engines.kept import alike, canonical_order
 from annomodels.engines.settings import Clock, Interrupts, Settings
 from annomodels.engines.source.disk import LabelsOnDisk, opened
 from annomodels.engines.source.jobs import parameters_of, weighed
-from annomodels.engines.source.partition import Source, codes_of, cut
+from annomodels.engines.source.partition import Source, cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import items_of, known_only, soft_counts, start_states
+from annomodels.engines.starts import (
+    expectation_of,
+    gaps_of,
+    known_only,
+    soft_counts,
+    start_states,
+)
 from annomodels.executors.choose import team
 from annomodels.executors.team import Team
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded, encode
 from annomodels.types import Floats
-
-if TYPE_CHECKING:
-    from annomodels.engines.acceleration import RoundOptions
 
 # labels of a part of a pass in memory, and most parts
 PART, MOST_PARTS = 100_000, 8
@@ -56,7 +59,7 @@ def run(model: ConjugateModel, data: Annotations | LabelsOnDisk, settings: Setti
     try:
         if codes is not None and isinstance(data, Annotations):
             parts = settings.partitions or (crew.places if settings.executor else _parts(codes))
-            source: Source = cut(codes, parts, data.fingerprint)
+            source = cut(codes, parts)
         elif not isinstance(data, Annotations):
             source = opened(data, model)
         if settings.starts is None:
@@ -85,15 +88,16 @@ class _Census:
         n_starts = max(1, settings.starts or 1)
         settings.tell("starting", 0.0)
         weights = [0.5 * (n % 2) for n in range(1, n_starts)]
-        starts = start_states(model, codes_of(source), settings.seed, weights)
+        starts = start_states(model, source.opened, settings.seed, weights)
         if source.has_gold and n_starts > 1:  # in place of a random one
-            starts[1] = model.start(*soft_counts(codes_of(source), known_only))
+            starts[1] = model.start(*soft_counts(source.opened, known_only))
         with Spread(source, crew) as spread, self.interrupts:
-            climb_from = partial(climb_source, model, spread, clock=self.clock)
+            climb_from = partial(climb_rounds, model, expectation_of(spread))
+            how = Climb(clock=self.clock, each=self._each)
             try:
                 for number, start in enumerate(starts):
                     settings.tell("em", number / n_starts, f"start {number + 1}")
-                    self.modes.append(climb_from(start, turn=0, each=self._each))
+                    self.modes.append(climb_from(start, how))
                     self.now = None
                     if self.clock.over:
                         self.stopped = "time limit"
@@ -105,12 +109,13 @@ class _Census:
                         raise
                     # the only climb goes no further than this
                     state, turn = self.now
-                    self.modes.append(climb_from(state, turn=turn, max_passes=1))
+                    how = Climb(clock=self.clock, turn=turn, max_passes=1)
+                    self.modes.append(climb_from(state, how))
             if settings.relabel and model.swappable and not source.has_gold:
                 for mode in self.modes:
                     order = canonical_order(mode.state, source.volume)
                     mode.state = model.ordered(mode.state, order)
-            gaps = items_of(spread).gaps([mode.state for mode in self.modes])
+            gaps = gaps_of(spread, [mode.state for mode in self.modes])
             best = max(range(len(self.modes)), key=lambda n: self.modes[n].objective)
             parts = class_probabilities(spread, self.modes[best].state, source.finish)
         settings.tell("em", 1.0)
@@ -141,35 +146,27 @@ class _Census:
         self.interrupts.check()
 
 
-def climb_source(
-    model: ConjugateModel, spread: Spread, state: State, **options: Unpack[RoundOptions]
-) -> Ascent:
-    """Climb to a local maximum, the items where they lie."""
-    return climb_rounds(model, items_of(spread).expected, state, **options)
-
-
 def class_probabilities(
     spread: Spread, state: State, finish: Callable[..., Any] | None = None
 ) -> list[Any]:
     """Class probabilities of each partition [item, truth], or the results of `finish` on them."""
     # `finish` is called where the partition lies, and only its result travels
-    return spread.each(weighed, parameters_of(state, spread.team.here), finish)
+    return spread.each(weighed, parameters_of(state, spread.here), finish)
 
 
 def climb(
     model: ConjugateModel,
     codes: Encoded,
     state: State,
-    *,
+    how: Climb = AS_USUAL,
     threads: int | None = None,
-    **options: Unpack[RoundOptions],
 ) -> Mode:
     """Climb to a local maximum of data in memory; passes over many labels use threads."""
     parts = _parts(codes)
     crew = team("threads" if parts > 1 else None, threads)
     try:
         with Spread(cut(codes, parts), crew) as spread:
-            found = climb_source(model, spread, state, **options)
+            found = climb_rounds(model, expectation_of(spread), state, how)
             p_truth = np.concatenate(class_probabilities(spread, found.state))
     finally:
         crew.close()

@@ -8,16 +8,19 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
-from annomodels.engines.collect import collect_parameters
+from annomodels.engines.collect import collect_parameters, fields_of_states
 from annomodels.engines.kept import add_priors
+from annomodels.engines.run import Run, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.stages import room_for
 from annomodels.engines.starts import chain_starts
 from annomodels.errors import NotApplicable, Option
 from annomodels.models.base import Model
@@ -38,13 +41,12 @@ def run(
     model: ConjugateModel | StateModel, data: Annotations | LabelsOnDisk, settings: Settings
 ) -> RawResult:
     """Sample the posterior; chains that have not mixed run on, thinned, up to 16 times as long."""
-    if model.by_states:
-        return _in_states(cast("StateModel", model), data, settings)
     from annomodels.executors.choose import team
 
+    if model.by_states:
+        settings = _all_here(model, settings)
     crew = team(settings.executor or "threads", settings.threads)
-    source = source_of(model, data, settings, crew)
-    return sample_counts(cast("ConjugateModel", model), source, settings, crew)
+    return sample(model, source_of(model, data, settings, crew), settings, crew)
 
 
 def source_of(
@@ -64,31 +66,17 @@ def source_of(
         parts = crew.parts(len(codes.row), codes.n_rows * codes.n_labels**2)
     from annomodels.engines.source.partition import cut
 
-    return cut(codes, parts, data.fingerprint)
+    return cut(codes, parts)
 
 
-def _in_states(
-    model: StateModel, data: Annotations | LabelsOnDisk, settings: Settings
-) -> RawResult:
-    """Sample a model whose items have states, with all items in one part here."""
-    from annomodels.engines.source.partition import cut
-    from annomodels.engines.state_rounds import sample_states
-    from annomodels.executors.choose import team
-
-    assert isinstance(data, Annotations)
-    _require_nothing_else(model, settings)
-    source = cut(encode(data, collapse=False), 1, data.fingerprint)
-    # the result will need it, and sampling leaves the interpreter idle
-    Thread(target=import_module, args=("xarray",), daemon=True).start()
-    return sample_states(model, source, settings, team("threads", settings.threads))
-
-
-def _require_nothing_else(model: Model, settings: Settings) -> None:
+def _all_here(model: Model, settings: Settings) -> Settings:
+    """Return the settings of a model whose items have states: they are here, in one part."""
     if settings.executor is not None:
         raise NotApplicable(
             f"{Option('executor')} serves the models whose items have one true class and nothing "
             f"else (pooled to hierarchical) and a stack, not the {model.title} model. Leave it out."
         )
+    return replace(settings, partitions=1)
 
 
 def _spare(codes: Encoded, settings: Settings) -> int:
@@ -97,29 +85,22 @@ def _spare(codes: Encoded, settings: Settings) -> int:
     return settings.partitions or max(1, spare)
 
 
-def _relabels(model: Model, settings: Settings, has_gold: bool) -> bool:
-    return settings.relabel and model.coder_model.swappable and not has_gold
-
-
-def sample_counts(
-    model: ConjugateModel, source: Source, settings: Settings, crew: Team
+def sample(
+    model: ConjugateModel | StateModel, source: Source, settings: Settings, crew: Team
 ) -> RawResult:
-    """Sample a model by counts, over the parts of a source."""
-    from annomodels.engines.rounds import Rounds
+    """Sample a model over the parts of a source."""
     from annomodels.engines.source.spread import Spread
-    from annomodels.engines.starts import items_of
 
     settings.tell("starting", 0.0)
-    relabel = _relabels(model, settings, source.has_gold)
+    coders = cast("ConjugateModel", model.coder_model)
+    relabel = settings.relabel and coders.swappable and not source.has_gold
     try:
         with Spread(source, crew) as spread, ThreadPoolExecutor(settings.workers) as pool:
-            begun = chain_starts(
-                model, items_of(spread), settings.seed, settings.chains, relabel=relabel
-            )
-            run_ = Rounds(model, spread, settings, pool, begun.states, relabel)
+            begun = chain_starts(coders, spread, settings.seed, settings.chains, relabel=relabel)
+            run_ = Run(model, spread, settings, pool, begun.states, relabel)
             run_.census = begun.modes
             settings.tell("compiling", 0.0)
-            draws, single = room_for(source.n_rows, source.n_labels, settings)
+            draws, single = room_for(run_.chains[0].kept_rows, source.n_labels, settings)
             run_.begin(single)
             # the result will need it, and sampling leaves the interpreter idle
             Thread(target=import_module, args=("xarray",), daemon=True).start()
@@ -133,6 +114,8 @@ def sample_counts(
         if crew is not settings.executor:
             crew.close()
     of_items = source.gathered(parts)
-    return collect_parameters(
-        model, kept, source.volume, gaps / source.n_items, run_.attrs, **of_items
-    )
+    own = run_.chains[0].own
+    if own is not None:
+        of_items |= fields_of_states(parts, own.names, np.arange(source.n_items))
+    gaps /= source.n_items
+    return collect_parameters(model, kept, source.volume, gaps, run_.attrs, **of_items)

@@ -1,4 +1,4 @@
-"""Draws that a chain keeps, in the canonical order of the classes, and sums over the items."""
+"""Draws that a chain keeps, in the canonical order of the classes."""
 
 # Classes may be swapped: draws are brought into the order in which most labels are right. If memory
 # holds few whole draws, the few watched parameters are noted in every iteration.
@@ -18,18 +18,17 @@ from annomodels.types import AnyArray, Floats, Ints
 if TYPE_CHECKING:
     from annomodels.models.base import Model
     from annomodels.models.conjugate import ConjugateModel
+    from annomodels.models.mixtures.state_model import StateModel
 
 BATCHES = 20
 # numbers of draws whose densities are computed at a time
 CELLS = 1_000_000
-# numbers of P(state) to keep for the items
-MOST_STATES = 50_000_000
 
 
 class DrawStore:
-    """Draws of the parameters of one chain and stage, and sums of the class probabilities."""
+    """Draws of the parameters of one chain and stage."""
 
-    def __init__(self, n_items: int, n_classes: int, draws: int, single: bool) -> None:
+    def __init__(self, draws: int, single: bool) -> None:
         self.room = draws
         self.dtype = np.float32 if single else np.float64
         self.arrays: dict[str, AnyArray] = {}
@@ -37,13 +36,8 @@ class DrawStore:
         self.trace: Trace | None = None
         self.log_likelihood = np.zeros(draws)
         self.lp = np.zeros(draws)
-        shape = (n_items, n_classes)
-        self.batch = np.zeros(shape)
-        self.p_sum = np.zeros(shape)
-        self.p_square = np.zeros(shape)
-        self.entropy = np.zeros(n_items)
-        # draws, draws in the open batch, batches, relabelled draws, length of a batch
-        self.book = np.array([0, 0, 0, 0, max(1, draws // BATCHES)])
+        # draws, relabelled draws, and the length of a batch of what draws say of the items
+        self.book = np.array([0, 0, max(1, draws // BATCHES)])
 
     @property
     def n(self) -> int:
@@ -51,19 +45,14 @@ class DrawStore:
         return int(self.book[0])
 
     @property
-    def batches(self) -> int:
-        """Number of batches of class probabilities that are complete."""
-        return int(self.book[2])
-
-    @property
     def relabelled(self) -> int:
         """Number of draws whose classes were brought into another order."""
-        return int(self.book[3])
+        return int(self.book[1])
 
     @property
-    def sums(self) -> tuple[AnyArray, ...]:
-        """Sums over the draws: of the open batch, of all batches, of squares, of entropies."""
-        return self.batch, self.p_sum, self.p_square, self.entropy
+    def length(self) -> int:
+        """Number of draws in a batch."""
+        return int(self.book[2])
 
     def make_room(self, variables: dict[str, AnyArray]) -> None:
         """Make room for draws of variables of these shapes."""
@@ -74,36 +63,20 @@ class DrawStore:
     def add(
         self, variables: dict[str, AnyArray], log_likelihood: float, lp: float, moved: bool
     ) -> None:
-        """Keep one draw; its class probabilities are in `batch` already."""
+        """Keep one draw."""
         self.make_room(variables)
         for name, values in variables.items():
             self.arrays[name][self.n] = values
         self.note(log_likelihood, lp, moved)
 
     def note(self, log_likelihood: float, lp: float, moved: bool) -> None:
-        """Complete a draw whose parameters and class probabilities are in their places."""
+        """Complete a draw whose parameters are in their places."""
         self.log_likelihood[self.n] = log_likelihood
         self.lp[self.n] = lp
-        self.book[:2] += 1
-        self.book[3] += moved
-        if self.book[1] >= self.book[4]:
-            self.close_batch()
-
-    def close_batch(self) -> None:
-        """Turn the current batch into one more batch mean."""
-        from annomodels.kernels.products import close_batch
-
-        close_batch(self.batch, self.book[1], self.p_sum, self.p_square, 0, len(self.batch))
-        self.book[1] = 0
-        self.book[2] += 1
-
-    def finish(self) -> None:
-        """Close what is open, after a run that stopped early."""
-        if self.book[1] and not self.book[2]:
-            self.close_batch()
+        self.book[:2] += 1, moved
 
 
-def add_priors(model: ConjugateModel, kept: Iterable[DrawStore]) -> None:
+def add_priors(model: ConjugateModel | StateModel, kept: Iterable[DrawStore]) -> None:
     """Add the log prior densities of the draws to their log densities."""
     for part in kept:
         size = sum(values[:1].size for values in part.arrays.values())
@@ -113,31 +86,6 @@ def add_priors(model: ConjugateModel, kept: Iterable[DrawStore]) -> None:
             least = np.finfo(part.dtype).tiny  # what is rounded to none
             values = {n: np.maximum(v[some], least).astype(float) for n, v in part.arrays.items()}
             part.lp[some] += model.log_prior_of_draws(values)
-
-
-class StateStore(DrawStore):
-    """Draws of one chain and stage, with sums of P(state) and of the values of states."""
-
-    def __init__(
-        self,
-        n_items: int,
-        n_classes: int,
-        draws: int,
-        single: bool,
-        n_states: int,
-        value_names: list[str],
-    ) -> None:
-        super().__init__(n_items, n_classes, draws, single)
-        self.value_names = value_names
-        whole = n_items * n_states <= MOST_STATES
-        self.p_state = np.zeros((n_items if whole else 0, n_states))
-        self.value_sum = np.zeros((len(value_names), n_items))
-        self.value_square = np.zeros((len(value_names), n_items))
-
-    @property
-    def places(self) -> tuple[AnyArray, AnyArray, AnyArray, AnyArray, AnyArray]:
-        """Arrays that a pass adds to: truth, entropy, states, values and their squares."""
-        return self.batch, self.entropy, self.p_state, self.value_sum, self.value_square
 
 
 class Trace:

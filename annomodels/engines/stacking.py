@@ -24,12 +24,12 @@ from annomodels.engines.collect import collect_parameters
 from annomodels.engines.gibbs import source_of
 from annomodels.engines.kept import DrawStore, add_priors
 from annomodels.engines.layer import draw_layer
+from annomodels.engines.run import chain_keys, room_for
 from annomodels.engines.settings import Clock, Interrupts, Settings
-from annomodels.engines.source.partition import Source
-from annomodels.engines.source.spread import Spread
+from annomodels.engines.source.partition import Source, alike
+from annomodels.engines.source.spread import Spread, repeated
 from annomodels.engines.source.stacked import (
     Layer,
-    alike,
     believed,
     correlated,
     mixed,
@@ -37,9 +37,7 @@ from annomodels.engines.source.stacked import (
     vote_patterns,
     weighed,
 )
-from annomodels.engines.stages import chain_keys, room_for
 from annomodels.engines.starts import soft_counts
-from annomodels.engines.state_rounds import repeated
 from annomodels.executors.choose import team
 from annomodels.models.base import State
 from annomodels.models.encoded import Encoded
@@ -153,7 +151,7 @@ def measured(stack: Stack, spread: Spread, about: Dependence, settings: Settings
     # the blocks keep log P(truth) of the last climb
     rows, _ = climbed(spread, 0.0, about.exchangeable, settings, "starting")
     right = np.ascontiguousarray(np.diagonal(rows, axis1=1, axis2=2))
-    (sums,) = spread.sum(correlated, right, counted=True)
+    (sums,) = spread.sum(correlated, right)
     products, deviations, variance = (float(x) / PAIR for x in sums)
     value, error = stack.correlation, NO_ERROR
     if deviations > 0:
@@ -190,7 +188,7 @@ def climbed(
     rows, sizes = np.zeros((source.n_rows, k, k)), np.zeros(k)
     for step in range(PASSES):
         settings.tell(stage, step / PASSES)
-        parts = spread.sum(weighed, log_rows, log_prevalence, correlation, counted=True)
+        parts = spread.sum(weighed, log_rows, log_prevalence, correlation)
         counts, sizes = (each / UNIT for each in parts)
         # counts are [coder and label, truth]
         by_truth = counts.reshape(-1, k, k).transpose(0, 2, 1)
@@ -256,9 +254,8 @@ class _Coders:
 
         chain = Chain(self.stack, self.source.volume, deepcopy(begin), key, False)
         kept, state = chain.room(self.draws, self.single), chain.state
-        kept.make_room(chain.model.pymc_start(state))
         # what parameters come from changes in place
-        prior, logs = chain.model.priors(state), (state.log_prevalence, state.log_confusion)
+        prior, logs = chain.coders.priors(state), (state.log_prevalence, state.log_confusion)
         wrong = np.zeros(self.draws, dtype=np.int64)
         right: Ints = np.zeros((self.draws, self.source.n_rows), dtype=np.int32)
         for n, (counts, sizes, missed) in enumerate(self._truths(number, key)):
@@ -269,7 +266,7 @@ class _Coders:
                 right[n - WARMUP] = own.trace(axis1=1, axis2=2)
                 likelihood = float((own * state.log_confusion).sum())
                 likelihood += float(sizes @ state.log_prevalence)
-                kept.add(chain.model.pymc_start(state), likelihood, likelihood, False)
+                kept.add(chain.coders.pymc_start(state), likelihood, likelihood, False)
         return kept, wrong, right
 
     def _truths(self, number: int, key: int) -> Iterator[tuple[Ints, Ints, int]]:
@@ -279,7 +276,7 @@ class _Coders:
         )
         for first in range(0, len(layers), self.at_once):
             some = self.layer.part(layers[first : first + self.at_once])
-            found = self.spread.sum(truths_drawn, *some, key, first, counted=True)
+            found = self.spread.sum(truths_drawn, *some, key, first)
             yield from zip(*found, strict=True)
 
 

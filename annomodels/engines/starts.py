@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.engines.acceleration import Expectation, ascend
-from annomodels.engines.kept import alike, canonical_order, total_gaps
+from annomodels.engines.acceleration import Climb, Expectation, ascend
+from annomodels.engines.kept import alike, canonical_order
 from annomodels.models.base import State
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.encoded import Encoded
@@ -153,73 +153,39 @@ class Census:
     modes: list[dict[str, Any]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, eq=False)
-class Items:
-    """The items as the census asks for them, here or over parts that lie anywhere."""
+def expectation_of(spread: Spread) -> Expectation:
+    """Return the function that gives expected counts of items under a state, where they lie."""
+    from annomodels.engines.source.jobs import expected, parameters_of
 
-    parts: Parts  # opens the items, part after part
-    volume: Floats  # share of the labels that each confusion matrix gave, shape [row]
-    has_gold: bool  # whether the truth of any item is known
-    # gives expected counts [row, label, truth], sizes [truth] and the log likelihood of a state
-    expected: Expectation
-    # gives mean total variation distances of what states say of the items, [state, state]
-    gaps: Callable[[Sequence[State]], Floats]
-
-
-def items_here(codes: Encoded) -> Items:
-    """Return items that are here, in one part."""
-    from annomodels.kernels.passes import chances, soft
-
-    def weighed(state: State, items: bool) -> tuple[Floats, Floats, Floats, float]:
-        given = chances(state.log_prevalence, state.log_confusion)
-        return soft(codes.arrays, codes.weight, codes.n_rows, given, items)
-
-    def expected_here(state: State) -> tuple[Floats, Floats, float]:
-        counts, sizes, _, log_likelihood = weighed(state, items=False)
-        return counts, sizes, log_likelihood
-
-    def gaps(states: Sequence[State]) -> Floats:
-        p_truth = [weighed(state, items=True)[2] for state in states]
-        return total_gaps(p_truth, codes.weight) / codes.weight.sum()
-
-    has_gold = bool((codes.gold >= 0).any())
-    return Items(lambda: [codes], codes.volume, has_gold, expected_here, gaps)
-
-
-def items_of(spread: Spread) -> Items:
-    """Return items that are spread over a team."""
-    from annomodels.engines.source.jobs import distances, expected, parameters_of
-
-    source, here = spread.source, spread.team.here
-
-    def expected_there(state: State) -> tuple[Floats, Floats, float]:
-        counts, sizes, found = spread.sum(expected, parameters_of(state, here))
+    def expectation(state: State) -> tuple[Floats, Floats, float]:
+        counts, sizes, found = spread.sum(expected, parameters_of(state, spread.here))
         return counts, sizes, float(found)
 
-    def gaps(states: Sequence[State]) -> Floats:
-        if len(states) < 2:  # no pass over the items
-            return np.zeros((len(states), len(states)))
-        (total,) = spread.sum(distances, [parameters_of(state, here) for state in states])
-        return np.asarray(total / source.n_items)
+    return expectation
 
-    def parts() -> Iterable[Encoded]:
-        return (partition.open() for partition in source.partitions)
 
-    return Items(parts, source.volume, source.has_gold, expected_there, gaps)
+def gaps_of(spread: Spread, states: Sequence[State]) -> Floats:
+    """Mean total variation distances of what states say of the items, shape [state, state]."""
+    from annomodels.engines.source.jobs import distances, parameters_of
+
+    if len(states) < 2:  # no pass over the items
+        return np.zeros((len(states), len(states)))
+    (total,) = spread.sum(distances, [parameters_of(state, spread.here) for state in states])
+    return np.asarray(total / spread.source.n_items)
 
 
 def chain_starts(
-    model: ConjugateModel, items: Items, seed: int, chains: int, *, relabel: bool
+    model: ConjugateModel, spread: Spread, seed: int, chains: int, *, relabel: bool
 ) -> Census:
     """Begin chains at the modes that count: the first one there, the others near it."""
-    rng = np.random.default_rng(seed)
-    counts = partial(soft_counts, items.parts)
+    rng, has_gold = np.random.default_rng(seed), spread.source.has_gold
+    counts = partial(soft_counts, spread.source.opened)
     votes = counts(vote_shares)
     chance = [counts(near_votes(0.0, rng)) for _ in range(max(1, chains - 1))]
     begins = {"votes": votes}
-    if items.has_gold:
+    if has_gold:
         begins["known gold"] = counts(known_only)
-    if items.has_gold or not relabel:
+    if has_gold or not relabel:
         begins["votes moved on"] = counts(moved_on)
     begins["chance"] = chance[0]
     climbed: list[Found] = []
@@ -227,8 +193,8 @@ def chain_starts(
     for name, start in begins.items():
         least = max((each.evidence for each in climbed), default=-np.inf) - HOPELESS
         state = first if start is votes else model.start(*start)
-        climbed.append(_climbed(model, items, name, state, least, relabel))
-    groups, far = _groups(climbed, first, items)
+        climbed.append(_climbed(model, spread, name, state, least, relabel))
+    groups, far = _groups(climbed, first, spread)
     best = groups[0][0].evidence
     near = [group for group in groups if group[0].evidence >= best - COMPARABLE]
     # Votes are counted alike in any number of parts, to the last bit; but a chain may stay in
@@ -259,7 +225,7 @@ def chain_starts(
 
 def _climbed(
     model: ConjugateModel,
-    items: Items,
+    spread: Spread,
     name: str,
     state: State,
     least: float,
@@ -268,14 +234,15 @@ def _climbed(
     """Climb from a state, the population of the model set anew once on the way."""
 
     def in_order(state: State) -> State:
-        order = canonical_order(state, items.volume)
+        order = canonical_order(state, spread.source.volume)
         return model.ordered(state, order) if relabel else state
 
+    expectation = expectation_of(spread)
     state, evidence = in_order(state), -np.inf
     for passes in (FIRST_PASSES, MORE_PASSES):
-        climb = ascend(model, items.expected, state, tolerance=TOLERANCE, max_passes=passes)
-        state = in_order(model.start(*items.expected(climb.state)[:2]))
-        counts, sizes, log_likelihood = items.expected(state)
+        climb = ascend(model, expectation, state, Climb(TOLERANCE, passes))
+        state = in_order(model.start(*expectation(climb.state)[:2]))
+        counts, sizes, log_likelihood = expectation(state)
         evidence = model.log_evidence(counts, sizes, log_likelihood, state)
         if evidence < least:
             break
@@ -283,10 +250,10 @@ def _climbed(
 
 
 def _groups(
-    climbed: Sequence[Found], votes: State, items: Items
+    climbed: Sequence[Found], votes: State, spread: Spread
 ) -> tuple[list[list[Found]], float]:
     """Group modes with the same class probabilities, best first; distance of the votes' mode."""
-    gaps = items.gaps([*(each.state for each in climbed), votes])
+    gaps = gaps_of(spread, [*(each.state for each in climbed), votes])
     order = sorted(range(len(climbed)), key=lambda n: -climbed[n].evidence)
     groups = alike(gaps, order, APART)
     return [[climbed[n] for n in group] for group in groups], float(gaps[0, -1])

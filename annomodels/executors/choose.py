@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, TypeGuard
 
 from annomodels.errors import NotApplicable, Option
-from annomodels.executors.team import Serial, Team, Threads
+from annomodels.executors.team import Team, Threads
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 def team(executor: object, places: int | None = None) -> Team:
     """Return the team that an ``executor=`` names."""
-    cores = places or _cores()
-    if executor is None or executor == "serial":
-        return Serial()
+    if executor is None:
+        return Threads(1)
     if isinstance(executor, Team):
         return executor
-    if executor == "threads":  # one thread is this one
-        return Threads(cores) if cores > 1 else Serial()
+    if executor == "threads":
+        return Threads(places or _cores())
     if is_dask(executor):
         from annomodels.executors.dask import DaskTeam
 

@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any
 
 from annomodels.errors import EngineError
-from annomodels.executors.team import Call, Lost, Sums, Team, add
+from annomodels.executors.team import Call, Lost, Remote, Sums, add
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -26,7 +26,7 @@ PATIENCE = 120.0
 SETTLE = 10.0
 
 
-class DaskTeam(Team):
+class DaskTeam(Remote):
     """Threads of a Dask cluster."""
 
     # Calls are bound to machines, since these keep their part of the data. A lost machine is

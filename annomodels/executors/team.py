@@ -1,16 +1,19 @@
-"""A team: places that carry out calls, and what they say when a place is lost."""
+"""A team: places that carry out calls, threads of this process or elsewhere."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
 
 from annomodels.types import AnyArray
 
 # labels that a part has at the least for each count that is made of them
 LABELS_PER_CELL = 4
+# calls of a thread that may be made, or waited for, before those whose turn it is
+AHEAD = 8
 
 type Call[T] = tuple[int, Callable[..., T], tuple[object, ...]]
 Sums = tuple[AnyArray, ...]
@@ -25,16 +28,13 @@ def add(first: Sums, *others: Sums) -> Sums:
     return reduce(lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True)), others, first)
 
 
-class Team(ABC):
+class Team:
     """Places that carry out calls."""
-
-    # whether calls are carried out in this process, so that nothing needs to be sent
-    here: bool = False
-    # rounds of calls that may be on the way at a time
-    rounds: int = 1
 
     # parts that data in memory are cut into for each place, if they are large
     pieces: int = 1
+    # rounds of calls that may be on the way at a time
+    rounds: int = 1
 
     def __init__(self, places: int) -> None:
         self.places = max(1, places)
@@ -44,6 +44,49 @@ class Team(ABC):
         # counts are set up and added for each part, which is to take a small share of the time
         worthwhile = n_annotations // (LABELS_PER_CELL * max(1, n_cells) * self.places)
         return self.places * max(1, min(self.pieces, worthwhile))
+
+    def close(self) -> None:
+        """Let go of what this team began; what it was lent stays open."""
+
+
+class Threads(Team):
+    """Threads of this process; nothing is copied."""
+
+    def __init__(self, places: int) -> None:
+        super().__init__(places)
+        self.pool = ThreadPoolExecutor(self.places) if self.places > 1 else None
+        self.pieces = 4 if self.places > 1 else 1
+
+    def map[A, T](self, function: Callable[[A], T], values: Sequence[A]) -> Iterator[T]:
+        """Call a function side by side, and give what it returns in order."""
+        if self.pool is None or len(values) == 1:
+            return map(function, values)
+        return self._ahead(self.pool, function, values)
+
+    def _ahead[A, T](
+        self, pool: ThreadPoolExecutor, function: Callable[[A], T], values: Sequence[A]
+    ) -> Iterator[T]:
+        """Call it on some values before their turn: what it returns may be large."""
+        waiting: deque[Future[T]] = deque()
+        try:
+            for value in values:
+                waiting.append(pool.submit(function, value))
+                if len(waiting) > AHEAD * self.places:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        """End the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()
+
+
+class Remote(Team, ABC):
+    """Places elsewhere, which may be lost."""
 
     @abstractmethod
     def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
@@ -68,7 +111,6 @@ class Team(ABC):
 
     def replace(self, place: int) -> None:
         """Find a new home for a place that was lost."""
-        del place  # places of this process are not lost
 
     def settle(self) -> list[int]:
         """Move places that share a home to homes that have come since; gives those places."""
@@ -77,46 +119,3 @@ class Team(ABC):
     def everywhere(self, function: Callable[..., object], *arguments: object) -> None:
         """Carry out a call at all places that there are, as well as that can be done."""
         self.outcomes([(place, function, arguments) for place in range(self.places)])
-
-    def close(self) -> None:
-        """Let go of what this team began; what it was lent stays open."""
-        return
-
-
-class Serial(Team):
-    """One place: here."""
-
-    here = True
-
-    def __init__(self) -> None:
-        super().__init__(1)
-
-    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
-        """Carry out calls one after the other."""
-        return [_attempt(function, arguments) for _, function, arguments in calls]
-
-
-class Threads(Team):
-    """Threads of this process; nothing is copied."""
-
-    here = True
-    pieces = 4
-
-    def __init__(self, places: int) -> None:
-        super().__init__(places)
-        self.pool = ThreadPoolExecutor(self.places)
-
-    def outcomes[T](self, calls: Sequence[Call[T]]) -> list[T | Lost]:
-        """Carry out calls side by side."""
-        return list(self.pool.map(lambda call: _attempt(call[1], call[2]), calls))
-
-    def close(self) -> None:
-        """End the threads."""
-        self.pool.shutdown()
-
-
-def _attempt[T](function: Callable[..., T], arguments: tuple[object, ...]) -> T | Lost:
-    try:
-        return function(*arguments)
-    except Lost as lost:
-        return lost

@@ -64,10 +64,9 @@ def iterate(
     # Stops before a draw whose classes may be swapped, unless it is the first one, which is kept
     # with its classes in the given order. sums are the class probabilities of the current batch,
     # their sums and sums of squares over the batches, and the summed entropies. book counts draws
-    # kept, draws in the batch, batches and relabeled draws; its last place is the length of a
-    # batch. kept takes the draws of prevalence and confusion, the log likelihood and the log
-    # density.
-    n_items, n_rows, n_classes = len(gold), len(counts), len(log_prevalence)
+    # kept and relabeled draws; its last place is the length of a batch. kept takes the draws of
+    # prevalence and confusion, the log likelihood and the log density.
+    n_rows, n_classes = len(counts), len(log_prevalence)
     batch, p_sum, p_square, entropy = sums
     # Python is asked only where labels may have switched: all else stays in one call, without the
     # interpreter's lock
@@ -101,15 +100,12 @@ def iterate(
             kept[3][n] = found
             store(n, places, log_prevalence, logc, source, kept, kept_source)
             book[0] += 1
-            book[1] += 1
             for k in range(n_classes):
                 if places[k] != k:
-                    book[3] += 1
+                    book[1] += 1
                     break
-            if book[1] >= book[4]:
-                close_batch(batch, book[1], p_sum, p_square, 0, n_items)
-                book[1] = 0
-                book[2] += 1
+            if book[0] % book[2] == 0:
+                close_batch(batch, book[2], p_sum, p_square)
         draw_parameters(
             counts, sizes, prevalence, prior, source, key, iteration, log_prevalence, logc
         )

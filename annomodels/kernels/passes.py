@@ -44,6 +44,10 @@ class States(NamedTuple):
     smallest: float
 
 
+# chances, and the layout of states if they are more than classes
+Given = tuple[Array, Array, Logs, States | None]
+
+
 class Sums(NamedTuple):
     """Sums over draws for each item; P(state) and values may have no room."""
 
@@ -225,20 +229,6 @@ def sampled_pass(
     return log_likelihood
 
 
-def classes_drawn(
-    items: Items, given: Chances, key: Key, iteration: int, counts: Array, sizes: Array,
-    sums: Sums | None = None, first: int = 0,
-) -> float:  # fmt: skip
-    """Do such a pass where states are classes; counts are [coder, label, truth]."""
-    none, k = np.empty((1, 0), dtype=np.int64), len(sizes)
-    keep, sums = sums is not None, sums or sums_of(np.empty((0, k)), np.empty(0))
-    found = sampled_pass(
-        tuple(items), *given, None, key, iteration, first, counts.reshape(-1, k), none, sizes,
-        none, keep, sums,
-    )  # fmt: skip
-    return float(found)
-
-
 @kernel
 def weighing_pass(
     items: Items, weight: Array, kind: Array | None, shares: Array, table: Array, logs: Logs,
@@ -274,12 +264,6 @@ def weighing_pass(
                 value_square,
             )  # fmt: skip
     return log_likelihood
-
-
-def classes_weighed(items: Items, weight: Array, given: Chances, sums: Sums) -> float:
-    """Do such a pass where states are classes."""
-    share, table, logs = given
-    return float(weighing_pass(tuple(items), weight, None, share[None], table, logs, None, sums))
 
 
 @kernel
@@ -326,19 +310,3 @@ def soft(
     p_truth = np.empty((n_items if items else 0, k))
     found = soft_pass(tuple(arrays), weight, *given, counts, sizes, p_truth)
     return counts.reshape(n_rows, k, k), sizes, p_truth, float(found)
-
-
-@kernel
-def fill_table(rows: Array, parts: Array, smallest: float, table: Array) -> None:
-    """Fill `table` with the mixtures of `rows`, at least `smallest`; `parts` is [row, state]."""
-    n_rows, n_states = parts.shape
-    for c in range(len(rows)):
-        for s in range(n_states):
-            table[c, s] = 0.0
-        for r in range(n_rows):
-            p = rows[c, r]
-            for s in range(n_states):
-                table[c, s] += parts[r, s] * p
-        # a state may rule a label out; a floor keeps its logarithm finite, as in the PyMC model
-        for s in range(n_states):
-            table[c, s] = max(table[c, s], smallest)

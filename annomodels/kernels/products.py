@@ -195,9 +195,9 @@ def diagonal_leads(log_prevalence: Array, logc: Array, volume: Array) -> bool:
 
 
 @kernel
-def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array, lo: int, hi: int) -> None:
+def close_batch(batch: Array, length: int, p_sum: Array, p_square: Array) -> None:
     """Move the mean of a batch of draws into the running sums, for Monte Carlo errors."""
-    for i in range(lo, hi):
+    for i in range(len(batch)):
         for k in range(batch.shape[1]):
             # neighbouring draws are alike, means of batches hardly: their spread is the error
             mean = batch[i, k] / length

@@ -71,7 +71,6 @@ OTHERS = Catalogue(
 PARTS = Catalogue(
     {
         "kinds": "mixtures.kinds:HonestAndSpammers",
-        "independent": "mixtures.kinds:Independent",
         "answering": "answering:Answering",
     }
 )

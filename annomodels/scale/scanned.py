@@ -18,12 +18,13 @@ from annomodels.data.html import Html
 from annomodels.data.validation import counted, per_item
 from annomodels.engines.source.blocks import (
     Block,
-    FilePartition,
+    Stored,
     expanded_path,
     items_path,
     labels_path,
 )
-from annomodels.engines.source.disk import FileSource, Keeper
+from annomodels.engines.source.disk import Keeper
+from annomodels.engines.source.partition import Partition, Source
 from annomodels.errors import EngineError
 from annomodels.scale.shell import Shell
 from annomodels.types import Ints
@@ -159,30 +160,29 @@ class Scanned(Html):
         digest = hashlib.sha256(name.encode()).hexdigest()[:12]
         return dataclasses.replace(self, dont_know=(), unanswered=none, fingerprint=digest)
 
-    def sources(
-        self, shared: bool = False, scratch: str = "", answering: bool = False
-    ) -> FileSource:
+    def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
         """Return the blocks as the engines take them."""
         # answering: whether coders answered is a label too, by a shadow of each coder for each kind
         path_of = expanded_path if answering else labels_path
         silent = self.n_coders * len(self.dont_know) if answering else 0
         volume = np.concatenate([self.per_coder / self.n_annotations, np.zeros(silent)])
-        partitions = tuple(
-            FilePartition(
-                str(path_of(self.folder, number)), number, block.first, block.n_items,
-                block.n_annotations, self.n_coders, self.n_labels, shared, scratch, silent,
+        partitions = [
+            Partition(
+                block.first, block.n_items, block.n_annotations,
+                Stored(
+                    str(path_of(self.folder, number)), self.n_coders, self.n_labels, shared, silent
+                ),
+                number, scratch,
             )
             for number, block in enumerate(self.blocks)
-        )  # fmt: skip
-        return FileSource(
+        ]  # fmt: skip
+        return Source(
             partitions,
             n_items=self.n_items,
             n_labels=self.n_labels,
-            n_rows=1 if shared else self.n_coders + silent,
             n_annotations=self.n_annotations,
             volume=np.ones(1) if shared else volume,
             has_gold=self.n_gold > 0,
-            fingerprint=self.fingerprint,
         )
 
     def shell(self) -> Shell:

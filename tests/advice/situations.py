@@ -21,7 +21,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "coefficients/parts/breakdown.py:by_coder: Option 'by', 'pair'",
         "coefficients/requests.py:label_margins: Option 'labels', [...]",
         "coref/agreements.py:parts_of: Option 'by', by",
-        "engines/gibbs.py:_require_nothing_else: Option 'executor'",
+        "engines/gibbs.py:_all_here: Option 'executor'",
         "fitting/run.py:choose: Option 'engine', 'em'",
         "models/encoded.py:require_learnable: Option 'coder'",
         "models/encoded.py:require_learnable: Option 'item'",
@@ -57,7 +57,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     "It takes a process that is short of memory, time or places, or data of a size that no test has.": (
         "cli/exits.py:_read: --draws, --chains",
         "coefficients/rows.py:meetings: Option 'by', 'coder'",
-        "engines/stages.py:StagedRun.result: Option 'engine', 'em'",
+        "engines/run.py:Run.result: Option 'engine', 'em'",
         "summaries/predicted/p_next.py:p_next: Option 'items'",
     ),
     "It takes an export of a tool or an unusual table; tests/io checks the words, not that they help.": (

@@ -8,13 +8,11 @@ import json
 import numpy as np
 
 import annomodels as am
+from annomodels.engines.run import Run
 from annomodels.engines.settings import Settings
-from annomodels.engines.source.held import Block
-from annomodels.engines.source.partition import MemoryPartition, cut
+from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.states import states_drawn
-from annomodels.engines.state_rounds import StateRounds
-from annomodels.executors.team import Serial
+from annomodels.executors.team import Lost, Remote, Threads
 
 
 def shared_set(shared, name):
@@ -80,15 +78,23 @@ def mean_and_error(values):
 
 
 def alone(model, codes, start, seed=1, relabel=False):
-    """One chain of a state model over items that are here."""
+    """One chain over items that are here."""
     settings = Settings(chains=1, threads=1, seed=seed)
-    spread = Spread(cut(codes, 1), Serial())
-    return StateRounds(model, spread, settings, None, [start], relabel)
+    spread = Spread(cut(codes, 1), Threads(1))
+    return Run(model, spread, settings, None, [start], relabel)
 
 
-def pass_over(chain, codes, keeping=None, block=None):
-    """Draw the states of all items, and give what was counted to a chain; its log likelihood."""
-    block = Block(MemoryPartition(0, codes), alone=True) if block is None else block
-    found = states_drawn(block, [chain.passing()], [chain.key], chain.iteration, keeping)
-    chain.count(*(values[0] for values in found[:-1]))
-    return found[-1][0]
+class Elsewhere(Remote):
+    """A team that is not asked to be here, but is: calls go one after the other."""
+
+    def __init__(self):
+        super().__init__(1)
+
+    def outcomes(self, calls):
+        out = []
+        for _, function, arguments in calls:
+            try:
+                out.append(function(*arguments))
+            except Lost as lost:
+                out.append(lost)
+        return out

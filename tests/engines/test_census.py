@@ -104,9 +104,9 @@ def test_a_chain_far_below_another_goes_on_from_there(monkeypatch):
     data, truth = hostile(20)
     begin = gibbs.chain_starts
 
-    def one_at_the_votes(model, items, *given, **options):
-        found = begin(model, items, *given, **options)
-        votes = starts.soft_counts(items.parts, starts.vote_shares)
+    def one_at_the_votes(model, spread, *given, **options):
+        found = begin(model, spread, *given, **options)
+        votes = starts.soft_counts(spread.source.opened, starts.vote_shares)
         found.states[1] = model.start(*votes)
         return found
 
@@ -134,9 +134,7 @@ def test_starts_do_not_depend_on_the_number_of_parts(known):
     for parts in (1, 3):
         with Spread(cut(codes, parts), team(None, 1)) as spread:
             model = am.models.HierarchicalDawidSkene()
-            items = starts.items_of(spread)
-            found.append(starts.chain_starts(model, items, 7, 3, relabel=not known))
-    found.append(starts.chain_starts(model, starts.items_here(codes), 7, 3, relabel=not known))
+            found.append(starts.chain_starts(model, spread, 7, 3, relabel=not known))
     for other in found[1:]:
         assert other.modes == found[0].modes
         for one, two in zip(found[0].states, other.states, strict=True):
@@ -167,6 +165,7 @@ def test_the_mass_of_a_mode_is_that_of_an_enumeration():
         sizes = np.bincount(truth, minlength=2)
         value = log_multinomial(counts, alpha.T, axis=1)
         total.append(value + log_multinomial(sizes.astype(float), np.ones(2), axis=0))
-    mode = starts.chain_starts(model, starts.items_here(codes), 1, 1, relabel=False).modes[0]
+    here = Spread(cut(codes, 1), team(None))
+    mode = starts.chain_starts(model, here, 1, 1, relabel=False).modes[0]
     assert mode["evidence"] == pytest.approx(logsumexp(total), abs=0.15)
     assert soft_counts(lambda: [codes], vote_shares)[1].sum() == 6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 from crowds import assert_same, simulate
 
 import annomodels as am
+from annomodels.engines.run import cost
 from annomodels.engines.settings import Settings
-from annomodels.engines.stages import cost
 from annomodels.fitting.run import runner
 from annomodels.models import resolve
 
@@ -96,15 +97,21 @@ def test_patience_is_work(data):
 
 
 @pytest.mark.few("None")
-@pytest.mark.parametrize("executor", [None, "serial"])
-def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
+@pytest.mark.parametrize("partitions", [None, 2])
+def test_a_time_limit_keeps_what_was_sampled(data, clock, partitions):
     """Also where only the warm-up was cut short: the result says so."""
 
     def progress(stage, share, message):
         if stage == due and 0 < share < 1:
             clock.now += 60.0
 
-    options = {"seed": 1, "chains": 2, "extend": False, "time_limit": 100.0, "executor": executor}
+    options = {
+        "seed": 1,
+        "chains": 2,
+        "extend": False,
+        "time_limit": 100.0,
+        "partitions": partitions,
+    }
     due = "sampling"
     fit = am.fit(data, "hierarchical", draws=20_000, warmup=20, progress=progress, **options)
     assert fit.tree.attrs["stopped"] == "time limit"
@@ -119,3 +126,21 @@ def test_a_time_limit_keeps_what_was_sampled(data, clock, executor):
     fit = am.fit(data, "hierarchical", draws=20, warmup=100_000, progress=progress, **options)
     assert fit.tree.attrs["draws"] == 20
     assert fit.tree.attrs["stopped"] == "time limit"
+
+
+@pytest.mark.few("guess-level")
+@pytest.mark.parametrize("model", ["hierarchical", "guess-level"])
+def test_a_stage_that_was_cut_short_leaves_the_one_before_it(data, model):
+    """What its draws say of the items is counted again from the parameters that were kept."""
+
+    def interrupt(stage, share, message):
+        if message == "keeping 1 draw in 2" and share < 1:
+            signal.raise_signal(signal.SIGINT)
+
+    cut_short = am.fit(data, model, progress=interrupt, **OPTIONS)
+    assert cut_short.tree.attrs["stopped"] == "interrupted"
+    whole = am.fit(data, model, extend=False, **OPTIONS)
+    assert_same(cut_short, whole)
+    if "items" in whole.tree.children:
+        for name, values in whole.tree["items"].data_vars.items():
+            np.testing.assert_allclose(cut_short.tree["items"][name].values, values, atol=1e-9)

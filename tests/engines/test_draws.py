@@ -148,8 +148,6 @@ CASES: dict[str, Callable[[], am.Fit]] = {
     "groups em": case(lambda: crowd(known=True), grouped, **CLIMB),
     "groups spread": case(crowd, lambda data: grouped(data, population=SPREAD), **PLAIN),
     "returning": returning,
-    "independent": case(lambda: crowd(known=True), models.Independent(), **PLAIN),
-    "independent unknown": case(crowd, models.Independent(), **PLAIN),
     "readings unknown": case(crowd, "readings", **SHORT),
     "interval": case(numbers, "interval", **PLAIN),
     "pairs": case(links, "pairs", **SHORT),

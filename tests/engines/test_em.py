@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from crowds import p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import em
-from annomodels.engines.acceleration import ascend
+from annomodels.engines.acceleration import Climb, ascend
 from annomodels.engines.em import climb, expect
 from annomodels.engines.starts import random_shares, state_from_shares, vote_shares
 from annomodels.models import resolve
@@ -77,14 +78,14 @@ def test_leaps_save_passes_and_end_in_the_same_mode(slow, name):
         counts, sizes, _, log_likelihood = expect(codes, state)
         return counts, sizes, log_likelihood
 
-    plain = ascend(model, expectation, start, accelerate=False)
+    plain = ascend(model, expectation, start, Climb(accelerate=False))
     leaping = ascend(model, expectation, start)
     assert leaping.passes < 0.7 * plain.passes
     assert np.diff(leaping.trace).min() >= -1e-9 * abs(leaping.objective)
     # now until rounding is all that changes
-    endless = {"tolerance": float("-inf")}
-    plain = ascend(model, expectation, start, accelerate=False, max_passes=1500, **endless)
-    leaping = ascend(model, expectation, start, max_passes=700, **endless)
+    endless = Climb(float("-inf"))
+    plain = ascend(model, expectation, start, replace(endless, accelerate=False, max_passes=1500))
+    leaping = ascend(model, expectation, start, replace(endless, max_passes=700))
     assert leaping.objective == pytest.approx(plain.objective, abs=1e-8)
     there, wanted = expect(codes, leaping.state)[2], expect(codes, plain.state)[2]
     np.testing.assert_allclose(there, wanted, atol=1e-8)
@@ -94,7 +95,7 @@ def test_leaps_are_made_by_default(slow):
     model = resolve("pooled")
     codes = encode(slow, shared=True)
     start = state_from_shares(model, codes, vote_shares(codes))
-    plain, leaping = climb(model, codes, start, accelerate=False), climb(model, codes, start)
+    plain, leaping = climb(model, codes, start, Climb(accelerate=False)), climb(model, codes, start)
     assert leaping.passes < 0.5 * plain.passes
     assert leaping.objective >= plain.objective
 
@@ -104,7 +105,7 @@ def test_shares_of_zero_stay_zero(slow):
     model = am.models.DawidSkene(am.priors.Dirichlet(0.0), am.priors.Diagonal(0.0, 0.5))
     codes = encode(slow)
     start = state_from_shares(model, codes, vote_shares(codes))
-    plain, leaping = climb(model, codes, start, accelerate=False), climb(model, codes, start)
+    plain, leaping = climb(model, codes, start, Climb(accelerate=False)), climb(model, codes, start)
     assert np.isneginf(start.log_confusion).any()
     assert leaping.passes < plain.passes
     assert np.isfinite(leaping.objective)

@@ -11,16 +11,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from crowds import assert_same, draws, p_truth, simulate
+from crowds import Elsewhere, assert_same, draws, p_truth, simulate
 
 import annomodels as am
-from annomodels.engines import rounds
-from annomodels.engines.em import class_probabilities, climb, climb_source
+from annomodels.engines import run
+from annomodels.engines.acceleration import climb_rounds
+from annomodels.engines.em import class_probabilities, climb
 from annomodels.engines.source.partition import cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.starts import items_of, state_from_shares, vote_shares
+from annomodels.engines.starts import expectation_of, gaps_of, state_from_shares, vote_shares
 from annomodels.errors import NotApplicable
-from annomodels.executors.team import Lost, Serial, Threads
+from annomodels.executors.team import Lost, Threads
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
@@ -41,9 +42,11 @@ def reference_of_four(data):
     return am.fit(data, "hierarchical", **{**OPTIONS, "chains": 4})
 
 
-@pytest.mark.parametrize("executor", ["serial", "threads"])
+@pytest.mark.parametrize(
+    "executor", [None, "threads", Elsewhere()], ids=["here", "threads", "else"]
+)
 @pytest.mark.parametrize("partitions", [None, 5])
-def test_here_and_in_threads(data, reference, executor, partitions):
+def test_here_and_elsewhere(data, reference, executor, partitions):
     fit = am.fit(
         data, "hierarchical", executor=executor, threads=3, partitions=partitions, **OPTIONS
     )
@@ -70,7 +73,7 @@ def test_a_thread_that_is_held_up_leaves_partitions_to_the_others(data):
 
     crew = Threads(2)
     with Spread(cut(codes, 6), crew) as spread:
-        whole, rest = spread.sum(job, counted=True)
+        whole, rest = spread.sum(job)
         firsts = [0.1 * part.first for part in spread.source.partitions]
     crew.close()
     assert sorted(taken.values()) == [1, 5]
@@ -87,7 +90,7 @@ def test_an_error_in_a_partition_of_a_pile_is_raised(data):
     crew = Threads(2)
     parts = cut(encode(data, collapse=False), 6)
     with pytest.raises(ValueError, match="broken"), Spread(parts, crew) as spread:
-        spread.sum(job, counted=True)
+        spread.sum(job)
     crew.close()
 
 
@@ -117,7 +120,7 @@ def test_stages_that_go_on_are_the_same():
     assert_same(am.fit(data, "hierarchical", executor="threads", threads=2, **options), wanted)
 
 
-class Forgetful(Serial):
+class Forgetful(Elsewhere):
     """Loses what it holds now and then: a cluster whose machines come and go."""
 
     def __init__(self):
@@ -127,7 +130,7 @@ class Forgetful(Serial):
     def outcomes(self, calls):
         self.calls += 1
         if self.calls % 37 == 0:
-            from annomodels.engines.source.held import forget
+            from annomodels.engines.source.elsewhere import forget
 
             self.lost += 1
             forget(calls[0][2][0])
@@ -147,15 +150,12 @@ def test_what_is_lost_is_sent_again_and_counted_again(data, reference, rounds):
 def test_groups_of_chains_that_are_cut_short_have_the_same_draws(data, monkeypatch):
     readings = itertools.count(0.0, 0.001)
     monkeypatch.setattr(time, "perf_counter", lambda: next(readings))  # looked at in every step
-    crew = Threads(2)
+    crew = Elsewhere()
     crew.rounds = 3
     options = {**OPTIONS, "chains": 5}
-    try:
-        cut_short = am.fit(
-            data, "hierarchical", executor=crew, **{**options, "draws": 100_000}, time_limit=1.0
-        )
-    finally:
-        crew.close()
+    cut_short = am.fit(
+        data, "hierarchical", executor=crew, **{**options, "draws": 100_000}, time_limit=1.0
+    )
     assert cut_short.tree.attrs["stopped"] == "time limit"
     n = cut_short.tree["posterior"].sizes["draw"]
     assert 10 < n < 100_000
@@ -172,8 +172,8 @@ def test_threads_without_a_part_have_chains_of_their_own(
     data, reference_of_four, monkeypatch, partitions, places, groups
 ):
     found = []
-    into = rounds._groups
-    monkeypatch.setattr(rounds, "_groups", lambda *args: found.append(into(*args)) or found[-1])
+    into = run._groups
+    monkeypatch.setattr(run, "_groups", lambda *args: found.append(into(*args)) or found[-1])
     crew = Threads(places)
     options = {**OPTIONS, "chains": 4}
     try:
@@ -186,7 +186,7 @@ def test_threads_without_a_part_have_chains_of_their_own(
 
 
 def test_an_error_in_one_group_of_chains_ends_the_run(data):
-    class Broken(Serial):
+    class Broken(Elsewhere):
         rounds = 2
         calls = 0
 
@@ -201,18 +201,18 @@ def test_an_error_in_one_group_of_chains_ends_the_run(data):
 
 
 def test_what_a_killed_run_left_behind_is_dropped(data):
-    from annomodels.engines.source import held
+    from annomodels.engines.source import elsewhere as held
 
     before = set(held.HELD)  # of runs that other tests have open
     parts = cut(encode(data, collapse=False), 1).partitions
-    held.carry_out("killed", [0], lambda block: None, (), None, False, parts)
-    held.carry_out("new", [0], lambda block: None, (), None, False, parts)
+    held.carry_out("killed", [0], lambda block: None, (), False, parts)
+    held.carry_out("new", [0], lambda block: None, (), False, parts)
     assert {("killed", 0), ("new", 0)} <= set(held.HELD)
     held.HEARD["killed"] -= 2 * held.IDLE
-    held.carry_out("newer", [0], lambda block: None, (), None, False, parts)
+    held.carry_out("newer", [0], lambda block: None, (), False, parts)
     assert ("killed", 0) not in held.HELD
     with pytest.raises(Lost):
-        held.carry_out("killed", [0], lambda block: None, (), None, False, None)
+        held.carry_out("killed", [0], lambda block: None, (), False, None)
     for token in ("killed", "new", "newer"):
         held.forget(token)
     assert set(held.HELD) == before
@@ -226,11 +226,11 @@ def test_em_goes_the_same_path(data, model):
     wanted = climb(model, codes, start)
     crew = Threads(3)
     with Spread(cut(codes, 5), crew) as spread:
-        found = climb_source(model, spread, start)
+        found = climb_rounds(model, expectation_of(spread), start)
         np.testing.assert_allclose(found.trace, wanted.trace, rtol=1e-9)
         p = np.concatenate(class_probabilities(spread, found.state))
         np.testing.assert_allclose(p, wanted.p_truth, atol=1e-9)
-        gaps = items_of(spread).gaps([start, found.state])
+        gaps = gaps_of(spread, [start, found.state])
         assert gaps[0, 0] == 0 < gaps[0, 1] == gaps[1, 0] < 1
     crew.close()
 

@@ -13,8 +13,7 @@ from annomodels.kernels.passes import (
     States,
     Sums,
     chances,
-    classes_drawn,
-    classes_weighed,
+    sampled_pass,
     soft_pass,
     sums_of,
     weighing_pass,
@@ -73,8 +72,10 @@ def test_expected_counts_are_those_of_numpy(k: int) -> None:
     np.add.at(want, cell, np.repeat(weight[:, None] * p, np.diff(starts), axis=0))
     np.testing.assert_allclose(counts.reshape(-1, k), want, rtol=1e-12, atol=1e-12)
     entropy, again = np.zeros(N_ITEMS), np.zeros((N_ITEMS, k))
-    given = chances(prevalence, table)
-    again_total = classes_weighed(found[0], weight, given, sums_of(again, entropy))
+    share, *given = chances(prevalence, table)
+    again_total = weighing_pass(
+        found[0], weight, None, share[None], *given, None, sums_of(again, entropy)
+    )
     np.testing.assert_allclose(again_total, total, rtol=1e-13)
     np.testing.assert_allclose(again, p, atol=1e-12)
     np.testing.assert_allclose(entropy, entr(p).sum(axis=1), atol=1e-12)
@@ -88,11 +89,15 @@ def test_draws_follow_the_probabilities_whether_they_are_kept_or_not(k: int) -> 
     draws = 3000
     sums, entropy = np.zeros((N_ITEMS, k)), np.zeros(N_ITEMS)
     both = []
-    for target in (sums_of(sums, entropy), None):
+    target, none = sums_of(sums, entropy), np.empty((1, 0), dtype=np.int64)
+    given = chances(prevalence, table)
+    for keep in (True, False):
         counts, sizes = np.zeros((N_CODERS, k, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
         for iteration in range(draws):
-            given = chances(prevalence, table)
-            classes_drawn(found[0], given, np.uint64(3), iteration, counts, sizes, target)
+            sampled_pass(
+                found[0], *given, None, np.uint64(3), iteration, 0, counts.reshape(-1, k), none,
+                sizes, none, keep, target,
+            )  # fmt: skip
         both.append((counts, sizes))
     assert (both[0][0] == both[1][0]).all()
     assert (both[0][1] == both[1][1]).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from crowds import simulate
 
-from annomodels.engines.pymc.revisit import revisit_states
+from annomodels.engines.pymc.revisit import revisited
 from annomodels.models.continuous.item_difficulty import ItemDifficulty
 from annomodels.models.continuous.logistic_random_effects import LogisticRandomEffects
 from annomodels.models.encoded import encode
@@ -39,14 +39,16 @@ def test_swapped_chains_are_put_right(model, k, rng):
         for name, values in plain.items()
     }
     lp = np.zeros(plain["prevalence"].shape[:2])
-    (expected,) = revisit_states(model, codes, plain, lp, relabel=True)
-    (found,) = revisit_states(model, codes, swapped, lp, relabel=True)
-    (left,) = revisit_states(model, codes, swapped, lp)
-    for part in (expected, found, left):
-        part.finish()
+    (expected, found, left), (wanted, right, wrong) = zip(
+        *(
+            [each[0] for each in revisited(model, codes, values, lp, relabel)[:2]]
+            for values, relabel in ((plain, True), (swapped, True), (swapped, False))
+        ),
+        strict=True,
+    )
     assert (expected.relabelled, found.relabelled, left.relabelled) == (0, 6, 0)
-    np.testing.assert_allclose(found.p_sum, expected.p_sum, atol=1e-12)
+    np.testing.assert_allclose(right.p_sum, wanted.p_sum, atol=1e-12)
     np.testing.assert_allclose(found.log_likelihood, expected.log_likelihood, rtol=1e-12)
     for name, values in expected.arrays.items():
         np.testing.assert_allclose(found.arrays[name], values, err_msg=name)
-    assert np.abs(left.p_sum - expected.p_sum).max() > 0.5
+    assert np.abs(wrong.p_sum - wanted.p_sum).max() > 0.5

@@ -16,11 +16,11 @@ import annomodels as am
 from annomodels.data.alike import exchangeable, n_distinct, taken_together
 from annomodels.engines.layer import draw_layer, elliptical, log_truth
 from annomodels.engines.settings import Settings
-from annomodels.engines.source.partition import cut
+from annomodels.engines.source.partition import alike, cut
 from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.stacked import Layer, alike, averaged, vote_patterns
+from annomodels.engines.source.stacked import Layer, averaged, vote_patterns
 from annomodels.engines.stacking import climbed, measured, of_known
-from annomodels.executors.team import Serial
+from annomodels.executors.team import Threads
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.stack import Dependence, as_far_off, layered, mode_of
 from annomodels.models.mixtures.votes import (
@@ -214,7 +214,7 @@ def test_copies_count_once_in_the_model_and_others_as_they_are():
         assert part.row[mine].tolist() == kept
         assert part.label[mine].tolist() == [given[item, j] for j in kept]
     # in the votes the labels of all of them count
-    with Spread(alike(source, np.arange(5), [group]), Serial()) as spread:
+    with Spread(alike(source, np.arange(5), [group]), Threads(1)) as spread:
         found, times = together(spread.each(vote_patterns))
     wanted, often = patterns(data.votes)
     np.testing.assert_array_equal(found, wanted)
@@ -293,9 +293,9 @@ def test_the_correlation_of_errors_is_that_of_all_pairs_of_labels(plain):
     """Counted one pair after the other, with P(truth) of the mode without weights."""
     data = plain.data
     settings = Settings(chains=1, draws=10, warmup=5)
-    with Spread(cut(encode(data, collapse=False), 2), Serial()) as spread:
+    with Spread(cut(encode(data, collapse=False), 2), Threads(1)) as spread:
         about = measured(SMALL, spread, Dependence(), settings)
-    with Spread(cut(encode(data, collapse=False), 1), Serial()) as spread:
+    with Spread(cut(encode(data, collapse=False), 1), Threads(1)) as spread:
         rows, _ = climbed(spread, 0.0, False, settings, "starting")
         p = np.exp(spread.each(lambda block: block.memory["log p"])[0])
     product = deviations = variance = 0.0

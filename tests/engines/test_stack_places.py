@@ -6,17 +6,15 @@ import signal
 
 import numpy as np
 import pytest
-from crowds import alone, p_truth, simulate
+from crowds import Elsewhere, alone, p_truth, simulate
 
 import annomodels as am
 from annomodels.engines import stacking
-from annomodels.engines.source import held
+from annomodels.engines.source import elsewhere
+from annomodels.engines.source.jobs import Keeping, sampled
 from annomodels.engines.source.partition import cut
-from annomodels.engines.source.spread import Spread
-from annomodels.engines.source.states import Forgotten, Keeping, states_drawn
-from annomodels.engines.state_rounds import repeated
+from annomodels.engines.source.spread import Forgotten, repeated
 from annomodels.errors import EngineError
-from annomodels.executors.team import Serial
 from annomodels.models import resolve
 from annomodels.models.encoded import encode
 
@@ -48,22 +46,22 @@ def assert_same(fit, reference):
         assert fit.tree.attrs[name] == reference.tree.attrs[name]
 
 
-@pytest.mark.few("{'executor': 'threads', 'threads': 2, 'partitions': 3}")
+@pytest.mark.few("threads and parts")
 @pytest.mark.parametrize(
     "where",
     [
         {"threads": 2},
         {"partitions": 4, "threads": 3},
-        {"executor": "serial", "partitions": 5},
+        {"executor": Elsewhere(), "partitions": 5},
         {"executor": "threads", "threads": 2, "partitions": 3},
     ],
-    ids=str,
+    ids=["threads", "parts", "elsewhere", "threads and parts"],
 )
 def test_here_in_threads_and_in_parts(data, reference, where):
     assert_same(am.fit(data, "stack", **where, **OPTIONS), reference)
 
 
-class Forgetful(Serial):
+class Forgetful(Elsewhere):
     """Loses what it holds at some calls."""
 
     def __init__(self, at):
@@ -74,8 +72,8 @@ class Forgetful(Serial):
         self.calls += 1
         if self.calls in self.at:
             self.lost += 1
-            for token, _ in list(held.HELD):
-                held.forget(token)
+            for token, _ in list(elsewhere.HELD):
+                elsewhere.forget(token)
         return super().outcomes(calls)
 
 
@@ -96,54 +94,25 @@ def test_a_machine_that_is_lost_again_and_again_ends_the_run(data):
         raise Forgotten("gone")
 
     with pytest.raises(EngineError, match="gone"):
-        repeated(run, cut(encode(data, collapse=False), 2), Serial(), stacking.Settings())
-
-
-def test_draws_that_are_missing_in_one_part_are_noticed(data):
-    codes = encode(data, collapse=False)
-    model = resolve("consensus")
-    start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
-    run = alone(model, codes, start)
-    run.spread = Spread(cut(codes, 2), Serial())
-    run.begin()
-    run.stages, run.stage = [([run.chains[0].room(20, False)], 1)], 1
-    run.slice([20], 1, run.stages[0][0], None)
-    assert len(run.collected()[0]) == 2
-    blocks = [block for (token, _), block in held.HELD.items() if token == run.spread.token]
-    blocks[1].memory["states"][0][0].closed.pop()
-    with pytest.raises(Forgotten):
-        run.collected()
-    held.forget(run.spread.token)
+        repeated(run, cut(encode(data, collapse=False), 2), Elsewhere(), stacking.Settings())
 
 
 def test_a_call_that_is_made_again_counts_once(data):
     """A round whose answers were lost on their way is made again where its draws are summed."""
-    codes = encode(data, collapse=False)
-    model = resolve("consensus")
+    codes, model = encode(data, collapse=False), resolve("consensus")
     start = model.starter.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
     run = alone(model, codes, start)
     run.begin()
     kept = [run.chains[0].room(100, False)]
     run.stage = 1
     run.slice([2], 1, kept, None)
-    (chain,), block = run.chains, run.spread.block
-    (sums,) = block.memory["states"][0]
-    before = [np.array(part) for part in sums.places]
-    keeping = Keeping(sums.stage, sums.open[-1], sums.length, [0], states=True)
-    states_drawn(block, [chain.passing()], [chain.key], 0, keeping)
-    for part, was in zip(sums.places, before, strict=True):
+    (chain,), block = run.chains, run.spread.block(0)
+    sums = block.sums[0]
+    before = [np.array(part) for part in sums.sums()]
+    keeping = Keeping(sums.stage, sums.open[-1], [chain.order()], [0])
+    sampled(block, [chain.passing(here=True)], [chain.key], 0, keeping)
+    for part, was in zip(sums.sums(), before, strict=True):
         np.testing.assert_array_equal(part, was)
-
-
-def test_models_whose_labels_choose_a_row_need_one_part(data):
-    codes = encode(data, collapse=False)
-    model = resolve("ambiguous")
-    start = model.coders.sample_parameters(codes.n_rows, 3, np.random.default_rng(1))
-    run = alone(model, codes, start)
-    run.spread = Spread(cut(codes, 2), Serial())
-    with pytest.raises(EngineError, match="need all items in one part"):
-        run.begin()
-    held.forget(run.spread.token)
 
 
 @pytest.mark.calibration

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from crowds import pass_over
+from crowds import alone
 
 import annomodels as am
-from annomodels.engines.state_chain import StateChain
+from annomodels.engines.item_parameters import Counted, ItemParameters
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.layout import ExtraRow, Factor, Judgement, Layout, Truths
 from annomodels.models.mixtures.state_model import StateModel
@@ -75,48 +75,48 @@ class Unheard(Everything):
         return {**super().alphas(n_coders, n_labels), "unheard": np.ones((2, 2))}
 
 
-def chain_of(model):
+def run_of(model):
     rows = [(i, j, (i * j) % 2) for i in range(6) for j in range(3)]
     data = am.Annotations.from_records(rows, labels=[0, 1], truth={0: 0, 1: 0, 2: 1, 3: 1})
-    codes = encode(data, collapse=False)
     start = model.coders.sample_parameters(3, 2, np.random.default_rng(1))
-    return StateChain(model, codes.volume, start, 1, False), codes
+    run = alone(model, encode(data, collapse=False), start)
+    run.begin()
+    return run
 
 
 @pytest.mark.parametrize("told", TOLD)
 def test_each_kind_of_variable_is_given_what_concerns_it(told, rng):
-    chain, _ = chain_of(Everything(told=told))
-    chain.sizes[:] = [1, 2, 4, 8]
-    chain.extra[:] = np.arange(12).reshape(6, 2)
-    chain.golds[:] = [[5, 0], [0, 0], [0, 7], [3, 0]]
-    np.testing.assert_array_equal(chain._given("tempo", rng), [1, 10])
-    np.testing.assert_array_equal(chain._given("place", rng), [4, 3])
-    np.testing.assert_array_equal(chain._given("habit", rng), [[0, 2], [4, 6], [8, 10]])
-    np.testing.assert_array_equal(chain._given("common", rng), [15, 21])
+    items = ItemParameters(Everything(told=told), 3, 2)
+    counted = Counted(
+        extra=np.arange(12).reshape(6, 2),
+        sizes=np.array([1, 2, 4, 8]),
+        golds=np.array([[5, 0], [0, 0], [0, 7], [3, 0]]),
+    )
+    expected = {"tempo": [1, 10], "place": [4, 3], "common": [15, 21]}
+    expected["habit"] = [[0, 2], [4, 6], [8, 10]]
     if told == "truths":  # state 0 is class 0, states 2 and 3 are class 1
-        np.testing.assert_array_equal(chain._given("worth", rng), [[5, 0], [3, 7]])
+        expected["worth"] = [[5, 0], [3, 7]]
     else:  # of items in state 3, truth 0 is reversed
-        np.testing.assert_array_equal(chain._given("way", rng), [12, 3])
+        expected["way"] = [12, 3]
+    for name, wanted in expected.items():
+        np.testing.assert_array_equal(items.counts_of(name, counted, rng), wanted)
+    np.testing.assert_array_equal(items.by_class(counted.sizes), [3, 12])
 
 
 @pytest.mark.parametrize("told", TOLD)
 def test_a_variable_that_the_layout_does_not_have_is_no_truth(told):
-    chain, codes = chain_of(Unheard(told=told))
-    pass_over(chain, codes)
     with pytest.raises(am.errors.EngineError, match="does not know what unheard"):
-        chain._draw()
+        run_of(Unheard(told=told)).slice([1], 1, None, None)
 
 
 @pytest.mark.parametrize("told", TOLD)
 def test_a_chain_moves_through_all_kinds(told):
-    chain, codes = chain_of(Everything(told=told))
-    before = {name: values.copy() for name, values in chain.items.items()}
-    pass_over(chain, codes)
-    assert chain.counts.sum() + chain.extra.sum() == 18
-    assert chain.golds.sum() == 4
-    chain._draw()
-    assert set(before) == {each.name for each in chain.model.item_parameters(2)} == set(chain.items)
-    for name, values in chain.items.items():
+    run = run_of(Everything(told=told))
+    own = run.chains[0].own
+    before = {name: values.copy() for name, values in own.values.items()}
+    run.slice([1], 1, None, None)
+    assert set(before) == {each.name for each in own.model.item_parameters(2)} == set(own.values)
+    for name, values in own.values.items():
         assert np.abs(values - before[name]).max() > 1e-3
         np.testing.assert_allclose(values.sum(axis=-1), 1.0)
 

@@ -26,7 +26,7 @@ from annomodels.kernels import compile as compiling
 from annomodels.kernels.products import close_batch
 
 batch, total, square = np.ones((3, 2)), np.zeros((3, 2)), np.zeros((3, 2))
-close_batch(batch, 2, total, square, 0, 3)
+close_batch(batch, 2, total, square)
 print(compiling.CACHED, total.sum())
 """
 

@@ -11,7 +11,7 @@ from densities import built, evaluate
 import annomodels as am
 from annomodels.data.schema import RawResult, conform, data_of
 from annomodels.engines.em import expect
-from annomodels.engines.pymc.nuts import state_of
+from annomodels.engines.given import state_of
 from annomodels.models import resolve
 from annomodels.models.answering import MEAN, SPREAD, Answering
 from annomodels.models.encoded import encode, expanded

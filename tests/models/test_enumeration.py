@@ -9,7 +9,7 @@ from enumeration import enumerate_truths, tiny
 from scipy.special import logsumexp
 
 from annomodels.engines.em import expect
-from annomodels.engines.pymc.nuts import state_of
+from annomodels.engines.given import state_of
 from annomodels.models import MODELS, resolve
 from annomodels.models.confusion import ConfusionModel, emission_logp
 from annomodels.models.conjugate import ConjugateModel
@@ -65,7 +65,7 @@ def test_expected_counts_of_a_pass_equal_enumeration(name, collapse, n_labels, g
 
 @pytest.mark.parametrize("name", [n for n, m in MODELS.items() if issubclass(m, ConjugateModel)])
 def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
-    from annomodels.kernels.passes import chances, classes_drawn, sums_of
+    from annomodels.kernels.passes import chances, sampled_pass, sums_of
 
     data, model, _, state, (_, p_truth, expected) = _setting(name, 3, True, rng)
     codes = encode(data, shared=model.shared, collapse=False)
@@ -73,10 +73,12 @@ def test_sampled_truths_have_the_enumerated_frequencies(name, rng):
     counts = np.zeros((codes.n_rows, 3, 3), dtype=np.int64)
     sizes = np.zeros(3, dtype=np.int64)
     p_sum, entropy = np.zeros(p_truth.shape), np.zeros(data.n_items)
+    given, sums = chances(state.log_prevalence, state.log_confusion), sums_of(p_sum, entropy)
+    cells, none = counts.reshape(-1, 3), np.empty((1, 0), dtype=np.int64)
     for n in range(n_draws):
-        given = chances(state.log_prevalence, state.log_confusion)
-        sums = sums_of(p_sum, entropy)
-        classes_drawn(codes.arrays, given, np.uint64(1), n, counts, sizes, sums)
+        sampled_pass(
+            codes.arrays, *given, None, np.uint64(1), n, 0, cells, none, sizes, none, True, sums
+        )
     np.testing.assert_allclose(p_sum / n_draws, p_truth, atol=1e-10)
     error = 4.5 * np.sqrt(len(data) / n_draws)
     if model.shared:

@@ -9,7 +9,7 @@ from enumeration import enumerate_truths, tiny
 
 import annomodels as am
 from annomodels.engines.em import climb, expect
-from annomodels.engines.pymc.nuts import state_of
+from annomodels.engines.given import state_of
 from annomodels.engines.starts import state_from_shares, vote_shares
 from annomodels.models.base import State
 from annomodels.models.encoded import encode

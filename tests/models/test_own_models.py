@@ -106,8 +106,8 @@ def test_everything_is_answered_whatever_the_draws_of_such_a_model_are(
 
 def test_other_engines_see_the_own_prior(data) -> None:
     """At any point, prior by the kernels and by PyMC differ by nothing."""
+    from annomodels.engines.given import state_of
     from annomodels.engines.pymc.handed import with_data
-    from annomodels.engines.pymc.nuts import state_of
 
     model = Neighbours(decay=0.5)
     pymc_model = with_data(model, data)

@@ -8,15 +8,16 @@ from enumeration import tiny
 from state_definitions import DEFINITIONS, expected, prior_draw
 
 import annomodels as am
+from annomodels.engines.chain import Chain
+from annomodels.engines.given import given_by, weigh
 from annomodels.engines.source.held import Block
-from annomodels.engines.source.partition import MemoryPartition
-from annomodels.engines.source.states import Keeping, states_drawn
-from annomodels.engines.state_chain import StateChain
+from annomodels.engines.source.itemsums import ItemSums, Stage
+from annomodels.engines.source.jobs import Keeping, sampled
+from annomodels.engines.source.partition import cut
 from annomodels.models import MODELS, resolve
 from annomodels.models.encoded import encode
 from annomodels.models.mixtures.readings import Readings
 from annomodels.models.mixtures.state_model import StateModel
-from annomodels.models.states import SMALLEST
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +31,6 @@ def test_every_state_model_is_written_down_here():
 @pytest.mark.parametrize("name", STATE_MODELS)
 @pytest.mark.parametrize(("n_labels", "gold"), [(2, False), (3, True)])
 def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
-    from annomodels.kernels.passes import States, Sums, weighing_pass
-
     data, model = tiny(rng, n_labels=n_labels, gold=gold), resolve(name)
     for collapse in (True, False):
         codes = encode(data, collapse=collapse)
@@ -39,20 +38,13 @@ def test_a_pass_over_states_equals_the_definition(name, n_labels, gold, rng):
         finished = model.result_values(values)
         found = model.states({n: v[None] for n, v in finished.items()})
         known, p_truth = expected(data, DEFINITIONS[name](finished, model))
-        n_states = found.share.shape[1]
-        emission = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
-        p, entropy = np.zeros((codes.n_patterns, n_labels)), np.zeros(codes.n_patterns)
-        p_state, none = np.zeros((codes.n_patterns, n_states)), np.zeros((0, codes.n_patterns))
-        table, truth = np.ascontiguousarray(emission.reshape(-1, n_states)), found.truth[0]
-        values, only = np.zeros((0, n_states)), np.zeros(0, dtype=np.int64)
-        total = weighing_pass(
-            codes.arrays, codes.weight, None, found.share, table, None,
-            States(truth, only, truth, table, values, SMALLEST),
-            Sums(p, entropy, p_state, none, none, np.arange(n_labels)),
-        )  # fmt: skip
+        given = given_by(model, finished)
+        stage = Stage(1, 2, found.share.shape[1], len(found.values))
+        sums = ItemSums(codes.n_patterns, n_labels, stage)
+        total = weigh(codes.arrays, codes.weight, given, sums)
         assert total == pytest.approx(known, rel=1e-10)
-        np.testing.assert_allclose(p[codes.inverse], p_truth, atol=1e-12)
-        np.testing.assert_allclose(p_state.sum(axis=1), 1.0)
+        np.testing.assert_allclose(sums.batch[codes.inverse], p_truth, atol=1e-12)
+        np.testing.assert_allclose(sums.p_state.sum(axis=1), 1.0)
         assert found.share.sum() == pytest.approx(1.0)
         assert finished["prevalence"].sum() == pytest.approx(1.0)
         np.testing.assert_allclose(finished["confusion"].sum(axis=2), 1.0)
@@ -64,19 +56,17 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
     data, model = tiny(rng, n_labels=3, gold=True), resolve(name)
     codes = encode(data, collapse=False)
     state, values = prior_draw(model, codes, rng)
-    k = model.layout(3).n_perceived
-    start = model.starter.sample_parameters(codes.n_rows, 3, rng)
-    chain = StateChain(model, codes.volume, start, 1, False)
-    chain.state = state
-    chain.items = {n: values[n] for n in (each.name for each in model.item_parameters(3))}
-    block, n_draws = Block(MemoryPartition(0, codes), alone=True), 3000
-    sizes, rows = np.zeros(len(chain.sizes)), np.zeros((len(codes.row), k))
+    chain = Chain(model, codes.volume, state, 1, False)
+    chain.own.values = {n: values[n] for n in (each.name for each in model.item_parameters(3))}
+    block = Block(cut(codes, 1).partitions[0], alone=True)
+    n_draws, n_states = 3000, model.n_states(3)
+    stage, sizes = Stage(1, n_draws + 1, n_states, len(chain.own.names)), np.zeros(n_states)
     for n in range(n_draws):
-        keeping = Keeping("a stage", n, n_draws + 1, [0], states=True)
-        *found, _ = states_drawn(block, [chain.passing()], [chain.key], n, keeping)
-        chain.count(*(values[0] for values in found))
-        sizes += chain.sizes
-    (kept,) = block.memory["states"][0]
+        keeping = Keeping(stage, n, [chain.order()], [0])
+        drawn = sampled(block, [chain.passing(here=True)], [chain.key], n, keeping)
+        counts, extra, of_states, *_ = drawn
+        sizes += of_states[0]
+    kept = block.sums_of(0, stage)
     p_state = kept.p_state / n_draws
     assert np.ptp(kept.batch / n_draws - expected(
         data, DEFINITIONS[name](model.result_values(values), model)
@@ -86,7 +76,7 @@ def test_sampled_states_and_rows_have_the_expected_frequencies(name, rng):
         data.n_items / n_draws
     )
     # every label was counted once, on one row
-    assert chain.counts.sum() + chain.extra.sum() == len(rows)
+    assert counts.sum() + extra.sum() == len(codes.row)
 
 
 @pytest.mark.few(*(f"{name}-True" for name in STATE_MODELS))

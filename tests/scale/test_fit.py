@@ -12,7 +12,7 @@ import pytest
 from scans import crowd, in_blocks, truths
 
 import annomodels as am
-from annomodels.engines.source.blocks import FilePartition
+from annomodels.engines.source.blocks import Stored
 from annomodels.errors import AnnotationError, NotApplicable
 from annomodels.io.writing import OutputError
 from annomodels.scale.scanned import Scanned
@@ -191,15 +191,13 @@ def test_a_block_is_held_where_there_is_no_other(
     scans: dict[str, Scanned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One block is in memory in every pass anyway; of many, one at a time is."""
-    opened: list[int] = []
-    read = FilePartition.open
-    monkeypatch.setattr(
-        FilePartition, "open", lambda part: opened.append(part.number) or read(part)
-    )
+    opened: list[str] = []
+    read = Stored.read
+    monkeypatch.setattr(Stored, "read", lambda part: opened.append(part.path) or read(part))
     crowd().to_parquet(tmp_path / "labels.parquet")
     for data in (am.scan(tmp_path / "labels.parquet"), scans["open"]):
         opened.clear()
-        fit = am.fit(data, "dawid-skene", engine="em", seed=1, executor="serial")
+        fit = am.fit(data, "dawid-skene", engine="em", seed=1, threads=1)
         # to start from the votes, and to begin; then for each pass and for P(truth), or not
         passes = 0 if len(data.blocks) == 1 else fit.tree.attrs["passes"] + 1
         assert len(opened) == (2 + passes) * len(data.blocks)

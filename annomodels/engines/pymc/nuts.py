@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,15 +12,16 @@ from annomodels.data.annotations import Annotations
 from annomodels.data.schema import RawResult
 from annomodels.engines.collect import collect
 from annomodels.engines.em import climb
-from annomodels.engines.kept import DrawStore, canonical_order
 from annomodels.engines.pymc.compiled import compiled
 from annomodels.engines.pymc.compound import sample_compound
-from annomodels.engines.pymc.revisit import revisit_states
+from annomodels.engines.pymc.revisit import revisited
 from annomodels.engines.settings import Clock, Settings
-from annomodels.engines.starts import chain_starts, items_here
+from annomodels.engines.source.partition import cut
+from annomodels.engines.source.spread import Spread
+from annomodels.engines.starts import chain_starts
 from annomodels.errors import EngineError, NotApplicable, Option
-from annomodels.models.base import Model, State
-from annomodels.models.confusion import ConfusionModel
+from annomodels.executors.team import Threads
+from annomodels.models.base import Model
 from annomodels.models.conjugate import ConjugateModel
 from annomodels.models.continuous.density import Density
 from annomodels.models.encoded import Encoded, encode
@@ -42,7 +43,8 @@ def start_point(model: Model, codes: Encoded) -> dict[str, AnyArray]:
     if not starter.by_counts:
         raise EngineError(f"The {model.title} model names no conjugate model to start from.")
     relabel = starter.swappable and not (codes.gold >= 0).any()
-    begun = chain_starts(starter, items_here(codes), 1, 1, relabel=relabel)
+    here = Spread(cut(codes, 1), Threads(1))
+    begun = chain_starts(starter, here, 1, 1, relabel=relabel)
     mode = climb(starter, codes, begun.states[0])
     return model.sampler_start(mode.state)
 
@@ -64,13 +66,9 @@ def run(model: Model, data: Annotations, settings: Settings) -> RawResult:
     posterior, lp, diverging, stopped = _chains(model, codes, coords, settings)
     posterior = model.kept_draws(posterior)
     relabel = settings.relabel and model.swappable and data.gold is None
-    kept: Sequence[DrawStore]
-    if not model.n_states(codes.n_labels):
-        kept = _revisit(cast("ConfusionModel", model), codes, posterior, lp, relabel)
-    else:
-        kept = revisit_states(model, codes, posterior, lp, relabel)
+    kept, sums, names = revisited(model, codes, posterior, lp, relabel)
     attrs = {"engine": "nuts", "thin": 1, "seconds": clock.seconds, "stopped": stopped}
-    result = collect(model, kept, codes, attrs)
+    result = collect(model, kept, sums, names, codes, attrs)
     result.stats["diverging"] = diverging
     return result
 
@@ -247,45 +245,3 @@ def _complete(values: AnyArray) -> tuple[AnyArray, int]:
     lengths = np.isfinite(values).all(axis=tuple(range(2, values.ndim))).sum(axis=1)
     chains = np.flatnonzero(lengths >= lengths.max() / 2)
     return chains, int(lengths[chains].min())
-
-
-def _revisit(
-    model: ConfusionModel,
-    codes: Encoded,
-    posterior: dict[str, AnyArray],
-    lp: AnyArray,
-    relabel: bool,
-) -> list[DrawStore]:
-    """Compute P(truth) of every draw, its classes in canonical order."""
-    from annomodels.kernels.passes import chances, classes_weighed, sums_of
-
-    chains, draws, k = posterior["prevalence"].shape
-    identity = np.arange(k)
-    volume = codes.volume
-    kept = [DrawStore(codes.n_patterns, k, draws, single=False) for _ in range(chains)]
-    for chain, part in enumerate(kept):
-        for draw in range(draws):
-            values = {name: array[chain, draw] for name, array in posterior.items()}
-            state = state_of(values)
-            order = canonical_order(state, volume) if relabel else identity
-            moved = bool((order != identity).any())
-            if moved:
-                state = model.ordered(state, order)
-                values = model.taken(values, np.argsort(order))
-            given = chances(state.log_prevalence, state.log_confusion)
-            sums = sums_of(part.batch, part.entropy)
-            total = classes_weighed(codes.arrays, codes.weight, given, sums)
-            prior = model.log_prior(state)
-            part.add(values, total, lp[chain, draw] if prior is None else total + prior, moved)
-    return kept
-
-
-def state_of(values: dict[str, AnyArray]) -> State:
-    """Return the parameters of one draw as the kernels hold them."""
-    confusion = values["confusion"]
-    if confusion.ndim == 2:
-        confusion = confusion[None]
-    tiny = np.finfo(float).tiny
-    rows = np.log(np.maximum(np.ascontiguousarray(confusion.transpose(0, 2, 1)), tiny))
-    population = {n: v for n, v in values.items() if n not in ("prevalence", "confusion")}
-    return State(np.log(values["prevalence"]), rows, population)

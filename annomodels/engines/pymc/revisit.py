@@ -2,83 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from annomodels.engines.kept import DrawStore, StateStore, canonical_order
-from annomodels.errors import EngineError
-from annomodels.models.base import Model, State
+from annomodels.engines.given import given_by, state_of, weigh
+from annomodels.engines.kept import DrawStore, canonical_order
+from annomodels.engines.source.itemsums import ItemSums, Stage, with_room
+from annomodels.models.base import Model
 from annomodels.models.encoded import Encoded
-from annomodels.models.states import SMALLEST
 from annomodels.types import AnyArray
 
+if TYPE_CHECKING:
+    from annomodels.models.confusion import ConfusionModel
 
-def revisit_states(
+# draws that a chain keeps, what they say of the items, and names of what states stand for
+Revisited = tuple[list[DrawStore], list[ItemSums], list[str]]
+
+
+def revisited(
     model: Model,
     codes: Encoded,
     posterior: dict[str, AnyArray],
     lp: AnyArray,
     relabel: bool = False,
-) -> Sequence[DrawStore]:
+) -> Revisited:
     """Compute P(truth), P(state) and the values of the states on every draw."""
-    from annomodels.kernels.passes import States, Sums, weighing_pass
-
     chains, draws = lp.shape
-    identity = np.arange(codes.n_labels)
-    # the row of a label is drawn, or not, where labels are counted: not here
-    volume, no_rows = codes.volume, np.zeros(0, dtype=np.int64)
-    kept: list[StateStore] = []
-    for chain in range(chains):
-        part: StateStore | None = None
+    k, volume = codes.n_labels, codes.volume
+    identity = np.arange(k)
+    kept = [DrawStore(draws, single=False) for _ in range(chains)]
+    sums: list[ItemSums] = []
+    for chain, part in enumerate(kept):
         for draw in range(draws):
-            values = model.result_values(
-                {name: array[chain, draw] for name, array in posterior.items()}
-            )
-            order = _order(values, volume) if relabel else identity
+            values = {name: array[chain, draw] for name, array in posterior.items()}
+            values = model.result_values(values)
+            order = canonical_order(state_of(values), volume) if relabel else identity
             moved = bool((order != identity).any())
             if moved:
                 values = _reordered(model, values, np.argsort(order))
-            found = model.states({name: np.asarray(v)[None] for name, v in values.items()})
-            if found is None:
-                raise EngineError(f"The {model.title} model names no states of its items.")
-            names = sorted(found.values)
-            n_states = found.share.shape[1]
-            if part is None:
-                part = StateStore(codes.n_patterns, codes.n_labels, draws, False, n_states, names)
-            rows = np.maximum(found.emission[0], SMALLEST).transpose(0, 2, 1)
-            table = np.ascontiguousarray(rows.reshape(-1, n_states))
-            numbers = np.array([found.values[name][0] for name in names]).reshape(-1, n_states)
-            truth = np.ascontiguousarray(found.truth[0])
-            states = States(truth, no_rows, truth, table, numbers, SMALLEST)
-            kind, shares = None, found.share
-            if found.kinds is not None and codes.kind is not None:
-                kind, every = codes.kind, np.arange(codes.kind.max() + 1)
-                shares = np.exp(found.kinds.log_share(0, every))
-            log_likelihood = weighing_pass(
-                codes.arrays, codes.weight, kind, np.maximum(shares, SMALLEST), table, None,
-                states, Sums(*part.places, identity),
-            )  # fmt: skip
-            prior = model.log_prior_of(values)
+            given = given_by(model, values, codes.kind)
+            *_, states = given
+            if not draw:
+                n_states, n_values = 0, 0
+                if states is not None:
+                    (n_states, _), n_values = states.truth.shape, len(states.values)
+                n_states = with_room(n_states, codes.n_patterns)
+                stage = Stage(1, part.length, n_states, n_values)
+                sums.append(ItemSums(codes.n_patterns, k, stage))
+            log_likelihood = weigh(codes.arrays, codes.weight, given, sums[-1], codes.kind)
+            sums[-1].note(draw)
+            if model.n_states(k):
+                prior = model.log_prior_of(values)
+            else:
+                prior = cast("ConfusionModel", model).log_prior(state_of(values))
             own = float(lp[chain, draw]) if prior is None else log_likelihood + prior
             part.add(values, log_likelihood, own, moved)
-        if part is not None:
-            kept.append(part)
-    return kept
-
-
-def _order(values: dict[str, AnyArray], volume: AnyArray) -> AnyArray:
-    """Place that each class should have, given what coders say of it."""
-    confusion = np.asarray(values["confusion"])
-    rows = np.log(np.maximum(confusion if confusion.ndim == 3 else confusion[None], SMALLEST))
-    rows = np.ascontiguousarray(rows.transpose(0, 2, 1))
-    log_prevalence = np.log(np.maximum(values["prevalence"], SMALLEST))
-    return canonical_order(State(log_prevalence, rows), volume)
+    found = model.states({name: values[:1] for name, values in kept[0].arrays.items()})
+    return kept, sums, [] if found is None else sorted(found.values)
 
 
 def _reordered(model: Model, values: dict[str, AnyArray], back: AnyArray) -> dict[str, AnyArray]:
     """Return the classes another order in every variable that speaks of them."""
-    dims = model.dims(len(back))
+    dims = {each.name: each.dims for each in model.drawn_parameters(len(back))}
     out = dict(values)
     for name, array in values.items():
         along = dims.get(name, ())

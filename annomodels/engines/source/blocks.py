@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,25 +29,18 @@ class Block:
 
 
 @dataclass(frozen=True)
-class FilePartition:
-    """A block as engines take it: it travels as a path and is read where it is needed."""
+class Stored:
+    """Items in a file: they travel as a path and are read where they are needed."""
 
     path: str  # the Arrow file
-    number: int  # number of the block
-    first: int  # as in :class:`Block`
-    n_items: int
-    n_annotations: int
     n_coders: int  # number of coders and of labels of the whole
     n_labels: int
     shared: bool = False  # whether all coders share one confusion matrix
-    scratch: str = ""  # folder for what engines put on disk meanwhile
     # how many matrices beyond those of the coders give labels that are no votes; see
     # :func:`annomodels.models.encoded.expanded`
     silent: int = 0
-    # engines read it again for each pass instead of holding it
-    streamed: ClassVar[bool] = True
 
-    def open(self) -> Encoded:
+    def read(self) -> Encoded:
         """Read the codes of the items."""
         import pyarrow as pa
 
@@ -56,13 +49,14 @@ class FilePartition:
             batch = pa.ipc.open_file(pa.BufferReader(file.read_buffer())).get_batch(0)
         label = batch.column("label")
         row = batch.column("coder").values.to_numpy()
+        n_items = batch.num_rows
         return Encoded(
             starts=label.offsets.to_numpy().astype(np.int64),
             row=np.zeros(len(row), dtype=np.int32) if self.shared else row,
             label=label.values.to_numpy(),
             gold=batch.column("gold").to_numpy().copy(),
-            weight=np.ones(self.n_items),
-            inverse=np.arange(self.n_items),
+            weight=np.ones(n_items),
+            inverse=np.arange(n_items),
             n_rows=1 if self.shared else self.n_coders + self.silent,
             n_labels=self.n_labels,
             n_silent=self.silent,

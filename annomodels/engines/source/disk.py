@@ -13,14 +13,14 @@ import weakref
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from annomodels.data.names import label_text
-from annomodels.engines.source.blocks import FilePartition, items_path
+from annomodels.engines.source.blocks import items_path
 from annomodels.engines.source.itemsums import ItemMeans
-from annomodels.engines.source.partition import Finish
+from annomodels.engines.source.partition import Partition, Source
 from annomodels.models.base import Model
 from annomodels.types import Floats, Ints
 
@@ -103,9 +103,7 @@ class LabelsOnDisk(Protocol):
     def per_coder(self) -> Ints:
         """Number of labels that each coder gave, shape [coder]."""
 
-    def sources(
-        self, shared: bool = False, scratch: str = "", answering: bool = False
-    ) -> FileSource:
+    def sources(self, shared: bool = False, scratch: str = "", answering: bool = False) -> Source:
         """Return the blocks."""
 
 
@@ -121,30 +119,22 @@ class TruthOnDisk:
 
 
 @dataclass(frozen=True, eq=False)
-class FileSource:
-    """All blocks as a :class:`~annomodels.engines.source.partition.Source`."""
+class TruthFolder:
+    """Folder in which a run writes what is said of the items of a scan, block by block."""
 
-    partitions: Sequence[FilePartition]
-    n_items: int
-    n_labels: int
-    n_rows: int
-    n_annotations: int
-    volume: Floats
-    has_gold: bool
-    fingerprint: str
-    finish: Finish = None
-    keeper: Keeper | None = None
+    finish: WriteTruth
+    keeper: Keeper
 
     def gathered(self, parts: Sequence[Written]) -> ItemFields:
         """No item in memory, and where they are on disk."""
-        assert self.keeper is not None
         errors = sum(part.expected_errors for part in parts)
-        none = np.zeros((0, self.n_labels))
+        folder = Path(self.finish.folder)
+        none = np.zeros((0, len(self.finish.labels)))
         return {
             "p_truth": none,
             "p_truth_mcse": none,
             "conditional_entropy": np.zeros(0),
-            "on_disk": TruthOnDisk(self.keeper.folder / "truth", errors, len(parts), self.keeper),
+            "on_disk": TruthOnDisk(folder, errors, len(parts), self.keeper),
         }
 
     def believed(self, fields: ItemFields) -> Iterator[Floats]:
@@ -155,7 +145,7 @@ class FileSource:
             yield np.column_stack([table[name].to_numpy() for name in names])
 
 
-def opened(data: LabelsOnDisk, model: Model) -> FileSource:
+def opened(data: LabelsOnDisk, model: Model) -> Source:
     """Return the blocks of a scan, with a new folder for P(truth) and for sums."""
     keeper = Keeper()
     for name in ("truth", "scratch"):
@@ -163,7 +153,7 @@ def opened(data: LabelsOnDisk, model: Model) -> FileSource:
     labels = tuple(label_text(name) for name in data.labels)
     write = WriteTruth(str(data.folder), str(keeper.folder / "truth"), labels)
     source = data.sources(model.shared, str(keeper.folder / "scratch"), model.abstention_rows)
-    return replace(source, finish=write, keeper=keeper)
+    return replace(source, output=TruthFolder(write, keeper))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +172,7 @@ class WriteTruth:
     folder: str  # where the files go
     labels: tuple[str, ...]  # names of the labels
 
-    def __call__(self, partition: Any, result: ItemMeans | Floats) -> Written:
+    def __call__(self, partition: Partition, result: ItemMeans | Floats) -> Written:
         """Write the file of one block."""
         import pyarrow as pa
         import pyarrow.parquet as pq

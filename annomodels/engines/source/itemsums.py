@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annomodels.engines.kept import total_gaps
-from annomodels.types import Floats
+from annomodels.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from annomodels.kernels.passes import Sums
+
+
+# numbers of P(state) to keep for the items
+MOST_STATES = 50_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,20 +34,49 @@ class ItemMeans:
     conditional_entropy: Floats
     # sum over the items of the total variation distances of chains, shape [chain, chain]
     gaps: Floats
+    # means of what the states of an item stand for, and of its squares, shape [2, value, item]
+    values: Floats = field(default_factory=lambda: np.zeros((2, 0, 0)))
+    # shape [item, state]; no state where it was not kept
+    p_state: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+def with_room(n_states: int, n_items: int) -> int:
+    """Return the number of states whose probabilities are kept: none if they take too much room."""
+    return n_states if n_items * n_states <= MOST_STATES else 0
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Stage of a run, and what is summed over its draws."""
+
+    number: int
+    length: int  # number of draws in a batch
+    states: int = 0  # number of states whose probabilities are summed, 0 if none
+    values: int = 0  # number of values of states
 
 
 class ItemSums:
     """Sums over the kept draws of one chain."""
 
-    def __init__(
-        self, n_items: int, n_classes: int, stage: Hashable, length: int, scratch: str = ""
-    ) -> None:
-        self.stage, self.length = stage, length
+    def __init__(self, n_items: int, n_classes: int, stage: Stage, scratch: str = "") -> None:
+        self.stage, self.length = stage, stage.length
         shape = n_items, n_classes
         self.batch, self.p_sum, self.p_square = (room(shape, scratch) for _ in range(3))
         self.open_entropy, self.entropy = (room((n_items,), scratch) for _ in range(2))
+        self.p_state = room((n_items if stage.states else 0, stage.states), scratch)
+        values = stage.values, n_items
+        self.value_sum, self.value_square = (room(values, scratch) for _ in range(2))
+        # sums that do not go by batches, so that no batch can be taken out of them
+        self.of_states = self.p_state, self.value_sum, self.value_square
         self.open: list[int] = []
         self.closed: set[int] = set()
+
+    def sums(self, order: Ints | None = None) -> Sums:
+        """Return what a pass adds a draw to, class k at place `order[k]`."""
+        from annomodels.kernels.passes import Sums
+
+        places = np.arange(self.batch.shape[1]) if order is None else np.asarray(order)
+        return Sums(self.batch, self.open_entropy, *self.of_states, places)
 
     @property
     def places(self) -> tuple[Floats, ...]:
@@ -53,9 +90,9 @@ class ItemSums:
 
     def clear(self) -> None:
         """Forget all draws."""
-        self.drop()
-        self.closed = set()
-        for values in (self.p_sum, self.p_square, self.entropy):
+        self.open, self.closed = [], set()
+        once = self.batch, self.open_entropy, self.p_sum, self.p_square, self.entropy
+        for values in (*once, *self.of_states):
             values[:] = 0.0
 
     def wants(self, draw: int) -> bool:
@@ -67,7 +104,12 @@ class ItemSums:
         return True
 
     def drop(self) -> None:
-        """Forget the open batch."""
+        """Forget the open batch, and all draws where it cannot be taken out of the sums."""
+        if self.open and any(values.size for values in self.of_states):
+            self.clear()
+        self._open_anew()
+
+    def _open_anew(self) -> None:
         self.open = []
         self.batch[:] = 0.0
         self.open_entropy[:] = 0.0
@@ -83,11 +125,10 @@ class ItemSums:
         from annomodels.kernels.products import close_batch
 
         # one loop, where arrays of numpy would be made for each operation
-        items = len(self.batch)
-        close_batch(self.batch, len(self.open), self.p_sum, self.p_square, 0, items)
+        close_batch(self.batch, len(self.open), self.p_sum, self.p_square)
         self.entropy += self.open_entropy
         self.closed.add(self.open[0] // self.length)
-        self.drop()
+        self._open_anew()
 
     def missing(self, n: int) -> list[int]:
         """Batches of the first `n` draws that are not in the sums."""
@@ -103,15 +144,15 @@ class ItemSums:
 
 def room(shape: tuple[int, ...], scratch: str) -> Floats:
     """Zeros, in memory or in a file that is gone when nobody looks at it any more."""
-    if not scratch:
+    if not scratch or 0 in shape:  # no file is mapped that holds nothing
         return np.zeros(shape)
     os.makedirs(scratch, exist_ok=True)
     with tempfile.TemporaryFile(dir=scratch) as file:
         return np.asarray(np.memmap(file, dtype=np.float64, mode="w+", shape=shape))
 
 
-def item_means(sums: list[ItemSums], n: int) -> ItemMeans:
-    """Combine the sums of chains of `n` draws."""
+def item_means(sums: Sequence[ItemSums], n: int, weight: Floats | float = 1.0) -> ItemMeans:
+    """Combine the sums of chains of `n` draws; an item counts `weight` times in their gaps."""
     # draws after the last full batch count for the entropy only, unless there is no full batch
     batches = n // sums[0].length
     if batches:
@@ -125,4 +166,9 @@ def item_means(sums: list[ItemSums], n: int) -> ItemMeans:
     spread = np.maximum(square - mean**2, 0.0)
     mcse = np.sqrt(spread / (total - 1)) if total > 1 else np.full_like(mean, np.nan)
     entropy = np.mean([(part.entropy + part.open_entropy) / n for part in sums], axis=0)
-    return ItemMeans(mean, mcse, entropy, total_gaps(by_chain))
+    values = np.sum([[part.value_sum, part.value_square] for part in sums], axis=0)
+    p_state = np.sum([part.p_state for part in sums], axis=0)
+    draws = n * len(sums)
+    return ItemMeans(
+        mean, mcse, entropy, total_gaps(by_chain, weight), values / draws, p_state / draws
+    )

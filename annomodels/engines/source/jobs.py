@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from annomodels.engines.given import given_by, weigh
 from annomodels.engines.kept import total_gaps
 from annomodels.engines.source.held import Block, writable
-from annomodels.engines.source.itemsums import ItemMeans, item_means
+from annomodels.engines.source.itemsums import Stage, item_means
 from annomodels.engines.source.partition import Finish
-from annomodels.models.base import State
+from annomodels.models.base import Model, State
 from annomodels.types import AnyArray, Floats, Ints
 
-# log prevalence [truth], log confusion [row, label, truth]; then, maybe, both without logarithm
-# logarithms of a state's parameters where they travel, else the chances that a pass takes
+if TYPE_CHECKING:
+    from annomodels.kernels.passes import Given
+
+# chances of a pass, and the layout of states or None; or, where parameters travel, log prevalence
+# [truth] and log confusion [row, label, truth]
 Parameters = tuple[Any, ...]
 MANY_CELLS = 100_000
 
@@ -25,9 +29,8 @@ MANY_CELLS = 100_000
 class Keeping:
     """Address of the draw that an iteration keeps."""
 
-    stage: int  # which stage of the run, and which of its draws
-    draw: int
-    length: int  # number of draws in a batch
+    stage: Stage
+    draw: int  # which of its draws
     orders: Sequence[Ints]  # new place of each class, for each chain
     chains: Sequence[int]  # which chains these are
 
@@ -38,17 +41,15 @@ class Batch:
 
     chain: int  # which chain, and the number of the first draw
     first: int
-    prevalence: Floats  # shape [draw, truth]
-    # shape [draw, row, truth, label], or [draw, truth, label] for one matrix for all
-    confusion: Floats
+    draws: dict[str, AnyArray]  # variables that say of the items, [draw, ...]
 
 
 def parameters_of(state: State, here: bool) -> Parameters:
-    """Return the parameters of a state as they are sent."""
+    """Return the parameters of a state of classes as they are sent."""
     from annomodels.kernels.passes import chances
 
     logs = state.log_prevalence, state.log_confusion
-    return chances(*logs) if here else logs
+    return (*chances(*logs), None) if here else logs
 
 
 def sampled(
@@ -58,34 +59,40 @@ def sampled(
     iteration: int,
     keeping: Keeping | None,
 ) -> tuple[AnyArray, ...]:
-    """Draw the truth of all items for each chain."""
-    # Gives counts [chain, row, label, truth], sizes [chain, truth] and log likelihoods [chain].
-    from annomodels.kernels.passes import classes_drawn, sums_of
+    """Draw the state of every item and the row of every label for each chain."""
+    # Gives counts [chain, cell, row], those of further rows [chain, cell, row], sizes [chain,
+    # state], of items with known labels [chain, state, truth], and log likelihoods [chain].
+    from annomodels.kernels.passes import sampled_pass, sums_of
 
     arrays, _ = block.open()
     k, chains = block.n_labels, len(keys)
+    given = [_given(known) for known in parameters]
+    _, table, _, states = given[0]
+    (n_cells, n_states), more = table.shape, 0 if states is None else states.rows.shape[1] - k
     # a partition has fewer labels than 32 bits can count, and they need half the cache
     small = len(arrays[1]) <= np.iinfo(np.int32).max
-    counts = np.zeros((chains, block.n_rows, k, k), dtype=np.int32 if small else np.int64)
-    sizes = np.zeros((chains, k), dtype=np.int64)
+    counts = np.zeros((chains, n_cells, k), dtype=np.int32 if small else np.int64)
+    extra = np.zeros((chains, n_cells, more), dtype=np.int64)
+    sizes = np.zeros((chains, n_states), dtype=np.int64)
+    golds = np.zeros((chains, n_states, 0 if states is None else k), dtype=np.int64)
     found = np.zeros(chains)
-    for n, known in enumerate(parameters):
-        held, sums = None, None
+    nowhere = sums_of(np.empty((0, k)), np.empty(0))
+    for n, known in enumerate(given):
+        held = None
         if keeping is not None:
-            held = block.sums_of(keeping.chains[n], keeping.stage, keeping.length)
+            held = block.sums_of(keeping.chains[n], keeping.stage)
             # a call that is made again finds its draw there
             held = held if held.wants(keeping.draw) else None
-        if held is not None and keeping is not None:
-            sums = sums_of(held.batch, held.open_entropy, np.asarray(keeping.orders[n]))
-        found[n] = classes_drawn(
-            arrays, _chances(known), np.uint64(keys[n]), iteration, counts[n], sizes[n], sums,
-            block.first,
+        sums = nowhere if held is None or keeping is None else held.sums(keeping.orders[n])
+        found[n] = sampled_pass(
+            arrays, *known, np.uint64(keys[n]), iteration, block.first, counts[n], extra[n],
+            sizes[n], golds[n], held is not None, sums,
         )  # fmt: skip
         if held is not None and keeping is not None:
             held.note(keeping.draw)
     # sums over partitions fit into as many bits where each coder has cells of their own
     wide = counts if counts.size >= MANY_CELLS else counts.astype(np.int64, copy=False)
-    return wide, sizes, found
+    return wide, extra, sizes, golds, found
 
 
 def expected(block: Block, parameters: Parameters) -> tuple[AnyArray, ...]:
@@ -106,49 +113,31 @@ def distances(block: Block, states: Sequence[Parameters]) -> tuple[Floats]:
     return (total_gaps(known, block.open()[1]),)
 
 
-def missing(block: Block, chains: int, stage: int, length: int, n: int) -> list[list[int]]:
+def missing(block: Block, chains: int, stage: Stage, n: int) -> list[list[int]]:
     """Return, for each chain, the batches of `n` draws that the sums lack."""
-    return [block.sums_of(c, stage, length).missing(n) for c in range(chains)]
+    return [block.sums_of(c, stage).missing(n) for c in range(chains)]
 
 
-def recounted(block: Block, stage: int, length: int, batches: Sequence[Batch]) -> None:
+def recounted(block: Block, model: Model, stage: Stage, batches: Sequence[Batch]) -> None:
     """Take up batches of draws again from their parameters, those that are not there."""
-    from annomodels.kernels.passes import chances, classes_weighed, sums_of
-
     for batch in batches:
-        held = block.sums_of(batch.chain, stage, length)
-        if batch.first // length in held.closed:
+        held = block.sums_of(batch.chain, stage)
+        if batch.first // stage.length in held.closed:
             continue
         held.drop()
-        arrays, weight = block.open()
-        for n in range(len(batch.prevalence)):
-            parameters = kernel_parameters(batch.prevalence[n], batch.confusion[n])
-            sums = sums_of(held.batch, held.open_entropy)
-            classes_weighed(arrays, weight, chances(*parameters), sums)
+        items = block.open()
+        for n in range(len(batch.draws["prevalence"])):
+            weigh(*items, given_by(model, {name: v[n] for name, v in batch.draws.items()}), held)
             held.note(batch.first + n)
 
 
-def kernel_parameters(prevalence: AnyArray, confusion: AnyArray) -> tuple[Floats, Floats]:
-    """Log prevalence and log confusion [row, label, truth] of a kept draw."""
-    tiny = np.finfo(float).tiny  # what single precision took for nothing is not impossible
-    rows = np.maximum(np.asarray(confusion, dtype=float), tiny)
-    rows = rows[None] if rows.ndim == 2 else rows
-    log_rows = np.ascontiguousarray(np.log(rows).transpose(0, 2, 1))
-    return np.log(np.maximum(np.asarray(prevalence, dtype=float), tiny)), log_rows
-
-
 def items(
-    block: Block,
-    chains: int,
-    stage: int,
-    length: int,
-    n: int,
-    finish: Finish,
+    block: Block, chains: int, stage: Stage, n: int, finish: Finish
 ) -> tuple[Any, Floats] | None:
     """Return the means of `n` draws of all chains or the result of `finish`; None if incomplete."""
-    if any(missing(block, chains, stage, length, n)):
+    if any(missing(block, chains, stage, n)):
         return None
-    means: ItemMeans = item_means([block.sums_of(c, stage, length) for c in range(chains)], n)
+    means = item_means([block.sums_of(c, stage) for c in range(chains)], n)
     return (means if finish is None else finish(block.partition, means)), means.gaps
 
 
@@ -158,12 +147,13 @@ def _soft(
     from annomodels.kernels.passes import soft
 
     arrays, weight = block.open()
-    return soft(arrays, weight, block.n_rows, _chances(parameters), items)
+    return soft(arrays, weight, block.n_rows, _given(parameters)[:3], items)
 
 
-def _chances(parameters: Parameters) -> Any:
+def _given(parameters: Parameters) -> Given:
+    """Return what a pass takes, where that is."""
     from annomodels.kernels.passes import chances
 
-    if len(parameters) > 2:
+    if len(parameters) == 4:
         return parameters
-    return chances(*(writable(values) for values in parameters))
+    return (*chances(*(writable(values) for values in parameters)), None)

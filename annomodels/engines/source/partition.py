@@ -1,192 +1,168 @@
-"""Parts of the items that are processed where they lie: here, in another process, on a cluster."""
+"""Parts of the items that are processed where they lie: here, in threads, on a cluster."""
 
-# A source is a whole cut into partitions. A partition knows the number of its first item, since
-# random numbers belong to (key, iteration, item of the whole); everything else it counts from 0. It
-# is what travels: opening it where it arrives gives the codes of its items.
+# A source is a whole cut into partitions, which follow each other without gaps. A partition knows
+# the number of its first item, since random numbers belong to (key, iteration, item of the whole);
+# everything else it counts from 0. It is what travels: opening it where it arrives gives the codes
+# of its items, which it holds or reads from a file.
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from annomodels.data.copying import kept_of_copies
+from annomodels.engines.source.blocks import Stored
 from annomodels.engines.source.itemsums import ItemMeans
 from annomodels.models.encoded import Encoded
-from annomodels.types import AnyArray, Floats
+from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
     from annomodels.data.schema import ItemFields
 
+# finishes the results of a partition where it lies
 Finish = Callable[["Partition", Any], Any] | None
 
 
-class Partition(Protocol):
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Coders that are not told apart, and copies of each other."""
+
+    place: Ints  # place of each coder among those that are told apart, shape [coder]
+    copies: Sequence[Ints]  # coders of each group of copies, the one that counts first
+
+    def merged(self, codes: Encoded) -> Encoded:
+        """Return items, each label by the coder that represents its own, the first of copies."""
+        if self.copies:
+            item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
+            left = kept_of_copies(item, codes.row, self.copies, len(self.place))
+            n = np.bincount(item[left], minlength=codes.n_patterns)
+            starts = np.concatenate([[0], np.cumsum(n)]).astype(codes.starts.dtype)
+            codes = replace(codes, starts=starts, row=codes.row[left], label=codes.label[left])
+        return replace(codes, row=self.place[codes.row], n_rows=int(self.place.max()) + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
     """Run of items that can be pickled, sent away and opened there."""
 
-    # Two optional attributes: ``streamed``, if it is opened again for every pass instead of being
-    # held, and ``scratch``, a folder for sums over its items.
+    first: int  # number of its first item in the whole
+    n_items: int
+    n_annotations: int  # number of labels
+    items: Encoded | Stored = field(repr=False)  # not collapsed, numbered from 0
+    number: int = 0  # number of its block on disk
+    scratch: str = ""  # folder for sums over its items, in memory without
+    alike: Alike | None = None
 
     @property
-    def first(self) -> int:
-        """Number of its first item in the whole."""
+    def streamed(self) -> bool:
+        """Return True if it is read again for every pass, unless it is the only one of a place."""
+        return isinstance(self.items, Stored)
 
     @property
-    def n_items(self) -> int:
-        """Number of items."""
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels."""
+    def whole(self) -> Partition:
+        """The partition with all coders."""
+        return self if self.alike is None else replace(self, alike=None)
 
     def open(self) -> Encoded:
-        """Return the codes of its items, not collapsed, numbered from 0; may read a file."""
+        """Return the codes of its items."""
+        codes = self.items.read() if isinstance(self.items, Stored) else self.items
+        return codes if self.alike is None else self.alike.merged(codes)
 
 
-class Source(Protocol):
-    """The whole: its sizes and its partitions, which follow each other without gaps."""
-
-    @property
-    def partitions(self) -> Sequence[Partition]:
-        """The parts, in the order of their items."""
+class Output(Protocol):
+    """Place of what is said of items that are not in memory."""
 
     @property
-    def n_items(self) -> int:
-        """Number of items."""
+    def finish(self) -> Finish:
+        """Function that writes the results of a partition where it lies."""
 
-    @property
-    def n_labels(self) -> int:
-        """Number of labels that can be given."""
+    def gathered(self, parts: Sequence[Any]) -> ItemFields:
+        """Fields of a result that concern items, from what `finish` gave of each partition."""
+
+    def believed(self, fields: ItemFields) -> Iterator[Floats]:
+        """Return P(truth) of the items of each partition, as it was written."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The whole: its sizes and its partitions."""
+
+    partitions: Sequence[Partition] = field(repr=False)
+    n_items: int
+    n_labels: int  # number of labels that can be given, and of those that were
+    n_annotations: int
+    volume: Floats  # share of the labels that each confusion matrix gave, shape [row]
+    has_gold: bool  # whether the truth of any item is known
+    inverse: Ints | None = None  # place of each item among those of the partitions
+    output: Output | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of confusion matrices: coders, or 1 where all share one."""
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels that were given."""
-
-    @property
-    def volume(self) -> Floats:
-        """Share of the labels that each confusion matrix gave, shape [row]."""
-
-    @property
-    def has_gold(self) -> bool:
-        """Return True if the truth of any item is known."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A text that changes when the data change."""
+        return len(self.volume)
 
     @property
     def finish(self) -> Finish:
         """Function that finishes the results of a partition where it lies, or None."""
+        return None if self.output is None else self.output.finish
+
+    def opened(self) -> Iterator[Encoded]:
+        """Open all partitions, one after the other."""
+        return (partition.open() for partition in self.partitions)
 
     def gathered(self, parts: Sequence[Any]) -> ItemFields:
         """Fields of a result that concern items, from what came back of each partition."""
-
-    def believed(self, fields: ItemFields) -> Iterator[Floats]:
-        """Return P(truth) of the items of each partition, from the fields of a result."""
-
-
-@dataclass(frozen=True, eq=False)
-class MemoryPartition:
-    """A run of items in memory."""
-
-    first: int  # number of the first item in the whole
-    codes: Encoded  # its items, numbered from 0
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.codes.n_patterns
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels."""
-        return len(self.codes.row)
-
-    def open(self) -> Encoded:
-        """Return the codes."""
-        return self.codes
-
-
-@dataclass(frozen=True, eq=False)
-class MemorySource:
-    """Data in memory, cut into partitions."""
-
-    whole: Encoded
-    partitions: tuple[MemoryPartition, ...] = field(repr=False)
-    fingerprint: str = ""  # a text that changes when the data change
-    finish: Finish = None
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.whole.inverse)
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels that can be given."""
-        return self.whole.n_labels
-
-    @property
-    def n_rows(self) -> int:
-        """Number of confusion matrices."""
-        return self.whole.n_rows
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels that were given."""
-        return len(self.whole.row)
-
-    @property
-    def volume(self) -> Floats:
-        """Share of the labels that each confusion matrix gave, shape [row]."""
-        return self.whole.volume
-
-    @property
-    def has_gold(self) -> bool:
-        """Return True if the truth of any item is known."""
-        return bool((self.whole.gold >= 0).any())
-
-    def gathered(self, parts: Sequence[Any]) -> ItemFields:
-        """P(truth) of all items; with its Monte Carlo error where draws were taken."""
+        if self.output is not None:
+            return self.output.gathered(parts)
         if isinstance(parts[0], ItemMeans):
             names = ("p_truth", "p_truth_mcse", "conditional_entropy")
             p, mcse, entropy = (
-                np.concatenate([getattr(part, name) for part in parts])[self.whole.inverse]
+                np.concatenate([getattr(part, name) for part in parts])[self.inverse]
                 for name in names
             )
             return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropy}
         from annomodels.kernels.products import entropies
 
-        p = np.concatenate(parts)[self.whole.inverse]
+        p = np.concatenate(parts)[self.inverse]
         mcse = np.full_like(p, np.nan)
         return {"p_truth": p, "p_truth_mcse": mcse, "conditional_entropy": entropies(p)}
 
     def believed(self, fields: ItemFields) -> Iterator[Floats]:
-        """Return P(truth) of the items of each partition."""
+        """Return P(truth) of the items of each partition, from the fields of a result."""
+        if self.output is not None:
+            yield from self.output.believed(fields)
+            return
         for part in self.partitions:
             yield fields["p_truth"][part.first : part.first + part.n_items]
 
 
-def codes_of(source: Source) -> Callable[[], Iterator[Encoded]]:
-    """Return what opens all partitions, one after the other."""
-    return lambda: (partition.open() for partition in source.partitions)
+def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
+    """Merge coders of the same place [coder], and keep the first label of copies per item."""
+    if np.array_equal(place, np.arange(len(place))) and not copies:
+        return source
+    merged = Alike(place, copies)
+    parts = [replace(part, alike=merged) for part in source.partitions]
+    return replace(source, partitions=parts, volume=np.bincount(place, source.volume))
 
 
-def cut(codes: Encoded, parts: int, fingerprint: str = "") -> MemorySource:
-    """Cut items into parts with about as many labels each."""
+def cut(codes: Encoded, parts: int) -> Source:
+    """Cut items in memory into parts with about as many labels each."""
     parts = max(1, min(parts, codes.n_patterns))
-    if parts == 1:
-        return MemorySource(codes, (MemoryPartition(0, codes),), fingerprint)
     wanted = np.linspace(0, codes.starts[-1], parts + 1)[1:-1]
     edges = sorted({0, *np.searchsorted(codes.starts, wanted).tolist(), codes.n_patterns})
-    pieces = tuple(MemoryPartition(lo, _slice(codes, lo, hi)) for lo, hi in pairwise(edges))
-    return MemorySource(codes, pieces, fingerprint)
+    whole = [codes] if len(edges) == 2 else [_slice(codes, *some) for some in pairwise(edges)]
+    pieces = [
+        Partition(first, part.n_patterns, len(part.row), part)
+        for first, part in zip(edges[:-1], whole, strict=True)
+    ]
+    return Source(
+        pieces, len(codes.inverse), codes.n_labels, len(codes.row), codes.volume,
+        bool((codes.gold >= 0).any()), codes.inverse,
+    )  # fmt: skip
 
 
 def _slice(codes: Encoded, lo: int, hi: int) -> Encoded:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annomodels.data.copying import kept_of_copies
 from annomodels.engines.source.held import Block, writable
 from annomodels.engines.source.itemsums import ItemMeans, room
-from annomodels.engines.source.partition import Finish, Partition, Source
-from annomodels.engines.source.states import LOST, Forgotten
-from annomodels.models.encoded import Encoded
+from annomodels.engines.source.partition import Finish
+from annomodels.engines.source.spread import LOST, Forgotten
 from annomodels.models.mixtures.stack import layered
 from annomodels.models.mixtures.votes import patterns
 from annomodels.types import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
-    from annomodels.data.schema import ItemFields
     from annomodels.models.mixtures.stack import Dependence, Stack
 
 # numbers of P(truth) under draws of the layer that are there at a time
@@ -39,125 +35,11 @@ class Layer:
         return self.sharpness[chosen], self.unknown[chosen], self.tilt[chosen]
 
 
-# -- coders that are not told apart, and copies of each other ------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class AlikePartition:
-    """A partition in which some coders are one, and of copies the first one of an item counts."""
-
-    whole: Partition  # the partition with all coders
-    place: Ints  # place of each coder among those that are told apart, shape [coder]
-    copies: Sequence[Ints]  # coders of each group of copies, the one that counts first
-
-    @property
-    def first(self) -> int:
-        """Number of its first item in the whole."""
-        return self.whole.first
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.whole.n_items
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels."""
-        return self.whole.n_annotations
-
-    @property
-    def streamed(self) -> bool:
-        """Return True if it is opened anew for every pass."""
-        return getattr(self.whole, "streamed", False)
-
-    @property
-    def scratch(self) -> str:
-        """Folder for sums over its items."""
-        return getattr(self.whole, "scratch", "")
-
-    def open(self) -> Encoded:
-        """Return the codes of its items, each label by the coder that represents its own."""
-        codes = self.whole.open()
-        if self.copies:
-            item = np.repeat(np.arange(codes.n_patterns), np.diff(codes.starts))
-            left = kept_of_copies(item, codes.row, self.copies, len(self.place))
-            n = np.bincount(item[left], minlength=codes.n_patterns)
-            starts = np.concatenate([[0], np.cumsum(n)]).astype(codes.starts.dtype)
-            codes = replace(codes, starts=starts, row=codes.row[left], label=codes.label[left])
-        return replace(codes, row=self.place[codes.row], n_rows=int(self.place.max()) + 1)
-
-
-@dataclass(frozen=True, eq=False)
-class AlikeSource:
-    """A whole in which some coders are one, and copies count once; see :class:`Source`."""
-
-    whole: Source  # the whole with all coders
-    partitions: Sequence[Partition]
-    volume: Floats  # share of the labels of those that are told apart, shape [row]
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return self.whole.n_items
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels that can be given."""
-        return self.whole.n_labels
-
-    @property
-    def n_rows(self) -> int:
-        """Number of coders that are told apart."""
-        return len(self.volume)
-
-    @property
-    def n_annotations(self) -> int:
-        """Number of labels that were given."""
-        return self.whole.n_annotations
-
-    @property
-    def has_gold(self) -> bool:
-        """Return True if the truth of any item is known."""
-        return self.whole.has_gold
-
-    @property
-    def fingerprint(self) -> str:
-        """A text that changes when the data change."""
-        return self.whole.fingerprint
-
-    @property
-    def finish(self) -> Finish:
-        """Function that finishes the results of a partition, or None."""
-        return self.whole.finish
-
-    def gathered(self, parts: Sequence[Any]) -> ItemFields:
-        """Fields of a result that concern items."""
-        return self.whole.gathered(parts)
-
-    def believed(self, fields: ItemFields) -> Iterator[Floats]:
-        """Return P(truth) of the items of each partition."""
-        return self.whole.believed(fields)
-
-
-def alike(source: Source, place: Ints, copies: Sequence[Ints] = ()) -> Source:
-    """Merge coders of the same place [coder], and keep the first label of copies per item."""
-    if np.array_equal(place, np.arange(len(place))) and not copies:
-        return source
-    parts = tuple(AlikePartition(part, place, copies) for part in source.partitions)
-    return AlikeSource(source, parts, np.bincount(place, source.volume))
-
-
-def _partition(block: Block) -> Partition:
-    """Return the partition of a block with all coders."""
-    return getattr(block.partition, "whole", block.partition)
-
-
 def _all_coders(block: Block) -> tuple[tuple[AnyArray, ...], int]:
     """Return what a pass over all coders begins with, and their number."""
-    whole = _partition(block)
-    if whole is block.partition:
+    if block.partition.alike is None:
         return block.open()[0], block.n_rows
-    codes = whole.open()
+    codes = block.partition.whole.open()
     return tuple(writable(values) for values in codes.arrays), codes.n_rows
 
 
@@ -236,7 +118,7 @@ def believed(
     block.memory["best"] = mean.argmax(axis=1).astype(np.min_scalar_type(block.n_labels))
     means: Any = ItemMeans(mean, mcse, entropy, np.zeros((1, 1)))
     if finish is not None:
-        means = finish(_partition(block), means)
+        means = finish(block.partition.whole, means)
     return (means, _of(block, "log p"), log_q) if whole else (means, None, None)
 
 

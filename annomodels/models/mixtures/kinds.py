@@ -196,43 +196,7 @@ class HonestAndSpammers(HierarchicalDawidSkene):
 
 
 @dataclass(frozen=True)
-class Independent(StateModel):
-    """Hierarchical Dawid-Skene as a model of states: the state of an item is its class.
-
-    Coders are independent given the truth. How strongly the population is drawn to the diagonal is
-    learned for each class, so that a class which most coders read as another one is found.
-
-    Parameters
-    ----------
-    coders
-        How coders label.
-
-    Examples
-    --------
-    >>> Independent().layout(3).names
-    ('0', '1', '2')
-    """
-
-    name: ClassVar[str] = "independent"
-    title: ClassVar[str] = "independent coders"
-    citation: ClassVar[str] = "Dawid and Skene (1979)"
-
-    coders: ConjugateModel = field(
-        default_factory=lambda: HierarchicalDawidSkene(population=Diagonal(300.0, 0.7, 10.0, 1.0))
-    )
-
-    def layout(self, n_labels: int) -> Layout:
-        """Return the states of the items: the classes."""
-        eye = np.eye(n_labels)
-        return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
-
-    def describe(self) -> list[str]:
-        """Assumptions and priors as text."""
-        return self.coders.describe()
-
-
-@dataclass(frozen=True)
-class Spammers(Independent):
+class Spammers(StateModel):
     """Hierarchical Dawid-Skene with spammers among the coders.
 
     Items are as in Dawid-Skene; :class:`HonestAndSpammers` says how coders label.
@@ -253,3 +217,12 @@ class Spammers(Independent):
     citation: ClassVar[str] = "Raykar and Yu (2012)"
 
     coders: ConjugateModel = field(default_factory=HonestAndSpammers)
+
+    def layout(self, n_labels: int) -> Layout:
+        """Return the states of the items: the classes."""
+        eye = np.eye(n_labels)
+        return Layout(tuple(map(str, range(n_labels))), eye, np.arange(n_labels), eye)
+
+    def describe(self) -> list[str]:
+        """Assumptions and priors as text."""
+        return self.coders.describe()

@@ -291,6 +291,11 @@ class StateModel(Model):
                     total += float(dirichlet.logpdf(np.maximum(x, SMALLEST) / x.sum(), a))
         return total
 
+    def log_prior_of_draws(self, values: dict[str, Floats]) -> Floats:
+        """Log prior density [draw] of draws of the result's variables."""
+        draws = range(len(values["prevalence"]))
+        return np.array([self.log_prior_of({n: v[d] for n, v in values.items()}) for d in draws])
+
 
 def _observed_layout(layout: Layout) -> Layout:
     """Layout whose shares are variables of the PyMC model: some follow from the data."""
