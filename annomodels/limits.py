@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# states of an item: nothing to do; more labels would help; an expert should decide; truth is known
+STATES = ("settled", "needs labels", "contested", "decided")
 # probability of a gold label from which it is settled: one error in 20, as for 95 % intervals
 SETTLED = 0.95
 # probability of a statement about a coder from which it is called very probable

@@ -208,7 +208,7 @@ def main() -> None:
     ]
     header = ["crowd", "classes", "labels", "listed", "planted items found", "listed, not planted"]
     parts += [
-        f"The list of contested items (`quadrant`), {count} sets per number of classes. Hard items "
+        f"The list of contested items (`state`), {count} sets per number of classes. Hard items "
         "lose log-odds of the right label (normal, or .8 times Student t with 3 degrees of "
         "freedom), and to careless ones half of the labels are given at random. With two classes "
         "the list also holds hard items.",

@@ -1,6 +1,6 @@
 """Measure what audits promise against known truth, on any folder of sets.
 
-    python benchmarks/estimate.py [--data FOLDER] [--json FILE] [--sets NAME ...]
+    python benchmarks/estimate.py [--data FOLDER] [--json FILE] [--read sets NAME ...]
 
 A set is a folder with labels.csv (or labels.csv.gz: item, coder, label) and gold.csv (item, label);
 sets with fewer than 300 items of known truth are left out. The default model is fitted once to all

@@ -1,6 +1,6 @@
 """Whether the labels that `Fit.next` asks for are worth more than others, on any folder of sets.
 
-    python benchmarks/next_labels.py [--data FOLDER] [--json FILE] [--sets NAME ...] [--runs 5]
+    python benchmarks/next_labels.py [--data FOLDER] [--json FILE] [--read sets NAME ...] [--runs 5]
 
 A set is a folder as `truth.py` reads it. Labels are shown at random, three per item on average and
 one at least, and the rest is held back. One held-back label per item, on average, may be bought;

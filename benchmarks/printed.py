@@ -1,6 +1,6 @@
 """How often the other intervals that a fit prints cover, on any folder of sets.
 
-    python benchmarks/printed.py [--data FOLDER] [--json FILE] [--sets NAME ...]
+    python benchmarks/printed.py [--data FOLDER] [--json FILE] [--read sets NAME ...]
 
 A set is a folder as `truth.py` reads it; `truth.py` measures wrong labels, shares of right labels
 and prevalence. Here are the accuracy above a probability, the wrong labels of the majority vote,

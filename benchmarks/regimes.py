@@ -153,10 +153,10 @@ def measured(each: truths.Set, seed: int) -> dict[str, Any]:
         p = fit.tree["truth"]["p_truth"].values
         out[model] = truths.measures(p, each.truth, each.known)
     fit = am.fit(each.data, seed=seed, threads=1)
-    quadrant, check = fit.items().table["quadrant"], fit.check()
+    state, check = fit.gold().table["state"], fit.check()
     out["default"] = truths.of_fit(each, fit, each.known, 0.0) | {
         "verdict": check.verdict,
-        "contested": float((quadrant == "contested").mean()),
+        "contested": float((state == "contested").mean()),
         "kinds": dict(Counter(fit.coders().table["kind"])),
         "found": sorted(check.table.query("not ok")["name"]),
         "model_alpha": _model_alpha(fit),

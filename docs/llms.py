@@ -26,7 +26,7 @@ fit.gold(); fit.coders(); fit.items(); fit.labels(); fit.why("item name"); fit.p
 ```
 
 Every table is a Summary: `.table` (pandas), `.draws` (xarray), `.notes`. Options of commands:
-`annomodels COMMAND --help`; `--json` works on all of them.
+`annomodels COMMAND --help`; `--format json` works on all of them.
 """
 _HIDDEN = {"_build", "generated", "tables", "_static", "_templates"}
 

@@ -1,4 +1,4 @@
-"""Separate contested items from items that need more labels.
+"""Separate contested items from items that need labels.
 
 Coders disagree because they err, or because an item has two readings. A model of the coders
 separates the two in part: coders who err also err on other items.
@@ -21,14 +21,14 @@ with tempfile.TemporaryDirectory() as folder:
     data = am.read(votes)
 fit = am.fit(data, seed=1)
 
-# Every item is in one of a few groups.
+# Every item is in one of four states.
 items = fit.items()
 print(items.as_text(8))
 
 planted = am.datasets.crowd_truth().ambiguous
 table = items.table.assign(two_readings=items.table["item"].isin(planted))
-print("\nItems with two readings, by group:\n")
-print(table.groupby("quadrant")["two_readings"].agg(items="size", planted="sum").to_string())
+print("\nItems with two readings, by state:\n")
+print(table.groupby("state")["two_readings"].agg(items="size", planted="sum").to_string())
 
 # Read the contested items: often one sentence in the guideline settles a dozen.
 print("\nThe most surprising items:")
@@ -36,5 +36,5 @@ for row in table.sort_values("surprise").head(8).itertuples():
     print(f"  {row.item}: {row.reason}")
 
 # Uncertainty has two sources. The reducible part disappears if the coders are known better.
-share = table["reducible"].sum() / table["entropy"].sum()
+share = table["reducible"].sum() / table["doubt"].sum()
 print(f"\n{share:.0%} of the uncertainty about the truth would vanish if the coders were known.")

@@ -37,7 +37,7 @@ print(f"\n{wrong.sum()} gold labels are wrong, {expected.gold:.0f} expected", en
 print(f"({expected.gold_low:.0f} to {expected.gold_high:.0f}).")
 
 # The probability orders the items: hand on the settled items, and let an expert judge the others.
-settled = table["settled"]
+settled = table["state"] == "settled"
 print(f"Of {settled.sum()} settled labels, {(wrong & settled).sum()} do not match the truth;")
 print(f"of {(~settled).sum()} others, {(wrong & ~settled).sum()}.")
 

@@ -146,12 +146,6 @@ def test_heavy_packages_load_inside_functions() -> None:
         assert not {name for name in loaded if part_of(name) == "kernels"}, module
 
 
-def test_a_folder_can_be_surveyed() -> None:
-    """At most twenty files on one level."""
-    folders = Counter(path.parent.relative_to(PACKAGE).as_posix() for path in FILES.values())
-    assert not {name: n for name, n in folders.items() if n > 20}
-
-
 def length(path: Path) -> int:
     return len(path.read_text("utf-8").splitlines())
 

@@ -71,9 +71,9 @@ def test_constants_are_learned_from_the_votes_that_a_stack_counts(monkeypatch):
     data = am.Annotations.from_records(rows)
     code = {label: k for k, label in enumerate(data.labels)}
     each = truth.Set("copies", data, np.array([code[told[item]] for item in data.items]))
-    found = truth.seen(each, 1)
-    assert found.votes.sum() < data.n_annotations
+    found = truth.seen(each, truth.briefly(data, truth.Stack(), 1))
+    assert found.votes.sum() == data.n_annotations  # copies count once in the model only
     fit = am.fit(data, "stack", chains=1, draws=20, warmup=10, seed=1)
-    mixture = truth.Stack().log_mixture(found.log_mode, found.votes, found.dependence)
+    mixture = found.log_mixture(truth.Stack())
     np.testing.assert_allclose(mixture, fit.tree["stack"]["log_mixture"].values, atol=1e-9)
     sys.modules.pop("truth", None)

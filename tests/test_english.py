@@ -39,6 +39,8 @@ AVOIDED = (
     r"\b(?:labell(?!ed by two coders)|anaesth|analys(?:e|ing)\b|colour|centre\b(?!\n|, u)|licence|"
     r"favour|judgement|behaviour)",
     r"(?<![\d.=\w])\.\d+ (?!%)(?:or|and|to|of)\b|\d%",
+    # old words for the states of an item
+    r"\bquadrants?\b|\bneeds? more labels\b|\bhard but settled\b|\bcontested by decision\b",
     r"(?<!-)\bannotators?\b(?!\d|`|\"|_| label)|\braters\b",
 )
 WORDS = re.compile("|".join(AVOIDED), re.IGNORECASE)
@@ -179,7 +181,7 @@ OF_OTHERS = ("annomodels/io/proposals.py", "VGG Image Annotator", "columns annot
 @pytest.mark.parametrize("made", [docstrings, helps, lambda: dict(messages())])
 def test_texts_of_the_code_have_no_avoided_words_and_short_sentences(made: Any) -> None:
     texts = made()
-    assert len(texts) > 20
+    assert len(texts) >= 15
     found = [
         f"{where}: {m[0]}: {' '.join(text.split())[:90]}"
         for where, text in texts.items()

@@ -41,9 +41,8 @@ print(data.fingerprint, again.data.labels == data.labels, list(fit.tree["truth"]
 print((folder / "prodigy.jsonl").read_text())
 print("frozenset" in (folder / "report.html").read_text())
 sys.stdout.flush()
-for words in (["gold", "--soft"], ["coders"], ["items"], ["gold", "--json"]):
-    main([words[0], str(folder / "fit.nc"), "-q", "--format", "csv", *words[1:]]
-         if "--json" not in words else ["gold", str(folder / "fit.nc"), "-q", "--json"])
+for words in (["gold", "--soft"], ["coders"], ["gold", "--format", "json"]):
+    main([words[0], str(folder / "fit.nc"), "-q", "--format", "csv", *words[1:]])
 """
 
 

@@ -44,7 +44,7 @@ def test_the_recommended_model_settles_no_label_and_says_why(case):
     check, gold = fit.check(), fit.gold()
     assert check.verdict in ("needs review", "do not use")
     assert check.sentences[0].startswith(tuple(f"{DOES} {said}" for said in SAID))
-    assert not gold.table["settled"].any()
+    assert not (gold.table["state"] == "settled").any()
     assert gold.notes[-1].startswith(SAID)
     if shares[0] < 0.6:
         assert gold.table["probability"].max() < 0.95
@@ -56,8 +56,9 @@ def test_known_gold_stays_settled_and_labels_with_signal_do():
     table = (
         am.fit(random_labels((0.85, 0.15), 5, gold=known), "hierarchical", **OPTIONS).gold().table
     )
-    np.testing.assert_array_equal(table["settled"], table["item"].isin(range(10)))
+    np.testing.assert_array_equal(table["state"] == "decided", table["item"].isin(range(10)))
+    assert not (table["state"] == "settled").any()
     made = am.simulate(80, 5, 2, 5, seed=1)
     found = am.fit(made.annotations, "hierarchical", **OPTIONS).gold()
-    assert found.table["settled"].mean() > 0.5
+    assert (found.table["state"] == "settled").mean() > 0.5
     assert not any("hardly depend" in note for note in found.notes)

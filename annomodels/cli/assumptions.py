@@ -7,7 +7,22 @@ from typing import Any
 
 import click
 
+from annomodels.cli.keys import key_of
 from annomodels.cli.options import SHARE, Command, gathered, option, seed_option, split_words
+
+NUMBERS = (
+    ("accuracy", "Mean accuracy of the coders.", SHARE, 0.8),
+    ("spread", "Standard deviation of coder accuracy.", click.FloatRange(0, 0.5), 0.12),
+    ("spammers", "Share of coders who ignore the items.", SHARE, 0.0),
+    ("adversaries", "Share of coders who swap labels.", SHARE, 0.0),
+    ("ambiguous", "Share of items with two readings.", SHARE, 0.0),
+    (
+        "difficulty",
+        "Standard deviation of item difficulty, in log-odds.",
+        click.FloatRange(min=0),
+        0.0,
+    ),
+)
 
 
 def assumption_options(command: Command) -> Command:
@@ -19,22 +34,22 @@ def assumption_options(command: Command) -> Command:
         option(
             "--labels", "Number of labels, or their names: neg,neu,pos.", default="2", **several
         ),
-        option(
-            "--prevalence",
-            "Share of each true label: 0.9,0.1 [default: equal].",
+        *(
+            key_of("assume", name, help=text, type=kind, default=default, show_default=True)
+            for name, text, kind, default in NUMBERS
+        ),
+        key_of(
+            "assume",
+            "prevalence",
+            help="Share of each true label: 0.9,0.1 [default: equal].",
             metavar="P,P,...",
             **several,
         ),
-        option("--accuracy", "Mean accuracy of the coders.", SHARE, 0.8),
-        option("--spread", "Standard deviation of coder accuracy.", click.FloatRange(0, 0.5), 0.12),
-        option("--spammers", "Share of coders who ignore the items.", SHARE, 0.0),
-        option("--adversaries", "Share of coders who swap labels.", SHARE, 0.0),
-        option("--ambiguous", "Share of items with two readings.", SHARE, 0.0),
         option(
-            "--difficulty",
-            "Standard deviation of item difficulty, in log-odds.",
-            click.FloatRange(min=0),
-            0.0,
+            "--assume...",
+            "Property of coders or items, such as accuracy=0.9; --help-all lists the keys.",
+            metavar="KEY=VALUE",
+            expose_value=False,
         ),
         seed_option,
     ]
@@ -87,5 +102,5 @@ def _shares(words: tuple[str, ...]) -> list[float]:
         return [float(word) for word in words]
     except ValueError:
         raise click.UsageError(
-            f"--prevalence {','.join(words)}: write one share for each label, such as 0.9,0.1."
+            f"--assume prevalence={','.join(words)}: write one share for each label: 0.9,0.1."
         ) from None

@@ -87,7 +87,7 @@ def distance_of(given: str | None, data: Annotations, sets: bool) -> str | list[
     are_sets = any(isinstance(label, frozenset) for label in data.labels)
     if sets and not are_sets:
         raise click.UsageError(
-            "--sets changes nothing: no answer has several labels. Leave it out."
+            "--read sets changes nothing: no answer has several labels. Leave it out."
         )
     if given is None:
         if are_sets:
@@ -114,7 +114,7 @@ def parts_table(
 
     if by in ("document", "group") and data.group is None:
         raise click.UsageError(
-            f"--by {by} needs to know the documents: name their column with --group-column."
+            f"--by {by} needs to know the documents: name their column with --group."
         )
     tables, said = [], dict[str, None]()
     for number, name in enumerate(names):

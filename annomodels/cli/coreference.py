@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from annomodels.cli.loading import named_path
-from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs
+from annomodels.cli.options import Command, OneOf, gathered, options_of, pairs, read_key
 from annomodels.cli.places import filled_folder
 from annomodels.cli.session import current, note, warn
 from annomodels.cli.tables import to_text
@@ -66,24 +66,24 @@ def document_options(command: Command) -> Command:
 
     options = options_of(
         read,
-        format={"flag": "input-format", "help": f"{READ}; else detected."},
+        "read",
+        ("coder", "label"),
+        format={"help": f"{READ}; else detected."},
         crossing={"type": OneOf(("error", "keep"))},
         chain_from={"type": OneOf(("relations", "label"))},
-        relations={"flag": "relation", "metavar": "NAME", "callback": None},
+        relations={"metavar": "NAME", "callback": None},
         attributes={
-            "flag": "attribute",
             "multiple": True,
             "metavar": "WHAT=NAME",
             "callback": pairs,
             "help": f"Attribute of MMAX2 markables; WHAT is one of {', '.join(ATTRIBUTES)}.",
         },
         genre={
-            "flag": "genre-of",
             "metavar": "PATTERN",
             "help": "Text type from the name of a text: the first group of a regular expression.",
         },
     )
-    return gathered(command, options, "reading", dict[str, Any])
+    return gathered(command, [*options, read_key], "reading", dict[str, Any])
 
 
 def load(files: Sequence[str], reading: dict[str, Any]) -> list[Document]:
@@ -107,9 +107,9 @@ def _genre(pattern: str | None) -> Any:
     try:
         found = re.compile(pattern)
     except re.error as error:
-        raise click.UsageError(f"--genre-of {pattern!r} is not a valid pattern: {error}.") from None
+        raise click.UsageError(f"--read genre={pattern!r} is no valid pattern: {error}.") from None
     if found.groups < 1:
-        raise click.UsageError(f"--genre-of {pattern!r} has no group: write for example '(.*)_'.")
+        raise click.UsageError(f"--read genre={pattern!r} has no group: write '(.*)_'.")
 
     def genre(name: str) -> str | None:
         match = found.search(name)

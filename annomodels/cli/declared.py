@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from annomodels.cli.assumptions import assumption_options
+from annomodels.cli.keys import Spelled
 from annomodels.cli.loading import data_argument
 from annomodels.cli.options import (
     SHARE,
@@ -52,9 +53,6 @@ SHARED: dict[str, Option] = {
         bool,
         section="writing",
     ),
-    "every_question": option(
-        "--every-question", "Analyze each question or variable of DATA separately.", bool
-    ),
     "stream": option(
         "--stream",
         "Fit block by block, for more labels than fit into memory: DATA is a Parquet, CSV or TSV "
@@ -68,7 +66,17 @@ SHARED: dict[str, Option] = {
         metavar="FOLDER",
     ),
     "force": option("--force", "Overwrite outputs that exist.", bool, section="writing"),
-    "as_json": option("--json as_json", "Write the result as JSON.", bool, section="writing"),
+    "as_json": option(
+        "--format as_json",
+        "Form of what is printed.",
+        ("text", "json"),
+        "text",
+        section="writing",
+        callback=lambda _, __, form: form == "json",
+    ),
+    "paper": option(
+        "--methods paper", "File for a methods section: .md, .tex or .bib.", metavar="FILE"
+    ),
     "gates": option(
         "--fail-if gates...",
         "Exit with 1 if the condition holds or is undefined, such as alpha<0.667 or "
@@ -97,15 +105,18 @@ def as_command(*examples: str) -> Callable[[Command], click.Command]:
         if "job" in names:
             names[:] = [n for name in names for n in (_FIELDS if name == "job" else (name,))]
             command = _with_job(function)
+        shared = dict(SHARED)
+        if {"reading", "true_labels"} <= {*names}:  # where --truth may be a column, too
+            shared["reading"] = functools.partial(read_options, leave_out=("truth",))
         found = parameters_of(command)  # the last in the help is the first here
         own = vars(command).get("gathered", ())
         before = len(found)
         for name in names:
             known = [str(parameter.name) for parameter in found]
-            if name in known or name in own or name not in SHARED:
+            if name in known or name in own or name not in shared:
                 before = known.index(name) if name in known else before
                 continue
-            command = SHARED[name](command)
+            command = shared[name](command)
             added = found[len(known) :]
             found[len(known) :] = []
             found[before:before] = added
@@ -114,7 +125,7 @@ def as_command(*examples: str) -> Callable[[Command], click.Command]:
             name = function.__module__.rpartition(".")[2]
         heading = "Example:" if len(examples) == 1 else "Examples:"
         epilog = "\n".join(["\b", heading, *(f"  annomodels {line}" for line in examples)])
-        return click.command(name, epilog=epilog)(common_options(command))
+        return click.command(name, cls=Spelled, epilog=epilog)(common_options(command))
 
     return make
 

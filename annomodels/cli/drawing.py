@@ -98,7 +98,7 @@ def draw(
         note(
             f"No room for {named}: make the terminal wider."
             if wide  # no room beside the names
-            else f"{more}: {named}. --wide shows all; --json or -o FILE writes all."
+            else f"{more}: {named}. -v shows all."
         )
     if any(one.interval and one.name in shown for one in first):
         note(f"Intervals contain the true value with {level} % probability.")

@@ -91,7 +91,7 @@ def _read(error: BaseException, session: Session) -> tuple[int, str]:
         case ModuleNotFoundError():
             package = (error.name or "a package").partition(".")[0]
             what = f"The package {package} is needed for this but not installed."
-            remedy = f"Install it: pip install {package} (annomodels doctor lists all)."
+            remedy = f"Install it: pip install {package} (annomodels --version -v lists all)."
             return EXTRA, str(Problem(what, remedy=remedy))
         case OSError():
             where = " and ".join(str(name) for name in (error.filename, error.filename2) if name)

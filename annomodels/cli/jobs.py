@@ -23,6 +23,7 @@ from annomodels.cli.loading import (
     joined,
     load_data,
     load_each,
+    load_fit,
     say_notes,
     sorted_truth,
 )
@@ -40,7 +41,7 @@ from annomodels.cli.shown import SHOWN, keep, shown_from
 from annomodels.cli.streaming import ABOUT, GOLD, TRUTH, save_scan, scanned, sizes_of
 from annomodels.cli.tables import (
     by_question,
-    gold_of,
+    filed,
     gold_table,
     guarded_tables,
     to_json,
@@ -51,6 +52,7 @@ from annomodels.cli.terminal import Stages
 from annomodels.data.annotations import Annotations
 from annomodels.fitting.fit import Fit
 from annomodels.io.mappings import decisions_of, entries_of, truths_of
+from annomodels.models.base import Model
 from annomodels.reporting import methods as writing
 from annomodels.reporting.anonymous import anonymous, new_names
 from annomodels.reporting.facts import Facts, Shown
@@ -63,21 +65,21 @@ from annomodels.scale.scanned import Scanned
 INDEX, TABLE, METHODS = "index.html", "agreement.csv", "methods.md"
 REPORT, ESTIMATE, EFFECTS, NEXT = "report.html", "estimate.csv", "effects.csv", "next.csv"
 FIT, CODERS = "fit.nc", "coders.csv"
-FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv", NEXT, FIT, "methods.md")
+FILES = ("gold.csv", "coders.csv", "agreement.csv", NEXT, FIT, "methods.md")
 
 
 def names_of(job: Job, audited: bool = False) -> tuple[str, ...]:
     """Return the names of the files, with those of an audit and of covariates if there are such."""
     report = [REPORT] * (not job.no_report)
     if job.stream:
-        return (*report, GOLD, CODERS, FIT, ABOUT, *[METHODS] * job.methods)
+        return (*report, GOLD, CODERS, FIT, ABOUT, METHODS)
     more = [ESTIMATE] * audited + [EFFECTS] * bool(job.sampling.covariates)
     return (*report, *FILES, *more, *[SHOWN] * bool(job.show))
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Result of a job: `facts` for ``--json``, `text` for stdout; an only question has no name."""
+    """Result of a job, as facts and as text for stdout; an only question has no name."""
 
     question: str
     fit: Fit
@@ -143,23 +145,37 @@ def one_question(
             warn(f"{folder / name} is from an earlier run.")
     verdict = Facts(after, known=known).check
     facts: dict[str, Any] = {"fit": output} if job.stream else {}
-    if job.methods:
-        facts["report"] = None if job.no_report else str(folder / REPORT)
-        paths = [folder / name for name in (*names, *inner)]
-        facts["files"] = [str(path) for path in paths if path.exists()]
+    facts["report"] = None if job.no_report else str(folder / REPORT)
+    paths = [folder / name for name in (*names, *inner)]
+    facts["files"] = [str(path) for path in paths if path.exists()]
     facts |= {**(sizes_of(fit) if job.stream else {}), **facts_of(fit, verdict)}
     text = "\n".join([str(folder / names[0]), *verdict_lines(verdict)])
-    return Outcome(question, fit, exit_code(fit, verdict, job.sampling), facts, text)
+    return Outcome(question, fit, exit_code(fit, verdict), facts, text)
 
 
 def fit_of(job: Job, labels: Annotations | Scanned) -> Fit:
     """Fit, without the names of coders if they are to be left out."""
+    model = None if job.earlier is None else model_of_earlier(job)
     if not job.anonymize:
-        return fit_data(labels, job.sampling, current().command, outputs=True)
+        return fit_data(labels, job.sampling, current().command, model, outputs=True)
     # the command may hold the name of a file of a person
     names = new_names(labels)
+    if model is not None:
+        raise click.UsageError("--anonymize renames the coders, whom --prior-from knows by name.")
     model = asked_model(job.sampling, labels, names)
     return fit_data(anonymous(labels), job.sampling, "not shown", model, outputs=True)
+
+
+def model_of_earlier(job: Job) -> Model:
+    """Return the model of an earlier fit with what that fit estimated as its prior."""
+    from annomodels.fitting.earlier import prior_from
+
+    if job.sampling.model is not None:
+        raise click.UsageError("--prior-from uses the model of that fit: leave out --model.")
+    if job.sampling.groups is not None or job.sampling.covariates:
+        flag = "--covariates" if job.sampling.covariates else "--groups"
+        raise click.UsageError(f"--prior-from and {flag} cannot both be used.")
+    return prior_from(load_fit(str(job.earlier)))
 
 
 def write_outputs(
@@ -207,8 +223,8 @@ def files_of(
     fit = facts.fit
     tables = {"coders.csv": facts.coders.table}
     if not facts.on_disk:
-        gold = gold_table(fit, gold_of(fit, threshold), threshold, soft=False)
-        tables = {"gold.csv": gold, **tables, "items.csv": fit.items().table}
+        gold = gold_table(fit, fit.gold(threshold), threshold, soft=False)
+        tables = {"gold.csv": gold, **tables}
         tables["agreement.csv"] = fit.agreement().table
     if facts.has("next"):
         tables[NEXT] = facts.following.table
@@ -216,7 +232,7 @@ def files_of(
         tables[ESTIMATE] = facts.estimate.table
     if effects:
         tables[EFFECTS] = fit.effects().table
-    safe = guarded_tables(list(tables.values()), spreadsheet)
+    safe = guarded_tables([filed(table) for table in tables.values()], spreadsheet)
     return {name: to_text(table, "csv") for name, table in zip(tables, safe, strict=True)}
 
 
@@ -229,9 +245,7 @@ def _looked_at(fit: Fit) -> None:
 def each_question(job: Job) -> tuple[str, list[Outcome], dict[str, str]]:
     """Do the job for each question in a separate folder, as far as possible, and link them."""
     if job.true_labels.paths:
-        raise click.UsageError(
-            "--truth is about one question: choose it with --question, without --every-question."
-        )
+        raise click.UsageError("--truth is about one question: choose it with --question.")
     output = job.output
     check_folder(output, (INDEX, TABLE, METHODS), job.force)
     found = load_each(job.data, job.reading)
@@ -259,7 +273,7 @@ def _overall(
     source: str,
 ) -> str:
     """Write what is about all questions: the page with the links, one table, one methods text."""
-    table = by_question({one.question: one.fit.agreement().table for one in outcomes})
+    table = by_question({one.question: filed(one.fit.agreement().table) for one in outcomes})
     table = with_left_out(table, left_out, "csv")
     texts = {
         INDEX: index_page(rows, source, left_out),

@@ -7,14 +7,14 @@ import os
 import shlex
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from annomodels.cli.exits import reason_of
-from annomodels.cli.options import Command, Reading, Truth, changed, flag_of
+from annomodels.cli.options import Job, Reading, Truth, changed, flag_of
 from annomodels.cli.session import current, note, warn
 from annomodels.data.validation import counted, some
 from annomodels.errors import AnnotationError, EngineError, NotApplicable, Problem, printable
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from annomodels.io.reading import Questions
 
 PREFIX = "dataset:"
+EVERY = "*"  # pattern of all questions
 # how the audited items of a fit were drawn is kept in its folder
 DESIGN = "audit.json"
 TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".ods", ".json", ".jsonl", ".parquet")
@@ -49,15 +50,14 @@ class Files(str):
         return made
 
 
-def data_argument(command: Command) -> Command:
-    """Add DATA: a file, or several as one, each perhaps with the name of its coder before it."""
+def named_data(_: click.Context, __: click.Parameter, words: tuple[str, ...]) -> str:
+    """Return a file, or several as one, each perhaps with the name of its coder before it."""
+    named = [named_path(word) for word in words]
+    alone = len(named) == 1 and named[0][0] is None
+    return words[0] if alone else Files(named)
 
-    def gather(_: click.Context, __: click.Parameter, words: tuple[str, ...]) -> str:
-        named = [named_path(word) for word in words]
-        alone = len(named) == 1 and named[0][0] is None
-        return words[0] if alone else Files(named)
 
-    return click.argument("data", nargs=-1, required=True, callback=gather)(command)
+data_argument = click.argument("data", nargs=-1, required=True, callback=named_data)
 
 
 def named_path(word: str) -> tuple[str | None, str]:
@@ -78,7 +78,7 @@ def load_data(name: str, reading: Reading) -> Annotations:
         return _bundled(name.removeprefix(PREFIX), reading)
     from annomodels.io.reading import read
 
-    if not several(reading, every_question=False):
+    if not several(reading):
         paths = name.paths if isinstance(name, Files) else name
         with way_out():
             return read(paths, **{**reading, "question": next(iter(asked_of(reading)), None)})
@@ -99,21 +99,30 @@ def way_out() -> Iterator[None]:
         if isinstance(error.proposal, Proposal):
             words = shlex.split(current().command)
             for name, value in error.proposal.new.items():
-                words = [*_without(words, flag_of(name)), flag_of(name), _word(value)]
+                words = [*_without(words, flag_of(name)), *_typed(flag_of(name), _word(value))]
             command = shlex.join(words)
             error.proposal = f"{command}\n         reads {error.proposal.gives}"
         raise
 
 
 def _without(words: Sequence[str], flag: str) -> list[str]:
-    """Words of a command without an option and its value."""
+    """Words of a command without an option, or a key of one, and its value."""
+    flag, _, key = flag.partition(" ")
     out: list[str] = []
-    skip = False
-    for word in words:
-        if not skip and word != flag and not word.startswith(f"{flag}="):
-            out.append(word)
-        skip = word == flag
+    rest = iter(words)
+    for word in rest:
+        name, sign, value = word.partition("=")
+        pair = [word] if sign or name != flag else [word, *[next(rest, "")]]
+        told = value if sign else pair[-1]
+        if name != flag or (key and told.partition("=")[0] != key):
+            out += pair
     return out
+
+
+def _typed(flag: str, value: str) -> list[str]:
+    """Words of an option, or of a key, with its value."""
+    flag, _, key = flag.partition(" ")
+    return [flag, f"{key}={value}" if key else value]
 
 
 def _word(value: Any) -> str:
@@ -127,13 +136,11 @@ def asked_of(reading: Reading) -> tuple[str, ...]:
     return () if asked is None else (asked,) if isinstance(asked, str) else tuple(asked)
 
 
-def several(reading: Reading, every_question: bool) -> bool:
-    """Return True if the option, several names or a pattern ask for several questions."""
+def several(reading: Reading) -> bool:
+    """Return True if several names or a pattern ask for several questions."""
     asked = asked_of(reading)
-    if every_question and asked:
-        raise click.UsageError("Give --question or --every-question, not both.")
     if len(asked) != 1:
-        return every_question or bool(asked)
+        return bool(asked)
     from annomodels.io.codebook import is_pattern
 
     return is_pattern(asked[0])
@@ -143,10 +150,11 @@ def load_each(data: str, reading: Reading) -> Questions:
     """Read all questions, or those asked for, and say which are left out."""
     from annomodels.io.reading import read_questions
 
-    alone = "The data have only one question: leave out --every-question."
+    alone = "The data have only one question: leave out --question."
     if data.startswith(PREFIX):
         raise click.UsageError(alone)
     asked = asked_of(reading)
+    asked = () if EVERY in asked else asked
     said = {key: value for key, value in reading.items() if key != "question"}
     with way_out():
         found = read_questions(data.paths if isinstance(data, Files) else data, asked, **said)
@@ -171,7 +179,7 @@ def done_each[T](
     if not done:
         where = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         what = f"No question of {len(left_out)} {nothing}."
-        raise AnnotationError(Problem(what, where, "See annomodels check --every-question."))
+        raise AnnotationError(Problem(what, where, "See annomodels check --question '*'."))
     return done, left_out
 
 
@@ -192,7 +200,7 @@ def load_bundled(name: str) -> Annotations:
 
 
 def load_fit(name: str) -> Fit:
-    """Load what ``annomodels fit`` or ``annomodels run`` saved."""
+    """Load what ``annomodels run`` saved."""
     from annomodels.fitting.load import load
 
     path = Path(name) / "fit.nc" if (Path(name) / "fit.nc").is_file() else Path(name)
@@ -275,6 +283,29 @@ def estimated(
 
 
 # -- true labels, by use --------------------------------------------------------------------------
+
+
+def with_truth_column(job: Job) -> Job:
+    """Return the job with a column named by --truth among the options of reading."""
+    named = [path for path in job.true_labels.paths if _is_column(path)]
+    if not named:
+        return job
+    if len(named) > 1:
+        raise click.UsageError(f"--truth names {len(named)} columns: {', '.join(named)}. Name one.")
+    if job.true_labels.use not in (None, "fit"):
+        raise click.UsageError(
+            f"--use {job.true_labels.use} needs a file of true labels; the column {named[0]!r} "
+            "teaches the fit."
+        )
+    rest = tuple(path for path in job.true_labels.paths if path not in named)
+    truth = Truth(rest, job.true_labels.use if rest else None)
+    return replace(job, true_labels=truth, reading={**job.reading, "truth": named[0]})
+
+
+def _is_column(name: str) -> bool:
+    """Whether the value of --truth is the name of a column, and not that of a file."""
+    path = Path(name)
+    return not path.exists() and path.suffix.lower() not in TABLES and len(path.parts) < 2
 
 
 @dataclass(frozen=True)

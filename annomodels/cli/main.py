@@ -12,53 +12,40 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import MethodType
 from typing import Any
 
 import click
 
 from annomodels.cli import leave_at_once
 from annomodels.cli.exits import DONE, INTERRUPTED, explain
-from annomodels.cli.options import SECTIONS
-from annomodels.cli.session import Session, close_quietly, note, show_text, spell, warn
+from annomodels.cli.keys import list_choices
+from annomodels.cli.session import Session, close_quietly, show_text, spell, warn
 from annomodels.cli.wrapping import wrapped
 from annomodels.data.widths import size
 from annomodels.errors import meant, printable, spelled_by
 
 COMMANDS: dict[str, str] = {
     "run": "Build a gold standard: agreement, fit, tables and report.",
-    "check": "Describe a file of labels and what it supports.",
-    "advise": "Suggest a model for the labels in a file.",
+    "check": "Describe a file of labels, what it supports, and which model suits.",
     "agree": "Compute agreement coefficients; fail a build with --fail-if.",
-    "fit": "Fit one model and save it.",
     "gold": "List the gold labels of a saved fit.",
-    "coders": "Rate the coders of a saved fit.",
-    "items": "Find easy, hard and contested items of a saved fit.",
-    "labels": "Show how well each label of a saved fit is used.",
+    "coders": "Rate the coders of a saved fit, or its labels.",
     "next": "Choose the labels to ask for next, from a saved fit.",
     "audit": "Draw random items of a saved fit for an expert to judge.",
     "estimate": "Estimate label accuracy from an audit; fail with --fail-if.",
     "compare": "Compare saved fits by their predictions.",
-    "methods": "Write the methods section of a paper, from a saved fit.",
     "coref": "Measure agreement on coreference; write silver chains.",
-    "report": "Write the report of a saved fit as one HTML file.",
-    "convert": "Convert an export to another layout.",
-    "formats": "List the formats that can be read and written.",
+    "report": "Write the report of a saved fit, or a methods section.",
+    "convert": "Convert an export to another layout; list the formats.",
     "datasets": "List the bundled data sets, or write one to a file.",
     "simulate": "Simulate labels from assumptions.",
     "design": "Plan how many coders and labels a study needs.",
-    "doctor": "Check the installation.",
 }
 """One line of help for each command; the command ``x`` is ``command`` in ``commands/x.py``."""
 
-# old names of options, which work for one release
-RENAMED = {"--anonymise": "--anonymize", "--afresh": "--start-over"}
-
-LONGEST_CHOICE = 30  # signs of a list of choices that stands beside its option
-
 # commands that share a file
 FILES = {
-    **dict.fromkeys(("gold", "coders", "items", "labels"), "tables"),
+    **dict.fromkeys(("gold", "coders"), "tables"),
     **dict.fromkeys(("audit", "estimate"), "audits"),
 }
 
@@ -86,34 +73,8 @@ def load_command(name: str) -> click.Command:
     command.context_class = Context
     if command.help is None and command.callback is not None:  # python -OO drops docstrings
         command.help = documented(command.callback)
-    command.format_options = MethodType(_format_options, command)  # type: ignore[method-assign]
-    for parameter in command.params:
-        if isinstance(parameter, click.Option) and isinstance(parameter.type, click.Choice):
-            _list_choices(parameter, [str(choice) for choice in parameter.type.choices])
+    list_choices(command)
     return command
-
-
-def _format_options(
-    command: click.Command, ctx: click.Context, formatter: click.HelpFormatter
-) -> None:
-    """Write the options of a command: its own first, then the shared ones by subject."""
-    rows: dict[str, list[tuple[str, str]]] = {}
-    for parameter in command.get_params(ctx):
-        record = parameter.get_help_record(ctx)
-        if isinstance(parameter, click.Option) and record:
-            usual = SECTIONS["common"] if "--help" in parameter.opts else "Common"
-            rows.setdefault(vars(parameter).get("section", usual), []).append(record)
-    for title in ("Common", *SECTIONS.values()):
-        if records := rows.get(title):
-            with formatter.section(title):
-                formatter.write_dl(records)
-
-
-def _list_choices(option: click.Option, choices: Sequence[str]) -> None:
-    """Name long lists in the text of the help, where they are wrapped, not beside the option."""
-    if option.metavar is None and len("|".join(choices)) > LONGEST_CHOICE:
-        option.metavar = "NAME"
-        option.help = f"{option.help} One of {', '.join(choices)}."
 
 
 _AS_IT_IS = "\b"  # how click marks a paragraph that keeps its lines
@@ -183,10 +144,8 @@ class LazyGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse, and say where options stand when one stands before the command."""
-        for old in RENAMED.keys() & set(args):
-            note(f"note: {old} goes with the next release: write {RENAMED[old]}.")
         try:
-            return super().parse_args(ctx, [RENAMED.get(word, word) for word in args])
+            return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             text = f"{error.format_message()} Put options after the command."
             raise click.UsageError(text, ctx) from error
@@ -197,14 +156,6 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        from annomodels import __version__
-
-        show_text(f"annomodels {__version__}\n")
-        ctx.exit()
-
-
 @click.group(
     cls=LazyGroup,
     epilog=EPILOG,
@@ -212,17 +163,24 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     no_args_is_help=False,
     invoke_without_command=True,
 )
+@click.option("--version", is_flag=True, help="Show the version and exit.")
 @click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_version,
-    help="Show the version and exit.",
+    "-v", "--verbose", is_flag=True, help="With --version: check packages, cores and caches."
 )
 @click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli(ctx: click.Context, version: bool, verbose: bool) -> None:
     """From labels to gold standards, coder quality and ambiguous items, with intervals."""
+    if version:
+        from annomodels import __version__
+
+        show_text(f"annomodels {__version__}\n")
+        if not verbose:
+            ctx.exit()
+        from annomodels.cli.installed import examined
+
+        ctx.exit(examined())
+    if verbose:
+        raise click.UsageError("Put options after the command.", ctx)
     if ctx.invoked_subcommand is None:
         show_text(f"{ctx.get_help()}\n")
 

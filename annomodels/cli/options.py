@@ -7,44 +7,32 @@ import functools
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Any
 
 import click
 
+from annomodels.cli.keys import SECTIONS, config_option, key_of
 from annomodels.cli.session import Session
 from annomodels.errors import MOST_SEED, meant
 
 FORMATS = ("table", "tsv", "csv", "json", "md", "tex")
 SEED = click.IntRange(0, MOST_SEED)
-EXECUTORS = ("threads",)
 ENGINES = ("auto", "gibbs", "nuts", "em")
 USES = ("fit", "test", "audit")
 UNITS = ("exact", "token", "overlap", "chain")
 
-# options of reading that are called otherwise than the parameters of ``annomodels.read``, since
-# commands have options of the shorter names
-_CALLED = {
-    "truth": "truth-column",
-    "group": "group-column",
-    "text": "text-column",
-    "format": "input-format",
-    "coders": "coder-names",
-}
+# parameters of reading that are options; the others are keys of --read
+_READ = (
+    *("item", "coder", "label", "truth", "group", "text", "labels", "scale"),
+    *("question", "missing", "coder_columns", "units"),
+)
+_FITTED = ("engine", "chains", "draws", "seed", "time_limit")  # the same of a fit and --sampler
 
 _MARKS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
-# headings in --help of the options that several commands share
-SECTIONS = {
-    "reading": "Data",
-    "sampling": "Model",
-    "assumptions": "Assumptions",
-    "writing": "Output",
-    "true_labels": "True labels",
-    "common": "General",
-}
 Command = Callable[..., Any]
 Option = Callable[[Command], Command]
 COUNT, SHARE = click.IntRange(min=1), click.FloatRange(0, 1)
@@ -60,7 +48,6 @@ class Sampling:
     groups: str | None
     covariates: tuple[str, ...]
     dask: str | None
-    allow_unconverged: bool
     options: dict[str, Any]
 
 
@@ -84,15 +71,13 @@ class Job:
     threshold: float | None = None
     target: float | None = None
     true_labels: Truth = Truth()
-    body: str | None = None
     show: tuple[str, ...] = ()
     anonymize: bool = False
     spreadsheet: bool = False
     no_report: bool = False
-    methods: bool = True
-    every_question: bool = False
     stream: bool = False
     cache: str | None = None
+    earlier: str | None = None
     as_json: bool = False
 
 
@@ -103,7 +88,6 @@ class Writing:
     form: str
     output: str | None
     force: bool
-    wide: bool = False
 
     def check(self, *endings: str) -> Writing:
         """Make sure that the file, if one was named, can be written, and is called what it is."""
@@ -121,6 +105,16 @@ class OneOf(click.Choice[str]):
         """Name the choice most like the word, and all choices."""
         hint = f"{meant(value, self.choices)}Use one of {', '.join(self.choices)}."
         return f"{value!r} is unknown. {hint}"
+
+
+class Models(OneOf):
+    """Choice of a model, which names the usual ones only."""
+
+    def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
+        """Name the models that a study usually needs."""
+        from annomodels.models.catalog import unknown
+
+        return unknown(str(value), self.choices)
 
 
 class Named(click.types.StringParamType):
@@ -146,6 +140,8 @@ def option(
         more["is_flag"] = True
     elif kind is not None:
         more["type"] = OneOf(list(kind)) if isinstance(kind, (list, tuple)) else kind
+        if isinstance(kind, (click.IntRange, click.FloatRange)):
+            more.setdefault("metavar", "N")
     if default is not None:
         more |= {"default": default, "show_default": default != ""}
     if kind is None and more.get("metavar") in ("FILE", "FOLDER", "FIT"):
@@ -161,6 +157,12 @@ def option(
     return add
 
 
+read_key = option(
+    "--read...",
+    "Further option of reading, such as sheet=Round2 or skip_rows=1; --help-all lists the keys.",
+    metavar="KEY=VALUE",
+    expose_value=False,
+)
 seed_option = option("--seed", "Random seed: the same seed gives the same numbers.", SEED, 1)
 
 
@@ -174,7 +176,7 @@ def common_options(command: Command) -> Command:
     plain: dict[str, Any] = {"callback": remember, "expose_value": False, "is_eager": True}
     for flags, text in (
         ("--debug", "Show the traceback of an error."),
-        ("-v --verbose", "Print more on stderr."),
+        ("-v --verbose", "Print more on stderr, and draw all columns of a table."),
         ("-q --quiet", "Print only warnings and errors on stderr."),
     ):
         command = option(flags, text, bool, section="common", **plain)(command)
@@ -182,16 +184,26 @@ def common_options(command: Command) -> Command:
 
 
 def options_of(
-    verb: Callable[..., object], leave_out: Iterable[str] = (), **differing: Mapping[str, object]
+    verb: Callable[..., object],
+    group: str,
+    shown: Collection[str],
+    leave_out: Collection[str] = (),
+    /,
+    **differing: Mapping[str, object],
 ) -> list[Option]:
-    """Build an option from each keyword of a function: its name, type, default and description."""
+    """Build an option from each keyword of a function: its name, type, default and description.
+
+    Those that are not `shown` are keys of the option `group`, as in ``--read encoding=cp1252``.
+    """
     said = _described(verb)
     options: list[Option] = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY and name not in leave_out:
             form = {"help": said[name], **_form(parameter), **differing.get(name, {})}
-            flag = form.pop("flag", name.replace("_", "-"))
-            options.append(click.option(f"--{flag}", name, **form))
+            if name in shown:
+                options.append(click.option(f"--{name.replace('_', '-')}", name, **form))
+            else:
+                options.append(key_of(group, name, **form))
     return options
 
 
@@ -199,18 +211,17 @@ def _form(parameter: inspect.Parameter) -> dict[str, Any]:
     default = parameter.default
     kind = str(parameter.annotation).removesuffix(" | None")
     if kind == "bool":
-        both = {"flag": f"{parameter.name}/--no-{parameter.name}", "show_default": True}
-        return {"default": default, **(both if default else {"is_flag": True})}
+        usual = {"show_default": "yes"} if default else {}
+        return {"default": default, "type": click.BOOL, **usual}
     if kind.startswith(("Sequence", "Iterable")):
         several = {"multiple": True, "callback": all_words}
         return {"metavar": "A,B,...", **(several if default == () else {"callback": split_words})}
     form: dict[str, Any] = {"default": default, "show_default": default is not None}
     if "PathLike" in kind:
         form["metavar"] = "FILE"
-    if kind == "int":
-        form["type"] = click.IntRange(min=1)
-    if kind == "float":
-        form["type"] = click.FloatRange(min=0, min_open=True)
+    if kind in ("int", "float"):
+        form["metavar"] = "N"
+        form["type"] = COUNT if kind == "int" else click.FloatRange(min=0, min_open=True)
     return form
 
 
@@ -245,11 +256,11 @@ def changed(reading: Reading) -> Reading:
 
 
 def flag_of(name: str) -> str:
-    """Return the option for a parameter of reading."""
-    return "--" + _CALLED.get(name, name.replace("_", "-"))
+    """Return the option for a parameter of reading, or the key of --read."""
+    return f"--{name.replace('_', '-')}" if name in _READ else f"--read {name}"
 
 
-def read_options(command: Command) -> Command:
+def read_options(command: Command, leave_out: Collection[str] = ()) -> Command:
     """Add the options that say how DATA is read; the command gets them as ``reading``."""
     from annomodels.data.annotations import SCALES
     from annomodels.io.reading import read
@@ -260,7 +271,9 @@ def read_options(command: Command) -> Command:
             name: {"metavar": "COLUMN", "help": f"Column with the {name}."}
             for name in ("coder", "label")
         },
-        **{name: {"flag": flag} for name, flag in _CALLED.items()},
+        "group": {"metavar": "COLUMN"},
+        "text": {"metavar": "COLUMN"},
+        "truth": {"metavar": "COLUMN", "help": "Column with the known true label of items."},
         "scale": {
             "multiple": True,
             "default": (),
@@ -275,7 +288,7 @@ def read_options(command: Command) -> Command:
             "default": (),
             "metavar": "NAME",
             "help": "Question to read if there are several; run, agree and check take several, and "
-            "patterns such as 'stage_*'.",
+            "patterns such as 'stage_*', or '*' for all.",
         },
         "units": {"type": OneOf(UNITS)},
         "dont_know": {"metavar": "LABEL", "callback": None},
@@ -286,7 +299,6 @@ def read_options(command: Command) -> Command:
         "delimiter": {"callback": lambda _, __, text: _MARKS.get(text, text)},
         "repeats": {"type": OneOf(REPEATS)},
         "map": {
-            "flag": "map",
             "multiple": True,
             "metavar": "OLD=NEW",
             "callback": pairs,
@@ -295,20 +307,23 @@ def read_options(command: Command) -> Command:
         },
         "skip_rows": {"type": click.IntRange(min=0)},
     }
-    options = options_of(read, (), **differing)
-    return gathered(command, options, "reading", dict[str, Any])
+    options = [*options_of(read, "read", _READ, leave_out, **differing), read_key, config_option]
+    rest = dict.fromkeys(leave_out)
+    return gathered(command, options, "reading", lambda **values: {**values, **rest})
 
 
 def sample_options(command: Command) -> Command:
     """Add the options of a fit; the command gets them as ``sampling``."""
     from annomodels.fitting.run import fit
-    from annomodels.models.catalog import MODELS
+    from annomodels.models.catalog import MODELS, USUAL
 
     ours: list[Option] = [
         option(
             "--model",
-            "Model of coders and items [default: stack; hierarchical if the stack does not apply].",
-            [*MODELS, "interval"],
+            "Model of coders and items [default: stack; hierarchical if the stack does not apply]: "
+            f"{', '.join(USUAL)}; or one for research, see the models page.",
+            Models([*MODELS, "interval"]),
+            metavar="NAME",
         ),
         option(
             "--groups",
@@ -321,13 +336,13 @@ def sample_options(command: Command) -> Command:
             "example for --model scalar-difficulty.",
             metavar="FILE",
         ),
-        option(
-            "--dask",
-            "Dask cluster to use: tcp://HOST:PORT, or local:4 for four processes.",
+        key_of(
+            "sampler",
+            "dask",
+            help="Dask cluster to use: tcp://HOST:PORT, or local:4 for four processes.",
             metavar="ADDRESS",
             callback=_cluster,
         ),
-        option("--allow-unconverged", "Exit with 0 even if the inference is not trusted.", bool),
     ]
     differing: dict[str, dict[str, Any]] = {
         "engine": {"type": OneOf(ENGINES)},
@@ -344,18 +359,20 @@ def sample_options(command: Command) -> Command:
             "metavar": "TIME",
             "help": "Stop sampling after 90, 90s, 10m or 1h30m and keep what there is.",
         },
-        "executor": {
-            "type": OneOf(EXECUTORS),
-            "help": "Where passes over the labels run; the draws stay the same.",
-        },
     }
 
     def gather(**options: Any) -> Sampling:
         own = {each.name: options.pop(each.name) for each in fields(Sampling)[:-1]}
         return Sampling(**own, options=options)
 
-    options = [*ours, *options_of(fit, ("progress",), **differing)]
-    return gathered(command, options, "sampling", gather)
+    of_fit = options_of(fit, "sampler", _FITTED, ("progress", "executor"), **differing)
+    sampler = option(
+        "--sampler...",
+        "Further option of the sampler, such as warmup=1000; --help-all lists the keys.",
+        metavar="KEY=VALUE",
+        expose_value=False,
+    )
+    return gathered(command, [*ours, *of_fit, sampler], "sampling", gather)
 
 
 def truth_options(command: Command) -> Command:
@@ -363,9 +380,9 @@ def truth_options(command: Command) -> Command:
     options = [
         option(
             "--truth paths...",
-            "True labels of items: a table (item,label), decisions.csv of a report, or audit.csv "
-            "of `annomodels audit`; may be repeated.",
-            metavar="FILE",
+            "True labels of items: a table (item,label), decisions.csv of a report, audit.csv of "
+            "`annomodels audit`, or a column of DATA; may be repeated.",
+            metavar="FILE|COLUMN",
         ),
         option(
             "--use",
@@ -387,10 +404,7 @@ def table_options(
     return [
         option("-o --output", place, metavar="FILE"),
         option("--force", "Overwrite the output if it exists.", bool),
-        option("--format form", form, FORMATS),
-        option("--json as_json", "The same as --format json.", bool),
-        # not called --columns, which names the columns of a table without a header
-        option("--wide", "Draw all columns of a table, in parts if needed.", bool),
+        option("--format form", form, FORMATS, callback=lambda _, __, form: form or ""),
     ]
 
 
@@ -398,18 +412,9 @@ def write_options(command: Command) -> Command:
     """Add the options of a table; the command gets them as ``writing``."""
 
     def gather(**values: Any) -> Writing:
-        return writing_of(**values).check()
+        return Writing(**values).check()
 
     return gathered(command, table_options(), "writing", gather)
-
-
-def writing_of(
-    output: str | None, force: bool, form: str | None, as_json: bool, wide: bool = False
-) -> Writing:
-    """Return where a table goes and in what form."""
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json and --format {form} cannot both be used.")
-    return Writing("json" if as_json else form or "", output, force, wide)
 
 
 def gathered(
@@ -428,7 +433,7 @@ def gathered(
     for option in reversed(options):
         wrapped = option(wrapped)
     added = parameters_of(wrapped)[before:]
-    keys = [parameter.name for parameter in added]
+    keys = [parameter.name for parameter in added if parameter.expose_value]
     for parameter in added:
         vars(parameter)["section"] = SECTIONS[name]
     return wrapped

@@ -66,8 +66,8 @@ def fit_data(
     from annomodels.models.catalog import resolve
 
     options = sampling.options
-    known = {name: options[name] for name in signature(default_model).parameters if name != "data"}
-    usual = default_model(data, **{**known, "executor": sampling.dask or options["executor"]})
+    known = {name: options[name] for name in signature(default_model).parameters if name in options}
+    usual = default_model(data, **{**known, "executor": sampling.dask})
     believed = model or asked_model(sampling, data) or resolve(sampling.model or usual)
     if isinstance(data, Annotations):
         if believed.truth == "number" and data.scale in ("nominal", "ordinal"):
@@ -181,7 +181,7 @@ def verdict_lines(check: Check) -> list[str]:
 
 
 def facts_of(fit: Fit, check: Check) -> dict[str, object]:
-    """Return what ``--json`` says of a fit."""
+    """Return what ``--format json`` says of a fit."""
     return {
         "engine": fit.engine,
         "seed": fit.seed,
@@ -191,11 +191,11 @@ def facts_of(fit: Fit, check: Check) -> dict[str, object]:
     }
 
 
-def exit_code(fit: Fit, check: Check, sampling: Sampling) -> int:
+def exit_code(fit: Fit, check: Check) -> int:
     """Return the exit code that a fit deserves, and say on stderr why."""
     if _stopped(fit) == "interrupted":
         return INTERRUPTED
-    if check.verdict == "do not use" and not sampling.allow_unconverged:
+    if check.verdict == "do not use":
         warn("The outputs were written, but the inference cannot be trusted.")
         return UNTRUSTED
     return DONE
@@ -208,18 +208,15 @@ def _stopped(fit: Fit) -> str:
 @contextmanager
 def spreading(sampling: Sampling) -> Iterator[Any]:
     """Return the executor of a fit; a cluster is there as long as it is needed."""
-    executor, address = sampling.options["executor"], sampling.dask
+    address = sampling.dask
     if address is None:
-        yield executor
+        yield None
         return
-    if executor is not None:
-        raise click.UsageError("--executor and --dask cannot both be used.")
-
     try:
         from distributed import Client
     except ImportError as error:
         raise MissingDependency(
-            "--dask needs Dask. Install it: pip install 'dask[distributed]'"
+            "--sampler dask needs Dask. Install it: pip install 'dask[distributed]'"
         ) from error
     how: dict[str, Any] = {"address": address, "timeout": "20s"}
     if address.startswith("local"):

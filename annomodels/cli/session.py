@@ -11,6 +11,7 @@ from typing import TextIO
 
 import click
 
+from annomodels.cli.keys import Key
 from annomodels.cli.wrapping import paragraphs, width_of
 from annomodels.errors import Option, Verb
 
@@ -38,7 +39,7 @@ class Session:
 
     @property
     def verb(self) -> str:
-        """Name of the command, such as ``fit``."""
+        """Name of the command, such as ``run``."""
         return next(iter(self.command.split()[1:2]), "")
 
     def pause(self) -> None:
@@ -100,25 +101,28 @@ def spell(named: Option | Verb) -> str:
     """
     if isinstance(named, Verb):
         return named.command
-    flag, value = _flag(named.name), named.value
-    if flag is None:
+    option, value = _option(named.name), named.value
+    if option is None:
         return named.python
+    key = option.spelled if isinstance(option, Key) else None
+    flag = key or option.opts[-1]
     if isinstance(value, bool):
         return flag if value else f"no {flag}"
     if value in (None, ...):
         return flag
+    between = "=" if key else " "
     if value == [...]:
-        return f"{flag} A,B,..."
+        return f"{flag}{between}A,B,..."
     text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-    return f"{flag} {shlex.quote(text)}"
+    return f"{flag}{between}{shlex.quote(text)}"
 
 
-def _flag(name: str) -> str | None:
-    """Return the flag of an option of the command that runs, else of a command that has it."""
+def _option(name: str) -> click.Option | None:
+    """Return an option of the command that runs, else of a command that has it."""
     for command in _commands():
         for option in command.params:
             if isinstance(option, click.Option) and option.name == name:
-                return option.opts[-1]
+                return option
     return None
 
 

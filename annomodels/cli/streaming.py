@@ -1,4 +1,4 @@
-"""``fit --stream`` and ``run --stream``: labels that do not fit into memory, block by block."""
+"""``run --stream``: labels that do not fit into memory, block by block."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOLD, ABOUT, TRUTH = "gold.parquet", "about.json", "truth"
 
 
 def sizes_of(fit: Fit) -> dict[str, object]:
-    """Return what ``--json`` says of the labels on disk and their model."""
+    """Return what ``--format json`` says of the labels on disk and their model."""
     sizes = {"items": fit.data.n_items, "annotations": fit.data.n_annotations}
     return {**sizes, "model": fit.model.name}
 
@@ -66,9 +66,8 @@ def refuse_the_rest(job: Job) -> None:
     read = {name: value for name, value in changed(job.reading).items() if name not in known}
     asked: dict[str, Any] = {flag_of(name): value for name, value in read.items()}
     asked |= {"--truth": job.true_labels.paths, "--use": job.true_labels.use, "--show": job.show}
-    asked |= {"--every-question": job.every_question}
     given = [flag for flag, value in asked.items() if value not in (None, (), False, "auto")]
-    given += ["several --question"] if several(job.reading, every_question=False) else []
+    given += ["several --question"] if several(job.reading) else []
     given += [] if isinstance(job.reading["scale"], str) else ["--scale NAME=..."]
     model = job.sampling.model
     if model is not None and not class_of(model).by_counts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,12 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from annomodels.cli.loading import load_fit
 from annomodels.cli.options import Writing
 from annomodels.cli.places import write_file
-from annomodels.cli.session import note, say, show_text, warn
+from annomodels.cli.session import current, note, say, show_text, warn
 from annomodels.data.coding import natural_key
 from annomodels.data.names import label_text
 from annomodels.data.validation import counted
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 _BY_ENDING = {".csv": "csv", ".tsv": "tsv", ".json": "json", ".md": "md", ".tex": "tex"}
 # labels from which files of gold have no columns of the next label
 MOST_LABELS = 50
+TARGET = "p_below_target"
+# columns of tables in Python that files leave out, by the first column: parts and other measures of
+# what they hold; recall is in `coders --by label`
+IN_PYTHON = {
+    "coder": re.compile(r"(accuracy|bits)(_low|_high)?|p_spammer|p_adversary|sensitivity_.*"),
+    "coefficient": re.compile(r"title|(model_)?p_above_\d+"),
+}
 
 
 def emit(
@@ -51,7 +58,7 @@ def emit(
     if form == "table":
         from annomodels.cli.drawing import draw
 
-        draw(table, title, short, wide=writing.wide, level=level)
+        draw(table, title, short, wide=current().verbose, level=level)
     else:
         emit_text(to_text(table, form), writing)
     for text in notes:
@@ -238,11 +245,23 @@ def _latex(names: list[str], rows: list[list[str]], numeric: list[bool]) -> str:
     return "\n".join([*body, *map(line, rows), r"\hline", r"\end{tabular}"]) + "\n"
 
 
+def filed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of a table that files hold."""
+    left_out = IN_PYTHON.get(table.columns[0])
+    if left_out is None:
+        return table
+    names = [name for name in table if not left_out.fullmatch(str(name))]
+    if TARGET in names and table[TARGET].isna().all():  # no target was given
+        names.remove(TARGET)
+    return table[names]
+
+
 def show(
     found: Summary | NextLabels | Design, writing: Writing, table: pd.DataFrame | None = None
 ) -> None:
     """Write a result, or a table made from it, with its notes on stderr."""
     shown = found.table if table is None else table
+    shown = shown if form_for(writing) == "table" else filed(shown)
     emit(shown, writing, found.title, found.columns, notes=found.notes)
 
 
@@ -255,37 +274,26 @@ def loaded(path: str) -> Fit:
     return fit
 
 
-def gold_of(fit: Fit, threshold: float | None) -> Summary:
-    """Return the gold of a fit, with ``p_next_<label>`` if it has these and few labels."""
-    summary = fit.gold(threshold)
-    if fit.unsupported("p_next") or fit.data.n_labels > MOST_LABELS:
-        return summary
-    predicted = fit.p_next().table.drop(columns="item")
-    # a label may be called next_a beside one that is called a
-    taken = {f"p_{label_text(label)}" for label in fit.data.labels}
-    if taken & set(predicted.columns):
-        return summary
-    return replace(summary, table=summary.table.join(predicted))
-
-
 def gold_table(fit: Fit, summary: Summary, threshold: float | None, soft: bool) -> pd.DataFrame:
     """Return the gold table as files hold it; with a threshold, open labels are empty."""
-    from annomodels.summaries.draws import two_readings
-
     table = summary.table.copy()
-    if {"known", "settled"} <= set(table):
-        decided = (table["known"].astype(object) != "").to_numpy()
-        settled = table["settled"].to_numpy(dtype=bool)
-        two = two_readings(fit.tree, fit.data)
-        states = ["decided", "contested by decision", "settled"]
-        table["source"] = np.select([decided, two, settled], states, "open")
     if threshold is not None:
-        table["label"] = table["label"].where(table["settled"], "")
-    if soft:
-        probability = summary.draws["p_truth"]
-        for name in probability["truth"].values:
-            table[f"p_{name}"] = probability.sel(truth=name).values
-    return table
+        known = fit.data.known >= 0
+        table["label"] = table["label"].where((table["state"] == "settled") | known, "")
+    if not soft:
+        return table
+    from annomodels.io.writers.backs import with_soft
+
+    return with_next(fit, with_soft(replace(summary, table=table)))
+
+
+def with_next(fit: Fit, table: pd.DataFrame) -> pd.DataFrame:
+    """Add ``p_next_<label>``, if a fit predicts it and has few labels."""
+    if fit.unsupported("p_next") or fit.data.n_labels > MOST_LABELS:
+        return table
+    predicted = fit.p_next().table.drop(columns="item")
+    # a label may be called next_a beside one that is called a
+    return table if set(table) & set(predicted.columns) else table.join(predicted)
 
 
 def gold_back(
@@ -300,7 +308,7 @@ def gold_back(
     from annomodels.io.writers.backs import gold_list
     from annomodels.io.writers.catalog import BACKS, Writer, named
 
-    summary = gold_of(fit, threshold)
+    summary = fit.gold(threshold)
     table = gold_table(fit, summary, threshold, soft=True)
     texts = dict(zip(fit.data.items, fit.data.texts or (), strict=False))
     if to == "parquet":

@@ -227,7 +227,7 @@ def interval_warnings(rows: Rows, labels: Sequence[Hashable]) -> list[str]:
         notes.append(
             f"The label {quoted(labels[rarest])} occurs {counted(counts[rarest], 'time')} among "
             f"the pairable labels; below about {RARE} these intervals are rough. A model "
-            f"({Verb('am.fit', 'annomodels fit')}) uses rare labels better."
+            f"({Verb('am.fit', 'annomodels run')}) uses rare labels better."
         )
     elif counts[rarest] < 2 * RARE:
         notes.append(

@@ -251,7 +251,6 @@ _ALL = (
     Column("coder_a", "Coder", "name"),
     Column("coder_b", "and coder", "name"),
     Column("measure", "Measure", "name", width=90),
-    Column("majority", "Majority said", "name", width=30),
     Column("runner_up", "Runner-up", "name", width=30),
     Column("said", "Said", "name", width=30),
     Column("partner", "Most confused with", "name", width=30),
@@ -295,7 +294,7 @@ _ALL = (
               "nothing, and with two equally frequent labels 1 is all."),
     Column("kind", "Kind", "tag", "kind: a spammer's labels do not depend on the item, an "
            "adversary swaps labels; biased coders use one label too often."),
-    Column("p_no_better_than_chance", "P(chance)", "chance"),
+    Column("p_chance", "P(chance)", "chance"),
     Column("p_spammer", "P(spammer)", "chance"),
     Column("p_below_target", "P(below target)", "chance"),
     Column("p_reversed", "P(reversed)", "chance"),
@@ -303,13 +302,12 @@ _ALL = (
     _estimate("scale", "Scale", kind="quantity"),
     _estimate("noise", "Noise", kind="quantity"),
     # items and gold labels
-    Column("quadrant", "Group", "tag", "quadrant: contested items may be hard or have two "
-           "readings; coder errors do not explain their votes, and more labels would not settle "
-           "them."),
+    Column("state", "State", "tag", "state: settled (the probability reaches the threshold), needs "
+           "labels, contested (hard, or with two readings: coder errors do not explain the votes, "
+           "and more labels would not settle it), or decided by known truth, audit or decision."),
     Column("probability", "Probability", "chance"),
-    Column("runner_up_probability", "with probability", "chance"),
-    Column("entropy", "Doubt, bits",
-           help="entropy: uncertainty about the label of the item, in bits; 0 is settled."),
+    Column("doubt", "Doubt, bits",
+           help="doubt: entropy of the label of the item, in bits; 0 is certain."),
     Column("reducible", "of it reducible"),
     Column("disagreement", "Disagreement"),
     Column("surprise", "Surprise p", "chance", "surprise: how often coders as good as these "
@@ -325,14 +323,12 @@ _ALL = (
     Column("votes", "Votes", "name"),
     Column("overturned", "Overturned", "tag",
            "overturned: the model's label is not the one that most coders gave."),
-    Column("settled", "Settled", "tag", "settled: the probability reaches the threshold."),
-    Column("known", "Known", "tag"),
     Column("log_odds", "Log-odds", help="log odds: what this coder's label adds for the gold "
            "label against the runner-up; 0 is nothing, 2.3 makes it "
            "ten times as probable."),
     Column("mcse", "Monte Carlo error",
            help="mcse: Monte Carlo error of the probability, from random draws."),
-    Column("expected_utility", "Wrong gold labels removed", help="expected utility: how many fewer "
+    Column("gain", "Wrong gold labels removed", help="gain: how many fewer "
            "wrong gold labels are expected after this label."),
     # labels
     Column("share", "Share of labels"),

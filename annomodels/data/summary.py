@@ -77,7 +77,7 @@ class Summary:
         (_, main), *others = self.tables()
         parts = [to_html(name, table, ()) for name, table in others]
         order = ""
-        if {"quadrant", "probability"} <= set(main):  # the settled items are of little interest
+        if {"state", "probability"} <= set(main):  # the settled items are of little interest
             main, order = (
                 main.sort_values("probability", kind="stable"),
                 ", the least certain first",

@@ -215,9 +215,8 @@ class Fit(Html):
     ) -> Path:
         """Write the gold standard of a scan as Parquet or CSV, one row per item, block by block.
 
-        Columns are item, label, probability, mcse, runner_up, runner_up_probability, n, settled,
-        known and entropy. As in :meth:`gold`, nothing but known truth is settled where the labels
-        may depend on no truth.
+        Columns are item, label, probability, state, source, runner_up, n and doubt. As in
+        :meth:`gold`, no label is settled where the labels may depend on no truth.
 
         Parameters
         ----------
@@ -443,7 +442,9 @@ class Fit(Html):
         """
         from annomodels.summaries.next.next_labels import next_labels
 
-        undecided = (self.items().table["quadrant"] == "contested").to_numpy()
+        # an expert should decide the ones, and decided that the others have two readings
+        apart = self.items().table["state"].isin(("contested", "decided")).to_numpy()
+        undecided = apart & (self.data.known < 0)
         limits |= {"budget": budget, "by": by, "target": target}
         return self._table(next_labels, self.coders(target), undecided, **limits)
 
@@ -555,7 +556,7 @@ class ClassFit(Fit):
     _has = _named(
         "agreement check coders compare coverage effects gold groups items labels next p_next "
         "predictive prevalence prior_sensitivity why wrong_labels",
-        "agreement coders confusion coverage difficulty pairwise predictive prevalence quadrant "
+        "agreement coders confusion coverage difficulty pairwise predictive prevalence doubt "
         "ranks simplex",
     )
     _reasons: ClassVar = {**_NO_LINKS, "write_gold": _IN_MEMORY, "plot.values": _NO_VALUES}
@@ -601,7 +602,7 @@ class NumberFit(Fit):
         "prior_sensitivity": "other priors are tried for classes only",
         "groups": "groups of coders are compared for classes only",
         **dict.fromkeys(
-            _named("", "difficulty pairwise predictive quadrant ranks"),
+            _named("", "difficulty pairwise predictive doubt ranks"),
             "this plot is drawn of classes only",
         ),
     }

@@ -38,7 +38,7 @@ class FitPlots(Html):
     >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
     >>> fit.plot
     plots: agreement, coders, confusion, coverage, difficulty, pairwise, predictive, prevalence,
-    quadrant, ranks, simplex
+    doubt, ranks, simplex
     >>> fit.plot.confusion(1).axes[0].get_xlabel()
     'label given'
     """
@@ -51,7 +51,7 @@ class FitPlots(Html):
     pairwise = _method("pairwise", plots.pairwise_heatmap)
     predictive = _method("predictive", plots.predictive_votes)
     prevalence = _method("prevalence", plots.prevalence)
-    quadrant = _method("quadrant", plots.quadrant)
+    doubt = _method("doubt", plots.doubt)
     ranks = _method("ranks", plots.ranks)
     simplex = _method("simplex", plots.simplex)
     values = _method("values", plots.values)

@@ -262,7 +262,7 @@ def _require_streamable(model: Model, engine: str) -> None:
         raise NotApplicable(
             f"The {model.title} model with the engine {engine!r} needs the labels in memory. Use a "
             "stack, or a model from pooled to hierarchical with gibbs or em, or fit "
-            f"{Verb('am.scan(...).to_annotations()', 'annomodels fit without --stream')}."
+            f"{Verb('am.scan(...).to_annotations()', 'annomodels run without --stream')}."
         )
 
 

@@ -65,8 +65,8 @@ def read(
 ) -> Annotations:
     r"""Read annotations from the export of a labeling tool, or from a plain table.
 
-    The format is detected; ``annomodels formats`` lists all formats. Answers that an export marks
-    as cancelled, rejected, tainted or repeated are left out and counted in ``notes``.
+    The format is detected; ``annomodels convert --list`` lists all formats. Answers that an export
+    marks as cancelled, rejected, tainted or repeated are left out and counted in ``notes``.
 
     Cells are read as text: ``None``, ``NA``, ``001`` and ``1.0`` are labels, and only an empty cell
     means that there is no label. Nothing is stripped (but blanks after all delimiters) or merged.

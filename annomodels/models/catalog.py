@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections import UserDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,12 @@ MODELS = Catalogue(
     }
 )
 
+# models that help and messages name; the others are for research
+USUAL = (
+    *("stack", "hierarchical", "dawid-skene", "groups", "ambiguous", "item-difficulty"),
+    *("ordinal", "interval"),
+)
+
 # models of a truth that is no class
 OTHERS = Catalogue(
     {
@@ -102,9 +108,14 @@ def resolve(model: str | Model) -> Model:
             )
         model.require_usable()
         return model
-    names = [*MODELS, *OTHERS]
-    hint = f"{meant(model, names)}Use one of {', '.join(names)}."
-    raise NotApplicable(f"Unknown model {model!r}. {hint}")
+    raise NotApplicable(unknown(model, [*MODELS, *OTHERS]))
+
+
+def unknown(name: str, names: Collection[str]) -> str:
+    """Return what is said of a name that is no model."""
+    found = dict.fromkeys([*USUAL, *(other for other in OTHERS if other in names)])
+    usual = f"Use one of {', '.join(found)}, or a model for research (see the models page)."
+    return f"Unknown model {name!r}. {meant(name, names)}{usual}"
 
 
 @lru_cache

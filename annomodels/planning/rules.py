@@ -93,10 +93,9 @@ FIRST = (
     Rule(
         "stack",
         lambda f: f.usual == "stack",
-        "Coders often err on the same items. The stack measures how much: the more they do, the "
-        "less each label counts and the more the votes do. It is calibrated on public data sets "
-        "with known truth. These data have {coders:,} coders and a median of {per_item:g} "
-        "labels per item.",
+        "Coders often err on the same items. The stack measures how much, and lets the votes count "
+        "accordingly. It is calibrated on public data sets with known truth. These data have "
+        "{coders:,} coders and a median of {per_item:g} labels per item.",
     ),
     Rule(
         "pooled",

@@ -14,7 +14,7 @@ from annomodels.plots.coders import (
     confusion_matrix,
     pairwise_heatmap,
 )
-from annomodels.plots.items import difficulty, prevalence, quadrant, simplex, values
+from annomodels.plots.items import difficulty, doubt, prevalence, simplex, values
 from annomodels.plots.svg import inline
 from annomodels.plots.trust import coverage, predictive_votes, ranks
 
@@ -24,11 +24,11 @@ __all__ = [
     "confusion_matrix",
     "coverage",
     "difficulty",
+    "doubt",
     "inline",
     "pairwise_heatmap",
     "predictive_votes",
     "prevalence",
-    "quadrant",
     "ranks",
     "simplex",
     "values",

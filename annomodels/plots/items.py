@@ -63,7 +63,7 @@ def prevalence(fit: Any, *, ax: Axes | None = None) -> Figure:
     return style.finished(made, ax)
 
 
-def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
+def doubt(source: Any, *, ax: Axes | None = None) -> Figure:
     """Draw the items by disagreement of their coders and doubt about their label.
 
     Returns
@@ -75,9 +75,9 @@ def quadrant(source: Any, *, ax: Axes | None = None) -> Figure:
     """
     table = summary_of(source, "items").table
     x = np.nan_to_num(table["disagreement"].to_numpy(dtype=float))
-    y = np.nan_to_num(table["entropy"].to_numpy(dtype=float))
+    y = np.nan_to_num(table["doubt"].to_numpy(dtype=float))
     made, ax = style.canvas(3.5, ax)
-    _by_quadrant(ax, table, x, y)
+    _by_state(ax, table, x, y)
     ax.set_xlim(-0.04, max(1.0, float(x.max(initial=0.0))) * 1.04)
     ax.set_ylim(-0.05, max(1.0, float(y.max(initial=0.0))) * 1.06)
     ax.set_xlabel("disagreement of the coders (share of pairs of labels)")
@@ -92,9 +92,9 @@ def bubbles(x: Floats, y: Floats, step: float) -> tuple[Floats, Floats, Ints]:
     return points[:, 0] * step, points[:, 1] * step, count
 
 
-def _by_quadrant(ax: Axes, table: pd.DataFrame, x: Floats, y: Floats) -> None:
-    for name, (colour, marker) in style.QUADRANTS.items():
-        at = (table["quadrant"] == name).to_numpy()
+def _by_state(ax: Axes, table: pd.DataFrame, x: Floats, y: Floats) -> None:
+    for name, (colour, marker) in style.STATES.items():
+        at = (table["state"] == name).to_numpy()
         if at.any():
             draw_bubbles(ax, x[at], y[at], colour, marker, f"{name} ({int(at.sum()):,})")
 
@@ -134,13 +134,13 @@ def simplex(source: Any, *, ax: Axes | None = None) -> Figure:
     if p.shape[1] != 3:
         raise NotApplicable(
             f"The simplex plot is for 3 labels, and these data have {p.shape[1]}. "
-            "Use the quadrant plot."
+            "Use the doubt plot."
         )
     names = [str(name) for name in summary.draws["truth"].values]
     at = p @ _CORNERS
     made, ax = style.canvas(3.7, ax)
     _triangle(ax, names)
-    _by_quadrant(ax, summary.table, *at.T)
+    _by_state(ax, summary.table, *at.T)
     ax.set_aspect("equal")
     ax.set_xlim(-0.15, 1.15)
     ax.set_ylim(-0.14, _HEIGHT + 0.12)
@@ -182,8 +182,8 @@ def difficulty(source: Any, *, ax: Axes | None = None) -> Figure:
     mean = table["difficulty"].to_numpy(dtype=float)
     spread = 1.96 * table["difficulty_sd"].to_numpy(dtype=float)
     ax.axvline(0.0, color=style.GREY, linewidth=1.2, zorder=1)
-    for name, (colour, marker) in style.QUADRANTS.items():
-        at = np.flatnonzero((table["quadrant"] == name).to_numpy())
+    for name, (colour, marker) in style.STATES.items():
+        at = np.flatnonzero((table["state"] == name).to_numpy())
         if len(at):
             ends = (mean[at], mean[at] - spread[at], mean[at] + spread[at])
             style.intervals(ax, rank[at], ends, colour, marker, name, alpha=0.75, **_size(named))

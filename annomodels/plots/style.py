@@ -50,7 +50,7 @@ VARIABLES = {
     PURPLE: "var(--purple,#aa4499)",
 }
 
-# Colour and marker of each kind of coder and each quadrant of items.
+# Colour and marker of each kind of coder and each state of items.
 KINDS = {
     "good": (BLUE, "o"),
     "biased": (PURPLE, "s"),
@@ -60,11 +60,11 @@ KINDS = {
     "reversed": (ORANGE, "X"),
     "not enough evidence": (GREY, "o"),
 }
-QUADRANTS = {
-    "easy": (GREY, "o"),
-    "hard but settled": (GREEN, "s"),
-    "needs more labels": (BLUE, "^"),
+STATES = {
+    "settled": (GREY, "o"),
+    "needs labels": (BLUE, "^"),
     "contested": (ORANGE, "D"),
+    "decided": (GREEN, "s"),
 }
 
 WIDTH = 4.9  # inches; the page shows a figure about 1.4 times as large

@@ -141,7 +141,7 @@ def _maker(facts: Facts, p: Floats) -> Callable[[int, int], list[object]]:
     data, shown, best = facts.data, facts.shown, p.argmax(axis=1)
     value = (10 * _contributions(facts, p)).round().astype(int)
     votes = np.column_stack([data.coder, data.label, value])
-    reasons = facts.fit.items().table["reason"].tolist()
+    reasons = facts.fit.gold().table["reason"].tolist()
     texts: Mapping[Any, str] = shown.text or dict(zip(data.items, data.texts or (), strict=False))
 
     def entry(i: int, longest: int) -> list[object]:

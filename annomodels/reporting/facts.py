@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from annomodels.errors import AnnotationError, Problem
-from annomodels.limits import CODER_JUDGED
+from annomodels.limits import CODER_JUDGED, STATES
 from annomodels.reporting.health import Health, health
-from annomodels.summaries.draws import two_readings
 from annomodels.summaries.gold.coverage import CURVE, Wrong, as_coders_read, wrong_interval
 from annomodels.summaries.trust.known_truth import contradicted
 
@@ -158,10 +157,12 @@ class Facts:
 
     @property
     def settled(self) -> int:
-        """Number of items with a settled label."""
+        """Number of items whose label is settled, or is known truth."""
         if self.contradicted:
             return self.known_items
-        return self.tally.settled if self.on_disk else int(self.fit.gold().table["settled"].sum())
+        if self.on_disk:
+            return self.tally.settled
+        return int((self.state == 0).sum()) + self.known_items
 
     @property
     def known_items(self) -> int:
@@ -195,11 +196,10 @@ class Facts:
     @cached_property
     def state(self) -> Ints:
         """State of each item: 0 settled, 1 needs labels, 2 contested, 3 decided, shape [item]."""
-        codes = {"needs more labels": 1, "contested": 2}
-        state = self.fit.items().table["quadrant"].map(codes).fillna(0).to_numpy(int)
+        state = self.fit.gold().table["state"].map(STATES.index).to_numpy(int)
         if self.contradicted:  # nothing is settled by probabilities that known truth contradicts
             state = np.where(state == 0, 1, state)
-        return np.where((self.data.known >= 0) | two_readings(self.tree, self.data), 3, state)
+        return state
 
     @cached_property
     def states(self) -> dict[str, int]:
@@ -209,7 +209,7 @@ class Facts:
             counts = [self.settled - known, rest, 0, known]
         else:
             counts = np.bincount(self.state, minlength=4).tolist()
-        return dict(zip(("settled", "need labels", "contested", "decided"), counts, strict=True))
+        return dict(zip(STATES, counts, strict=True))
 
     @property
     def too_sure(self) -> bool:

@@ -24,8 +24,9 @@ MOST = 0.5  # share of the width of the interval from which an audit replaces mo
 def head(facts: Facts) -> Head:
     """Return the first screen."""
     actions = [_decide(facts), _buy(facts), _coders(facts), _check(facts)]
-    names = zip(("settled", "open", "contested", "decided"), facts.states.items(), strict=True)
-    bar = [(css, n, state) for css, (state, n) in names]
+    css = ("settled", "open", "contested", "decided")
+    names = ("settled", "need labels", "contested", "decided")
+    bar = list(zip(css, facts.states.values(), names, strict=True))
     said = sentence(facts)
     worst = warning(facts.check)  # of an audit that contradicts the probabilities, in the sentence
     return Head(said, bar, list(filter(None, actions)), "" if said.startswith(worst) else worst)
@@ -97,12 +98,12 @@ def _decide(facts: Facts) -> Action | None:
     about = "contested: more labels would hardly help"
     n = facts.states["contested"]
     if not n and not len(facts.following.table):
-        n, about = min(REVIEWED, facts.states["need labels"]), "the least certain gold labels"
+        n, about = min(REVIEWED, facts.states["needs labels"]), "the least certain gold labels"
     return Action("#decide", f"Decide {counted(n, 'item')}", about) if n else None
 
 
 def _buy(facts: Facts) -> Action | None:
-    of = facts.states["need labels"]
+    of = facts.states["needs labels"]
     if facts.unsupported("next"):
         title, about = f"Buy {counted(of, 'label')}", "one for each item not settled"
         return Action("#items-section", title, about) if of else None

@@ -26,7 +26,8 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
     )
     # alpha of an ordinal question is another coefficient than nominal alpha, and the page says so
     kind = str(table["title"].get("alpha", "")).partition(", ")[2]
-    n, settled = data.n_items, int(fit.gold().table["settled"].sum())
+    n, state = data.n_items, fit.gold().table["state"]
+    settled = int(((state == "settled") | (data.known >= 0)).sum())
     sizes = (
         counted(data.n_items, "item"),
         counted(data.n_coders, "coder"),

@@ -68,13 +68,13 @@ def fits_methods(fits: Mapping[str, Fit], left_out: Mapping[str, str]) -> str:
     cells = []
     sources = sources_of(cited_in(texts[-1:]))
     for question, known in facts.items():
-        settled = known.fit.gold().table["settled"] if known.truth == "class" else None
+        settled = known.settled / known.data.n_items if known.truth == "class" else None
         cells.append(
             (
                 *_data(question, data[question]),
                 *_values(rows, question, titles),
                 known.fit.model.name,
-                "" if settled is None else percent(settled.mean(), 0),
+                "" if settled is None else percent(settled, 0),
                 known.check.verdict,
             )
         )

@@ -22,7 +22,7 @@ from annomodels.scale.scanned import Scanned
 from annomodels.summaries.coders import coders as in_memory
 from annomodels.summaries.coders.answers import answer_sentences
 from annomodels.summaries.draws import model_of
-from annomodels.summaries.skills import doubtful, signal
+from annomodels.summaries.skills import doubtful, entropy_bits, signal
 from annomodels.summaries.trust.checks import Check, judged, signal_finding
 from annomodels.summaries.trust.convergence import fit_findings
 from annomodels.summaries.trust.findings import (
@@ -120,22 +120,18 @@ def gold_rows(
     order = np.argsort(-p, axis=1, kind="stable")
     best, second = order[:, 0], order[:, 1]
     names = pa.array(labels)
-    known = truth["gold"].combine_chunks()
-    is_known = pc.is_valid(known).to_numpy(zero_copy_only=False)
-    settled = (p[rows, best] >= limit) & (is_known | believed)
+    is_known = pc.is_valid(truth["gold"].combine_chunks()).to_numpy(zero_copy_only=False)
+    settled = is_known | ((p[rows, best] >= limit) & believed)
     columns = {
         "item": truth["item"],
         "label": names.take(pa.array(best, mask=~settled if only_settled else None)),
         "probability": pa.array(p[rows, best]),
+        "state": np.select([is_known, settled], ["decided", "settled"], "needs labels"),
+        "source": np.where(is_known, "truth", "model"),
         "runner_up": names.take(pa.array(second, mask=is_known)),
-        "runner_up_probability": pa.array(np.where(is_known, 0.0, p[rows, second])),
         "n": truth["n"],
-        "settled": pa.array(settled),
-        "known": known,
-        "entropy": truth["entropy"],
+        "doubt": pa.array(entropy_bits(p)),
     }
-    if "mcse" in truth.column_names:
-        columns["mcse"] = truth["mcse"]
     return pa.table(columns)
 
 

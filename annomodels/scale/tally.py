@@ -35,14 +35,13 @@ class Tally:
     thresholds: pd.DataFrame
     per_item: NDArray[np.int64]  # number of items with 0, 1, 2, ... labels
     # the items that are not settled, the least certain first, at most 200: item, label,
-    # probability, runner_up, runner_up_probability, n, entropy (in bits)
+    # probability, runner_up, n, doubt (in bits)
     open: pd.DataFrame
 
 
 def tally(fit: Any) -> Tally:
     """Count the gold standard."""
     import pandas as pd
-    import pyarrow.compute as pc
 
     names = tuple(label_text(name) for name in fit.data.labels)
     limits = np.array(LIMITS)
@@ -55,8 +54,8 @@ def tally(fit: Any) -> Tally:
     for truth in read_truths(fit.truth, len(fit.data.blocks)):
         rows = gold_rows(truth, names, SETTLED, dependent)
         p = np.column_stack([truth[f"p_{name}"].to_numpy() for name in names])
-        settled = rows["settled"].to_numpy()
-        known = pc.is_valid(rows["known"]).to_numpy()
+        state = rows["state"].to_numpy()
+        settled, known = state != "needs labels", state == "decided"
         best, sure = p.argmax(axis=1), p.max(axis=1)
         n_known += int(known.sum())
         by_label[0] += np.bincount(best, minlength=len(names))
@@ -72,18 +71,22 @@ def tally(fit: Any) -> Tally:
     ends = dict.fromkeys(("accuracy_low", "accuracy_high"), np.full(len(kept), np.nan))
     table |= {"accuracy": accuracy, **ends, "wrong": kept - right}
     counts = {"label": list(names), "gold": by_label[0], "settled": by_label[1]}
-    found = unsettled[0].assign(entropy=unsettled[0]["entropy"] / np.log(2.0))
     return Tally(
-        int(by_label[1].sum()), n_known, pd.DataFrame(counts), pd.DataFrame(table), per_item, found
+        settled=int(by_label[1].sum()),
+        known=n_known,
+        labels=pd.DataFrame(counts),
+        thresholds=pd.DataFrame(table),
+        per_item=per_item,
+        open=unsettled[0],
     )
 
 
 def _few(rows: pa.Table, chosen: NDArray[np.bool_]) -> pd.DataFrame:
     """Return the least certain of some rows of a block."""
     at = np.flatnonzero(chosen)
-    entropy = rows["entropy"].to_numpy()[at]
-    at = at[np.argsort(-entropy, kind="stable")[:MOST]]
-    names = ["item", "label", "probability", "runner_up", "runner_up_probability", "n", "entropy"]
+    doubt = rows["doubt"].to_numpy()[at]
+    at = at[np.argsort(-doubt, kind="stable")[:MOST]]
+    names = ["item", "label", "probability", "runner_up", "n", "doubt"]
     found: pd.DataFrame = rows.select(names).take(at).to_pandas()
     return found
 
@@ -92,4 +95,4 @@ def _least_certain(parts: list[pd.DataFrame]) -> pd.DataFrame:
     import pandas as pd
 
     whole = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
-    return whole.sort_values("entropy", ascending=False, kind="stable").head(MOST)
+    return whole.sort_values("doubt", ascending=False, kind="stable").head(MOST)

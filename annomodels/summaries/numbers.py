@@ -16,6 +16,7 @@ from annomodels.data.columns import Column, percent
 from annomodels.data.columns import columns as columns_of
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
+from annomodels.limits import STATES
 from annomodels.models.numeric import NumberValues
 from annomodels.summaries.draws import estimated, interval
 from annomodels.summaries.trust.checks import Check, judged
@@ -29,13 +30,15 @@ CONTESTED = 1.25
 BEYOND = 0.05
 
 VALUE = ALL["value"].called("True value", kind="quantity")
-GOLD = columns_of("item", VALUE, "sd", Column("mean", "Mean of the labels", "quantity"), "shift n")
+GOLD = columns_of(
+    "item", VALUE, "sd state", Column("mean", "Mean of the labels", "quantity"), "shift n"
+)
 CODERS = columns_of(
     "coder kind n reliability",
     ALL["bias"].called(kind="quantity", interval=("bias_low", "bias_high")),
     "scale noise p_reversed",
 )
-ITEMS = columns_of("item n", ALL["difficulty"].called(kind="quantity"), "label_sd reason")
+ITEMS = columns_of("item n", ALL["difficulty"].called(kind="quantity"), "label_sd state")
 AGREEMENT = columns_of("coefficient value p_above_667 p_above_800 note")
 
 
@@ -43,18 +46,22 @@ def gold(tree: xr.DataTree, data: Annotations) -> Summary:
     """Posterior of the true value of every item."""
     truth = tree["truth"].to_dataset()
     value, mean = truth["truth_mean"].values, _mean_labels(data)
+    about = items(tree, data).table
     table = pd.DataFrame(
         {
             "item": list(data.items),
             "value": value,
-            "sd": truth["truth_sd"].values,
             "low": truth["truth_low"].values,
             "high": truth["truth_high"].values,
-            "mcse": truth["truth_mcse"].values,
+            "sd": truth["truth_sd"].values,
+            "state": about["state"],
+            "source": np.where(data.known >= 0, "truth", "model"),
             "n": np.diff(data.starts),
             "mean": mean,
             "shift": value - mean,
-            "known": np.where(data.known >= 0, data.values[data.known], np.nan),
+            "difficulty": about["difficulty"],
+            "difficulty_sd": about["difficulty_sd"],
+            "label_sd": about["label_sd"],
         }
     )
     spread = float(_draws(tree).truth_spread.mean())
@@ -96,7 +103,7 @@ def coders(tree: xr.DataTree, data: Annotations) -> Summary:
 
 
 def items(tree: xr.DataTree, data: Annotations) -> Summary:
-    """Tabulate the noise factor of every item (its square averages 1), and why it needs a look."""
+    """Tabulate the noise factor of every item (its square averages 1), and the state of each."""
     truth, held = tree["truth"].to_dataset(), tree["items"].to_dataset()
     difficulty, error = held["difficulty"].values, held["difficulty_sd"].values
     sd = truth["truth_sd"].values
@@ -107,9 +114,9 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
     with np.errstate(invalid="ignore", divide="ignore"):
         label_sd = np.where(n > 1, np.sqrt(square / (n - 1)), np.nan)
     half = float(_draws(tree).truth_spread.mean()) / 2
-    reason = np.select(
-        [difficulty - error > CONTESTED, sd > half], ["contested", "few labels"], default=""
-    )
+    settled, needs, contested, decided = STATES
+    rules = [data.known >= 0, difficulty - error > CONTESTED, sd > half]
+    state = np.select(rules, [decided, contested, needs], default=settled)
     table = pd.DataFrame(
         {
             "item": list(data.items),
@@ -119,12 +126,13 @@ def items(tree: xr.DataTree, data: Annotations) -> Summary:
             "difficulty": difficulty,
             "difficulty_sd": error,
             "label_sd": label_sd,
-            "reason": reason,
+            "state": state.astype(object),
         }
     )
     notes = (
-        f"Of {counted(data.n_items, 'item')}, contested: {int((reason == 'contested').sum()):,}; "
-        f"with too few labels: {int((reason == 'few labels').sum()):,}.",
+        f"Of {counted(data.n_items, 'item')}: "
+        + ", ".join(f"{int((state == word).sum()):,} {word}" for word in STATES)
+        + ".",
     )
     return Summary("Items", table, notes=notes, columns=ITEMS)
 

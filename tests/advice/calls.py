@@ -136,7 +136,7 @@ SITUATIONS = (
     S(
         "am.read('multi.csv')",
         ("am.read('multi.csv', question='stance')",),
-        apart=("label=", "--every-question"),
+        apart=("label=", "--question", "*"),
         also=("question=",),
     ),
     S(
@@ -151,7 +151,7 @@ SITUATIONS = (
             "estimate out --truth audit.csv",
             "audit out --size 12 -o a9.csv",
             "report out -o r9.html --truth truth.csv --use test",
-            "run votes.csv -o out-decided --truth decisions.csv --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run votes.csv -o out-decided --truth decisions.csv --chains 2 --draws 60 --sampler warmup=40",
         ),
         stays=True,
         apart=("--model", "--compare", "--force"),

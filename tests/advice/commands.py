@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.advice.follow import Situation as S
 
-FAST = "--model dawid-skene --chains 2 --draws 60 --warmup 40 --allow-unconverged"
+FAST = "--model dawid-skene --chains 2 --draws 60 --sampler warmup=40"
 EM = "--model pooled --engine em"
 GROUPS = {"groups.csv": "coder,group\na,x\nb,x\nc,x\nd,y\ne,y\n"}
 PAIRS = {"pairs.csv": "item,left,right,page\n" + "".join(f"i{n},A,B,p{n % 2}\n" for n in range(40))}
@@ -12,19 +12,22 @@ PAIRS = {"pairs.csv": "item,left,right,page\n" + "".join(f"i{n},A,B,p{n % 2}\n" 
 SITUATIONS = (
     # options that exclude or need each other
     S(
-        "simulate --items 20 --labels n,y --prevalence a,b",
-        ("simulate --items 20 --labels n,y --prevalence 0.9,0.1",),
+        "simulate --items 20 --labels n,y --assume prevalence=a,b",
+        ("simulate --items 20 --labels n,y --assume prevalence=0.9,0.1",),
     ),
     S("agree votes.csv --coefficient alhpa", ("agree votes.csv --coefficient alpha",)),
-    S("agree votes.csv --sets", ("agree votes.csv",)),
+    S("agree votes.csv --read sets", ("agree votes.csv",)),
     S(
-        "agree sets.json --sets",
-        ("agree sets.json --sets --distance jaccard", "agree sets.json --sets --distance nominal"),
+        "agree sets.json --read sets",
+        (
+            "agree sets.json --read sets --distance jaccard",
+            "agree sets.json --read sets --distance nominal",
+        ),
         files={
             "sets.json": '[{"item":"a","coder":"x","label":["p","q"]},{"item":"a","coder":"y","label":["p"]},{"item":"b","coder":"x","label":["q"]},{"item":"b","coder":"y","label":["q"]}]'
         },
     ),
-    S("agree votes.csv --by document", ("agree votes.csv --by document --group-column page",)),
+    S("agree votes.csv --by document", ("agree votes.csv --by document --group page",)),
     S(
         "agree votes.csv --by pair --coefficient nonesuch",
         ("agree votes.csv --by pair --coefficient alpha",),
@@ -42,12 +45,15 @@ SITUATIONS = (
         ("agree votes.csv --diagnose", "agree votes.csv --by coder"),
     ),
     S(
-        "agree multi.csv --every-question --by coder",
+        "agree multi.csv --question '*' --by coder",
         (
             "agree multi.csv --question tone --by coder",
             "agree multi.csv --question tone --diagnose",
         ),
-        apart=("--every-question",),
+        apart=(
+            "--question",
+            "*",
+        ),
     ),
     S(
         "agree votes.csv --diagnose --coefficient alpha --coefficient percent",
@@ -55,12 +61,12 @@ SITUATIONS = (
     ),
     S(
         "agree votes.csv --positive y",
-        ("agree votes.csv --group-column page --by document --positive y",),
-        also=("--group-column",),
+        ("agree votes.csv --group page --by document --positive y",),
+        also=("--group",),
     ),
     S(
         "agree votes.csv --methods m.md",
-        ("agree multi.csv --every-question --methods m.md", "agree votes.csv"),
+        ("agree multi.csv --question '*' --methods m.md", "agree votes.csv"),
         apart=("-o",),
     ),
     S(
@@ -86,98 +92,87 @@ SITUATIONS = (
         "agree votes.csv --by coder --fail-if alpha.low<0",
         ("agree votes.csv --by coder --fail-if alpha.value<-1",),
     ),
-    S(
-        "agree votes.csv --json --format csv",
-        ("agree votes.csv --json", "agree votes.csv --format csv"),
-    ),
-    S(
-        "agree multi.csv --question tone --every-question",
-        ("agree multi.csv --question tone", "agree multi.csv --every-question"),
-    ),
-    S("agree votes.csv --label label --every-question", ("agree votes.csv --label label",)),
+    S("agree votes.csv --label label --question '*'", ("agree votes.csv --label label",)),
     S("agree dataset:anesthesia --scale a=ordinal", ("agree dataset:anesthesia --scale ordinal",)),
     S(
-        "advise votes.csv --check --fit out/fit.nc",
-        ("advise votes.csv --fit out/fit.nc", "advise votes.csv --check"),
+        "convert multi.csv --question tone --question stance",
+        ("agree multi.csv --question tone --question stance", "convert multi.csv --question tone"),
     ),
     S(
-        "advise multi.csv --question tone --question stance",
-        ("agree multi.csv --question tone --question stance", "advise multi.csv --question tone"),
-    ),
-    S(
-        "agree far.csv --every-question",
-        ("check far.csv --every-question",),
+        "agree far.csv --question '*'",
+        ("check far.csv --question '*'",),
         stays=True,
         apart=("--labels",),
         files={"far.csv": "item,coder,tone,stance\na,x,p,q\nb,x,q,p\nc,x,p,p\n"},
     ),
     # fits
-    S("fit votes.csv -o f.nc --cache c", ("fit votes.csv -o f --cache c --stream",)),
+    S(
+        "run votes.csv -o f --no-report --cache c",
+        ("run votes.csv -o f --no-report --cache c --stream",),
+    ),
     S("run votes.csv -o r --cache c", (f"run votes.csv -o r --cache c --stream {EM}",)),
     S(
-        "fit votes.csv -o f.nc --prior-from out --stream",
+        "run votes.csv -o f --no-report --prior-from out --stream",
         (
-            "fit votes.csv -o f.nc --prior-from out --chains 2 --draws 60 --warmup 40 --allow-unconverged",
-            "fit votes.csv -o f --stream",
+            "run votes.csv -o f --no-report --prior-from out --chains 2 --draws 60 --sampler warmup=40",
+            "run votes.csv -o f --no-report --stream",
         ),
     ),
     S(
-        "fit votes.csv -o f.nc --prior-from out --model mace",
+        "run votes.csv -o f --no-report --prior-from out --model mace",
         (
-            "fit votes.csv -o f.nc --prior-from out --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run votes.csv -o f --no-report --prior-from out --chains 2 --draws 60 --sampler warmup=40",
         ),
     ),
     S(
-        "fit votes.csv -o f.nc --prior-from out --groups groups.csv",
+        "run votes.csv -o f --no-report --prior-from out --groups groups.csv",
         (
-            "fit votes.csv -o f.nc --groups groups.csv --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run votes.csv -o f --no-report --groups groups.csv --chains 2 --draws 60 --sampler warmup=40",
         ),
         files=GROUPS,
         apart=("--prior-from",),
     ),
     S(
-        "fit votes.csv -o f.nc --groups groups.csv --covariates groups.csv",
+        "run votes.csv -o f --no-report --groups groups.csv --covariates groups.csv",
         (
-            "fit votes.csv -o f.nc --groups groups.csv --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run votes.csv -o f --no-report --groups groups.csv --chains 2 --draws 60 --sampler warmup=40",
         ),
         files=GROUPS,
     ),
     S(
-        "fit votes.csv -o f.nc --groups groups.csv --model mace",
+        "run votes.csv -o f --no-report --groups groups.csv --model mace",
         (
-            "fit votes.csv -o f.nc --groups groups.csv --chains 2 --draws 60 --warmup 40 --allow-unconverged",
-            "fit votes.csv -o g.nc --model mace --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run votes.csv -o f --no-report --groups groups.csv --chains 2 --draws 60 --sampler warmup=40",
+            "run votes.csv -o g --no-report --model mace --chains 2 --draws 60 --sampler warmup=40",
         ),
         files=GROUPS,
     ),
     S(
-        "fit votes.csv -o f.nc --covariates cov.csv",
+        "run votes.csv -o f --no-report --covariates cov.csv",
         (
-            "fit votes.csv -o f.nc --covariates cov.csv --model scalar-difficulty --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run votes.csv -o f --no-report --covariates cov.csv --model scalar-difficulty --chains 2 --draws 60 --sampler warmup=40",
         ),
         files={"cov.csv": "coder,age\na,1\nb,2\nc,3\nd,4\ne,5\n"},
     ),
+    S(f"run - -o f --no-report --stream {EM}", (f"run votes.csv -o f --no-report --stream {EM}",)),
     S(
-        "fit votes.csv -o f.nc --executor threads --dask local",
-        (f"fit votes.csv -o f.nc --executor threads {FAST}",),
-        apart=("--dask",),
-    ),
-    S(f"fit - -o f --stream {EM}", (f"fit votes.csv -o f --stream {EM}",)),
-    S(
-        "fit votes.csv -o f --stream --model item-difficulty",
-        ("fit votes.csv -o f --stream --model pooled --engine em", f"fit votes.csv -o f.nc {EM}"),
+        "run votes.csv -o f --no-report --stream --model item-difficulty",
+        (
+            "run votes.csv -o f --no-report --stream --model pooled --engine em",
+            f"run votes.csv -o f --no-report {EM}",
+        ),
     ),
     S(
-        "fit votes.csv -o f --stream --engine nuts --model pooled",
-        ("fit votes.csv -o f --stream --engine em --model pooled",),
+        "run votes.csv -o f --no-report --stream --engine nuts --model pooled",
+        ("run votes.csv -o f --no-report --stream --engine em --model pooled",),
     ),
     S(
-        "fit multi.csv -o f --stream --scale tone=ordinal --label tone",
-        ("fit multi.csv -o f --stream --label tone --model pooled --engine em",),
+        "run multi.csv -o f --no-report --stream --scale tone=ordinal --label tone",
+        ("run multi.csv -o f --no-report --stream --label tone --model pooled --engine em",),
     ),
     S(
-        "fit multi.csv -o f --stream --question tone --question stance",
-        (f"fit multi.csv -o f.nc --question tone {EM}",),
+        "run multi.csv -o f --no-report --stream --question tone --question stance",
+        (f"run multi.csv -o f --no-report --question tone {EM}",),
     ),
     # runs
     S(
@@ -192,9 +187,12 @@ SITUATIONS = (
         ),
     ),
     S(
-        "run multi.csv -o r --every-question --truth truth.csv",
+        "run multi.csv -o r --question '*' --truth truth.csv",
         (f"run multi.csv -o r --question tone --truth truth.csv {FAST}",),
-        also=("--every-question",),
+        also=(
+            "--question",
+            "*",
+        ),
     ),
     S(
         "run - -o r --show page",
@@ -242,9 +240,7 @@ SITUATIONS = (
     S(
         "compare out",
         ("compare out other2",),
-        setup=(
-            "run votes.csv -o other2 --model mace --chains 2 --draws 60 --warmup 40 --allow-unconverged",
-        ),
+        setup=("run votes.csv -o other2 --model mace --chains 2 --draws 60 --sampler warmup=40",),
     ),
     S(
         "convert formula.csv --to wide -o w.csv",
@@ -303,12 +299,12 @@ SITUATIONS = (
     ),
     # coreference
     S(
-        "coref chains --by genre --genre-of (",
-        ("coref chains --by genre --genre-of '(.*)_' --draws 20",),
+        "coref chains --by genre --read genre=(",
+        ("coref chains --by genre --read 'genre=(.*)_' --draws 20",),
     ),
     S(
-        "coref chains --by genre --genre-of t",
-        ("coref chains --by genre --genre-of '(.*)_' --draws 20",),
+        "coref chains --by genre --read genre=t",
+        ("coref chains --by genre --read 'genre=(.*)_' --draws 20",),
     ),
     S("coref chains --chain nosuch", ("coref chains --chain incl- --draws 20",)),
     S("estimate out --truth others.csv", ("estimate out --truth audit.csv",)),
@@ -348,7 +344,7 @@ SITUATIONS = (
         },
     ),
     S(
-        "run told.csv -o k --truth-column gold --truth gold.csv --use test " + FAST,
+        "run told.csv -o k --truth gold --truth gold.csv --use test " + FAST,
         ("run told.csv -o k2 --truth gold.csv --use test " + FAST,),
         files={
             "told.csv": "item,gold,coder,label\n"
@@ -361,23 +357,23 @@ SITUATIONS = (
         },
     ),
     S(
-        "advise votes.csv",
+        "check votes.csv",
         ("audit out --size 12 -o a9.csv",),
         stays=True,
         apart=("--model", "--check"),
         also=(),
     ),
     S(
-        "fit same.csv -o f.nc --model dawid-skene",
+        "run same.csv -o f --no-report --model dawid-skene",
         (
-            "fit same.csv -o f.nc --labels p,q --model dawid-skene --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run same.csv -o f --no-report --labels p,q --model dawid-skene --chains 2 --draws 60 --sampler warmup=40",
         ),
         files={"same.csv": "item,coder,label\na,x,p\na,y,p\nb,x,p\nb,y,p\n"},
     ),
     S(
-        "fit rating.csv -o f.nc --scale ordinal --labels low,mid,high --model stack --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+        "run rating.csv -o f --no-report --scale ordinal --labels low,mid,high --model stack --chains 2 --draws 60 --sampler warmup=40",
         (
-            "fit rating.csv -o f2.nc --scale ordinal --labels low,mid,high --model ordinal --chains 2 --draws 60 --warmup 40 --allow-unconverged",
+            "run rating.csv -o f2 --no-report --scale ordinal --labels low,mid,high --model ordinal --chains 2 --draws 60 --sampler warmup=40",
         ),
         files={
             "rating.csv": "item,coder,label\n"
@@ -389,22 +385,20 @@ SITUATIONS = (
         },
     ),
     S(
-        "fit votes.csv -o f --stream --dont-know n --dont-know y " + EM,
-        (f"fit votes.csv -o f --stream {EM}",),
+        "run votes.csv -o f --no-report --stream --read dont_know=n --read dont_know=y " + EM,
+        (f"run votes.csv -o f --no-report --stream {EM}",),
     ),
     S(
-        "fit golden.csv -o f --stream --truth-column gold --labels a,b " + EM,
-        (
-            f"fit golden.csv -o f --stream --truth-column gold --labels a,b,q {EM} --allow-unconverged",
-        ),
+        "run golden.csv -o f --no-report --stream --truth gold --labels a,b " + EM,
+        (f"run golden.csv -o f --no-report --stream --truth gold --labels a,b,q {EM}",),
         files={
             "golden.csv": "item,coder,label,gold\n"
             + "".join(f"t{n},{c},{'ab'[n % 2]},q\n" for n in range(9) for c in "xy")
         },
     ),
     S(
-        "fit free.csv -o f --stream " + EM,
-        (f"fit free.csv -o f --stream --label kind {EM}",),
+        "run free.csv -o f --no-report --stream " + EM,
+        (f"run free.csv -o f --no-report --stream --label kind {EM}",),
         files={
             "free.csv": "item,coder,label,kind\n"
             + "".join(

@@ -170,7 +170,14 @@ def advice_in(found: Heard) -> str:
 
 # options of sampling, which keep the lines of a test short, and the place of an output
 FREE = {
-    *("--chains", "--draws", "--warmup", "--allow-unconverged", "--engine", "--model", "-o"),
+    *(
+        "--chains",
+        "--draws",
+        "--sampler",
+        "--engine",
+        "--model",
+        "-o",
+    ),
     *("--force", "--no-report"),
 }
 

@@ -46,8 +46,8 @@ SITUATIONS = (
         "agree keyed.csv",
         (
             "agree keyed.csv --item item,page",
-            "agree keyed.csv --repeats all",
-            "agree keyed.csv --repeats first",
+            "agree keyed.csv --read repeats=all",
+            "agree keyed.csv --read repeats=first",
         ),
         files={
             "keyed.csv": long(
@@ -56,8 +56,8 @@ SITUATIONS = (
         },
     ),
     S(
-        "fit twice.csv -o f --stream --model pooled --engine em --repeats first",
-        ("fit twice.csv -o f --stream --model pooled --engine em --repeats all",),
+        "run twice.csv -o f --no-report --stream --model pooled --engine em --read repeats=first",
+        ("run twice.csv -o f --no-report --stream --model pooled --engine em --read repeats=all",),
         files={"twice.csv": TWICE},
     ),
     # scale, labels
@@ -110,13 +110,13 @@ SITUATIONS = (
         apart=("--labels",),
     ),
     S(
-        "agree golden.csv --truth-column gold",
-        ("agree golden.csv --truth-column gold --labels a,b,q",),
+        "agree golden.csv --truth gold",
+        ("agree golden.csv --truth gold --labels a,b,q",),
         files={"golden.csv": long("item,coder,label,gold", "t{n},x,{x},q", "t{n},y,{y},q")},
     ),
-    S("check votes.csv --dont-know nosuch", ("check votes.csv",)),
+    S("check votes.csv --read dont_know=nosuch", ("check votes.csv",)),
     S(
-        "check same.csv --dont-know p",
+        "check same.csv --read dont_know=p",
         ("check same.csv",),
         files={"same.csv": "item,coder,label\na,x,p\na,y,p\nb,x,p\nb,y,p\n"},
     ),
@@ -132,11 +132,11 @@ SITUATIONS = (
         also=("--label",),
         apart=("--missing",),
     ),
-    S("check votes.csv --map n=", ("check votes.csv --missing n",), also=("--map",)),
-    S("check votes.csv --map n=z --map y=z", ("check votes.csv --map n=z",)),
+    S("check votes.csv --read map=n=", ("check votes.csv --missing n",), also=("--read map",)),
+    S("check votes.csv --read map=n=z --read map=y=z", ("check votes.csv --read map=n=z",)),
     S(
         "check apart.csv",
-        ("check apart.csv --map pos=p --map neg=n",),
+        ("check apart.csv --read map=pos=p --read map=neg=n",),
         files={
             "apart.csv": "item,coder,label\n"
             + "".join(f"t{n},x,{'pn'[n % 2]}\nt{n},y,{['pos', 'neg'][n % 2]}\n" for n in range(30))
@@ -145,7 +145,7 @@ SITUATIONS = (
     ),
     S(
         "agree badlist.json",
-        ("agree badlist.json --sets",),
+        ("agree badlist.json --read sets",),
         files={
             "badlist.json": json.dumps(
                 [
@@ -166,61 +166,61 @@ SITUATIONS = (
             )
         },
         apart=(
-            "--input-format",
-            "--coder-columns",
-            "--truth-column",
-            "--text-column",
-            "--group-column",
+            "--read",
+            "format=--coder-columns",
+            "--truth",
+            "--text",
+            "--group",
         ),
     ),
     S(
         "check one.csv --label was",
         ("check one.csv --label was --coder wer",),
         files={"one.csv": long("item,wer,was", "t{n},x,{x}", "t{n},y,{y}")},
-        apart=("--input-format",),
+        apart=("--read format",),
     ),
     S(
-        "check wide.csv --input-format wide --coder ann",
-        ("check wide.csv --input-format wide",),
+        "check wide.csv --read format=wide --coder ann",
+        ("check wide.csv --read format=wide",),
         files={"wide.csv": WIDE},
     ),
     S(
-        "check wide.csv --input-format wide --label ann",
-        ("check wide.csv --input-format wide",),
+        "check wide.csv --read format=wide --label ann",
+        ("check wide.csv --read format=wide",),
         files={"wide.csv": WIDE},
     ),
     S(
         "check gold.csv",
-        ("check gold.csv --truth-column gold",),
+        ("check gold.csv --truth gold",),
         files={"gold.csv": long("item,coder,label,gold", "t{n},x,{x},{x}", "t{n},y,{y},{x}")},
     ),
     S(
         "agree truth_as_label/reviews.csv",
         (
-            "agree truth_as_label/reviews.csv --label response --truth-column label",
+            "agree truth_as_label/reviews.csv --label response --truth label",
             "agree truth_as_label/reviews.csv --label label",
         ),
     ),
     S(
         "check headless.csv",
-        ("check headless.csv --columns item,coder,label",),
+        ("check headless.csv --read columns=item,coder,label",),
         files={"headless.csv": PLAIN.partition("\n")[2]},
-        apart=("--input-format", "--item", "--coder", "--label"),
+        apart=("--read", "format=--item", "--coder", "--label"),
     ),
     S(
-        "check matrix.csv --input-format matrix --item t",
-        ("check matrix.csv --input-format matrix",),
+        "check matrix.csv --read format=matrix --item t",
+        ("check matrix.csv --read format=matrix",),
         files={"matrix.csv": "a,b,a\nb,b,a\na,a,a\nb,b,b\n"},
-        apart=("--coder", "--label", "--truth-column", "--group-column", "--text-column"),
+        apart=("--coder", "--label", "--truth", "--group", "--text"),
     ),
     S(
         "check digits.csv",
-        ("check digits.csv --input-format matrix",),
+        ("check digits.csv --read format=matrix",),
         files={"digits.csv": "1,2,3\n" + "1,2,2\n3,3,3\n1,1,2\n2,2,1\n" * 3},
     ),
     S(
         "check sums.csv",
-        ("check sums.csv --input-format wide",),
+        ("check sums.csv --read format=wide",),
         files={
             "sums.csv": "item,k1,k2,k3\n"
             + "".join(f"t{n},{n % 3},{(n + 1) % 3},{3 - n % 3 - (n + 1) % 3}\n" for n in range(12))
@@ -228,7 +228,7 @@ SITUATIONS = (
     ),
     S(
         "check means.csv",
-        ("check means.csv --input-format wide",),
+        ("check means.csv --read format=wide",),
         files={
             "means.csv": "item,ann,bob\n"
             + "".join(f"t{n},{n * 0.37:.2f},{n * 0.41:.2f}\n" for n in range(12))
@@ -237,22 +237,22 @@ SITUATIONS = (
     ),
     S(
         "check title.csv",
-        ("check title.csv --skip-rows 2",),
+        ("check title.csv --read skip_rows=2",),
         files={"title.csv": "A study\nof 2026\n" + WIDE},
     ),
     S(
         "check spaces.csv",
-        ("check spaces.csv --delimiter ' '",),
+        ("check spaces.csv --read 'delimiter= '",),
         files={"spaces.csv": PLAIN.replace(",", " ")},
     ),
     S(
         "check two.xlsx",
-        ("check two.xlsx --sheet main",),
+        ("check two.xlsx --read sheet=main",),
         files={"two.xlsx": book(main=PLAIN, about="a,b\n1,2\n")},
     ),
     S(
         "check coders.xlsx",
-        ("check coders.xlsx --sheet '*'",),
+        ("check coders.xlsx --read 'sheet=*'",),
         files={
             "coders.xlsx": book(
                 ana=long("item,label", "t{n},{x}"), ben=long("item,label", "t{n},{y}")
@@ -262,16 +262,16 @@ SITUATIONS = (
     ),
     S(
         "check coded.csv",
-        ("check coded.csv --encoding cp1252",),
+        ("check coded.csv --read encoding=cp1252",),
         files={"coded.csv": PLAIN.replace("t1,", "tä,").encode("cp1252")},
     ),
     S(
         "check wide16.csv",
-        ("check wide16.csv --encoding utf-16-le",),
+        ("check wide16.csv --read encoding=utf-16-le",),
         files={"wide16.csv": PLAIN.encode("utf-16-le")},
     ),
     S(
-        "check rows.json --columns a,b,c",
+        "check rows.json --read columns=a,b,c",
         ("check rows.json",),
         files={
             "rows.json": json.dumps(
@@ -282,22 +282,22 @@ SITUATIONS = (
                 ]
             )
         },
-        apart=("--skip-rows",),
+        apart=("--read skip_rows",),
     ),
-    S("check votes.csv --input-format prodigy", ("check votes.csv",)),
+    S("check votes.csv --read format=prodigy", ("check votes.csv",)),
     # questions
     S(
         "agree multi.csv",
         (
             "agree multi.csv --question tone",
-            "agree multi.csv --every-question",
+            "agree multi.csv --question '*'",
             "agree multi.csv --label tone",
         ),
     ),
-    S("check votes.csv --question tone", ("check votes.csv",), apart=("--question-column",)),
+    S("check votes.csv --question tone", ("check votes.csv",), apart=("--read question_column",)),
     S(
         "check asks.csv --question tone",
-        ("check asks.csv --question tone --question-column about",),
+        ("check asks.csv --question tone --read question_column=about",),
         files={
             "asks.csv": long(
                 "item,coder,label,about",
@@ -325,7 +325,7 @@ SITUATIONS = (
     ),
     S(
         "check one.csv two.csv",
-        ("check one.csv two.csv --repeats all", "check one.csv"),
+        ("check one.csv two.csv --read repeats=all", "check one.csv"),
         files={"one.csv": PLAIN, "two.csv": PLAIN},
     ),
     # spans
@@ -339,34 +339,34 @@ SITUATIONS = (
     ),
     S(
         "coref labeled",
-        ("coref labeled --chain-from label --draws 20",),
+        ("coref labeled --read chain_from=label --draws 20",),
         setup=(
             "[(Path('labeled', c).mkdir(parents=True), Path('labeled', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('labeled', c, 'd.ann').write_text(m)) for c, m in (('ana', 'T1\\tc1 0 3\\tAna\\nT2\\tc1 9 12\\tshe\\nT3\\tc2 18 21\\tBob\\n'), ('ben', 'T1\\tc1 0 3\\tAna\\nT2\\tc1 9 12\\tshe\\nT3\\tc2 18 21\\tBob\\n'))]",
         ),
-        apart=("--relation", "--units"),
+        apart=("--read", "relations=--units"),
     ),
     S(
         "coref related",
-        ("coref related --relation Same --draws 20",),
+        ("coref related --read relations=Same --draws 20",),
         setup=(
             "[(Path('related', c).mkdir(parents=True), Path('related', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('related', c, 'd.ann').write_text('T1\\tP 0 3\\tAna\\nT2\\tP 9 12\\tshe\\nT3\\tP 18 21\\tBob\\nR1\\tSame Arg1:T1 Arg2:T2\\n')) for c in ('ana', 'ben')]",
         ),
-        apart=("--chain-from", "--units"),
+        apart=("--read", "chain_from=--units"),
     ),
     S(
-        "coref single --chain-from label",
-        ("coref single --relation Same --draws 20",),
+        "coref single --read chain_from=label",
+        ("coref single --read relations=Same --draws 20",),
         setup=(
             "[(Path('single', c).mkdir(parents=True), Path('single', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('single', c, 'd.ann').write_text('T1\\tP 0 3\\tAna\\nT2\\tQ 9 12\\tshe\\nT3\\tR 18 21\\tBob\\nR1\\tSame Arg1:T1 Arg2:T2\\n')) for c in ('ana', 'ben')]",
         ),
-        also=("--relation",),
+        also=("--read relations",),
     ),
     # exports
     S(
         "check doccano_projects/project_folder",
         ("check doccano_projects/project_folder --item text",),
     ),
-    S("check json_label_lists/multi.json", ("check json_label_lists/multi.json --sets",)),
+    S("check json_label_lists/multi.json", ("check json_label_lists/multi.json --read sets",)),
     S(
         "check varcoder/ratings.csv",
         ("check varcoder/ratings.csv --question clarity",),
@@ -374,21 +374,21 @@ SITUATIONS = (
         stays=True,
     ),
     S(
-        "agree golden.csv --truth-column gold --labels a,b",
-        ("agree golden.csv --truth-column gold --labels a,b,q",),
+        "agree golden.csv --truth gold --labels a,b",
+        ("agree golden.csv --truth gold --labels a,b,q",),
         files={"golden.csv": long("item,coder,label,gold", "t{n},x,{x},q", "t{n},y,{y},q")},
     ),
     S(
         "agree related",
-        ("agree related --units exact", "coref related --relation Coref --draws 20"),
+        ("agree related --units exact", "coref related --read relations=Coref --draws 20"),
         setup=(
             "[(Path('related', c).mkdir(parents=True), Path('related', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('related', c, 'd.ann').write_text('T1\\tP 0 3\\tAna\\nT2\\tP 9 12\\tshe\\nT3\\tP 18 21\\tBob\\nR1\\tCoref Arg1:T1 Arg2:T2\\n')) for c in ('ana', 'ben')]",
         ),
-        also=("--relation",),
+        also=("--read relations",),
     ),
     S(
         "check survey.csv",
-        ("check survey.csv --question angry --question-column item --item text",),
+        ("check survey.csv --question angry --read question_column=item --item text",),
         files={
             "survey.csv": "item,text,coder,label\n"
             + "".join(
@@ -398,17 +398,17 @@ SITUATIONS = (
                 for c in "xy"
             )
         },
-        also=("--item", "--question-column", "--question"),
-        apart=("--labels", "--repeats"),
+        also=("--item", "--read", "question_column=--question"),
+        apart=("--labels", "--read repeats"),
     ),
     S(
         "check consensus_first/papers.csv --question claim",
-        ("check consensus_first/papers.csv --question claim --truth-column claim",),
+        ("check consensus_first/papers.csv --question claim --truth claim",),
         apart=("--coder-columns", "--scale"),
     ),
     S(
         "check asked.csv",
-        ("check asked.csv --input-format wide",),
+        ("check asked.csv --read format=wide",),
         files={
             "asked.csv": "id,Is it angry?,Is it sad?\n"
             + "".join(
@@ -421,9 +421,9 @@ SITUATIONS = (
         "check genre.csv",
         (
             "check genre.csv --coder-columns ann,bob",
-            "check genre.csv --group-column genre",
-            "check genre.csv --text-column genre",
-            "check genre.csv --truth-column genre --labels a,b,news,fiction",
+            "check genre.csv --group genre",
+            "check genre.csv --text genre",
+            "check genre.csv --truth genre --labels a,b,news,fiction",
         ),
         files={
             "genre.csv": "item,ann,bob,genre\n"
@@ -432,7 +432,7 @@ SITUATIONS = (
                 for n in range(12)
             )
         },
-        apart=("--item", "--coder", "--label", "--input-format"),
+        apart=("--item", "--coder", "--label", "--read format"),
         also=("--labels",),
     ),
 )

@@ -11,7 +11,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     "No situation has been built yet.": (
         "auditing/design.py:of_these_data: Verb 'am.audit without earlier=', 'annomodels audit --start-over'",
         "cli/breakdown.py:agreement_of_spans: --question",
-        "cli/loading.py:done_each: annomodels check, --every-question",
+        "cli/loading.py:done_each: annomodels check, --question '*'",
         "cli/sampling.py:asked_model: --model, --groups",
         "cli/shown.py:shown_from: Option 'item'",
         "engines/pymc/nuts.py:run: Option 'executor'",
@@ -37,23 +37,21 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "summaries/trust/suspects.py:single_labels_finding: Option 'coder'",
     ),
     "The words describe; nobody is told to use the option.": (
-        "cli/commands/doctor.py:command: annomodels doctor",
+        "cli/installed.py:examined: annomodels --version -v",
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
         "reporting/audited.py:folder_of: --output",
     ),
     "It asks to report a fault, or to install a package: no test can do that.": (
-        "cli/commands/doctor.py:_package: --upgrade",
-        "cli/commands/doctor.py:_package: --force-reinstall",
-        "cli/exits.py:_read: annomodels doctor",
+        "cli/installed.py:_package: --upgrade",
+        "cli/installed.py:_package: --force-reinstall",
+        "cli/exits.py:_read: annomodels --version -v",
         "cli/exits.py:_read: --debug",
-        "cli/sampling.py:spreading: --dask",
+        "cli/sampling.py:spreading: --sampler dask",
         "io/tools/refused.py:_by_names: Option 'question', ...",
         "io/border.py:_damage: --debug",
     ),
-    "It takes a terminal: tests/cli/test_cli_terminal.py.": (
-        "cli/drawing.py:draw: --wide, --json",
-    ),
+    "It takes a terminal: tests/cli/test_cli_terminal.py.": ("cli/drawing.py:draw: -v",),
     "It takes a process that is short of memory, time or places, or data of a size that no test has.": (
         "cli/exits.py:_read: --draws, --chains",
         "coefficients/rows.py:meetings: Option 'by', 'coder'",
@@ -97,6 +95,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     ),
     "Followed by a test of its own in tests/test_advice.py.": (
         "summaries/trust/convergence.py:_remedy: Option 'model', 'single'",
-        "summaries/trust/suspects.py:repeats_finding: Verb 'data.without_repeats()', 'annomodels run --repeats first'",
+        "summaries/trust/suspects.py:repeats_finding: Verb 'data.without_repeats()', 'annomodels run --read repeats=first'",
     ),
 }

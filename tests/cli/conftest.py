@@ -110,7 +110,7 @@ def call(
                 kept += [word, *value]
         if "-" in kept:  # the input is used up
             return
-        code = main([*kept, "--json"])
+        code = main([*kept, "--format", "json"])
         out, err = capsys.readouterr()
         assert code in (0, 4), (kept, err)
         if counts := re.match(r"([\d,]+) items? × ([\d,]+) coders?", gives):
@@ -133,7 +133,7 @@ def votes(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a small fit."""
-    folder = tmp_path_factory.mktemp("fit")
-    words = ["fit", "dataset:anesthesia", "-o", str(folder / "fit.nc"), "-q", "--chains", "2"]
-    assert main([*words, "--draws", "100", "--warmup", "50", "--allow-unconverged"]) == 0
+    folder = tmp_path_factory.mktemp("runs") / "fit"
+    words = ["run", "dataset:anesthesia", "-o", str(folder), "--no-report", "-q", "--chains", "2"]
+    assert main([*words, "--draws", "100", "--sampler", "warmup=50"]) == 0
     return folder / "fit.nc"

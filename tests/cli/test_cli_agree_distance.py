@@ -56,14 +56,14 @@ def test_sets_change_the_number_or_are_refused(call, ratings: Path, tmp_path: Pa
     ]
     path.write_text("\n".join(lines))
     words = ("agree", path, "--coefficient", "alpha")
-    assert value(call(*words, "--sets")) != value(call(*words))
+    assert value(call(*words, "--read", "sets")) != value(call(*words))
     sets = am.read(path, sets=True)
-    assert value(call(*words, "--sets")) == pytest.approx(
+    assert value(call(*words, "--read", "sets")) == pytest.approx(
         am.agreement(sets, "alpha", distance="masi").value
     )
-    done = call("agree", ratings, "--sets")
+    done = call("agree", ratings, "--read", "sets")
     assert done.code == 2
-    assert "--sets changes nothing" in done.err
+    assert "--read sets changes nothing" in done.err
 
 
 def test_a_list_of_coefficients_uses_the_distance_or_refuses(ratings: Path) -> None:

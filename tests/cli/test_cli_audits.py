@@ -14,7 +14,7 @@ from tests.cli.ptys import on_a_terminal
 
 pytestmark = pytest.mark.slow
 
-FEW = ("--chains", 1, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
+FEW = ("--chains", 1, "--draws", 60, "--sampler", "warmup=30", "--seed", 1)
 MADE = am.simulate(items=150, coders=9, labels=["no", "yes"], seed=2)
 
 
@@ -80,8 +80,7 @@ def test_items_are_drawn_blind_and_never_twice(call, own: Path, tmp_path: Path) 
 
 def test_an_audit_that_cannot_be_written_leaves_no_round(call, own, tmp_path) -> None:
     first = tmp_path / "1.csv"
-    done = call("audit", own, "--size", 5, "--afresh", "-o", first)
-    assert "note: --afresh goes with the next release: write --start-over." in done.err
+    done = call("audit", own, "--size", 5, "--start-over", "-o", first)
     assert "round" not in done.err
     before = (own / "audit.json").read_text()
     done = call("audit", own, "--size", 5, "-o", first)
@@ -98,7 +97,7 @@ def test_an_audit_that_cannot_be_written_leaves_no_round(call, own, tmp_path) ->
 
 
 def test_the_estimate_stands_beside_audit_and_model(call, fitted, audited) -> None:
-    done = call("estimate", fitted, "--truth", audited, "--json")
+    done = call("estimate", fitted, "--truth", audited, "--format", "json")
     assert done.code == 0
     assert "drawn at random" in done.err
     rows = {(row["quantity"], row["label"]): row for row in json.loads(done.out)}
@@ -169,7 +168,7 @@ def test_items_of_unknown_draw_get_no_guarantee(call, fitted, audited, tmp_path)
     drawn = {line.split(",")[0] for line in audited.read_text().splitlines()}
     rows = [f"{item},{label}" for item, label in MADE.answers.items() if item not in drawn]
     path.write_text("\n".join(["item,label", *rows, ""]))
-    done = call("estimate", fitted, "--truth", path, "--use", "audit", "--json")
+    done = call("estimate", fitted, "--truth", path, "--use", "audit", "--format", "json")
     assert {"normal_low", "normal_high"} <= set(json.loads(done.out)[0])
 
 
@@ -252,7 +251,7 @@ def test_a_run_does_all(call, fitted: Path, tmp_path: Path) -> None:
         rows = {row["quantity"]: row for row in csv.DictReader(file) if not row["label"]}
     assert 0 < float(rows["accuracy"]["low"]) < 1
     with (out / "gold.csv").open() as file:
-        assert sum(bool(row["known"]) for row in csv.DictReader(file)) == 25
+        assert sum(row["source"] == "audit" for row in csv.DictReader(file)) == 25
     assert am.load(out / "fit.nc").data.gold is None
     assert (out / "audit.json").is_file()
     assert "audit" in (out / "report.html").read_text()
@@ -270,7 +269,7 @@ def test_a_wrong_audit_is_told_before_the_fit(call, fitted: Path, tmp_path: Path
     assert done.code == 3
     assert "not in the data" in done.err
     assert "Fitting" not in done.err
-    assert call(*words, "--every-question").code == 2
+    assert call(*words, "--question", "*").code == 2
     assert call(*words, "--stream").code == 2
 
 
@@ -285,8 +284,19 @@ def test_names_stay_whole_on_a_terminal(columns: int, fitted, audited, monkeypat
 
 
 def test_a_design_of_another_fit_never_blocks_an_audit(call, tmp_path: Path) -> None:
-    few = ("--model", "hierarchical", "--draws", 60, "--warmup", 60, "--chains", 2, "--seed", 1)
-    few = (*few, "--allow-unconverged", "--force")
+    few = (
+        "--model",
+        "hierarchical",
+        "--draws",
+        60,
+        "--sampler",
+        "warmup=60",
+        "--chains",
+        2,
+        "--seed",
+        1,
+    )
+    few = (*few, "--force")
     out = tmp_path / "out"
     for n, name in enumerate("ab"):
         made = am.simulate(items=60, coders=8, seed=n + 1)
@@ -329,10 +339,10 @@ def test_drawn_items_without_their_design_are_refused(
         assert "--truth audit.json" in done.err
     assert not (tmp_path / "out").exists()
     design = fitted / "audit.json"
-    found = call("estimate", elsewhere, "--truth", judged, "--truth", design, "--json")
+    found = call("estimate", elsewhere, "--truth", judged, "--truth", design, "--format", "json")
     assert found.code == 0
     assert json.loads(found.out) == json.loads(
-        call("estimate", fitted, "--truth", audited, "--json").out
+        call("estimate", fitted, "--truth", audited, "--format", "json").out
     )
     assert call("estimate", elsewhere, "--truth", judged, "--use", "fit").code == 0
 

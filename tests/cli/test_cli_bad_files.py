@@ -146,13 +146,13 @@ def test_a_table_without_coders_beside_an_export_is_the_work_of_whom_it_is_calle
 
 
 @pytest.mark.parametrize("command", [["check"], ["agree"], ["run", "-o", "out"]])
-@pytest.mark.parametrize("asked", [["--every-question"], ["--question", "tone"]])
+@pytest.mark.parametrize("asked", [["--question", "*"], ["--question", "tone"]])
 def test_names_of_a_codebook_that_fit_no_question(
     command: list[str], asked: list[str], call: Call, put: Any
 ) -> None:
     book = "question,scale,labels\nstge,ordinal,1|2|3\nstage,ordinal,1|2|3\nfoo_*,ordinal,\n"
     put(q_dot_csv=SHEET, book_dot_csv=book)
-    done = call(command[0], "q.csv", *command[1:], *asked, "--codebook", "book.csv")
+    done = call(command[0], "q.csv", *command[1:], *asked, "--read", "codebook=book.csv")
     refused(
         done, "2 problems", "'stge'", "book.csv, row 2", "'stage'?", "'foo_*'", "book.csv, row 4"
     )
@@ -176,14 +176,14 @@ def test_a_codebook_may_speak_of_questions_that_are_not_read(put: Any) -> None:
 @pytest.mark.parametrize("command", [["check"], ["agree"], ["run", "-o", "out"]])
 def test_a_map_that_makes_all_labels_one(command: list[str], call: Call, put: Any) -> None:
     put(q_dot_csv=SHEET)
-    new = ["--map", "up=x", "--map", "down=x"]
+    new = ["--read", "map=up=x", "--read", "map=down=x"]
     done = call(command[0], "q.csv", *command[1:], "--question", "tone", *new)
-    refused(done, "All 2 labels become 'x': 'up', 'down'", "q.csv, column 'tone'", "--map")
+    refused(done, "All 2 labels become 'x': 'up', 'down'", "q.csv, column 'tone'", "--read map")
     assert not Path("out").exists()
 
 
 def test_a_map_that_makes_all_labels_of_every_question_one(call: Call, put: Any) -> None:
     put(q_dot_csv=SHEET)
-    new = [word for label in ("up", "down", "1", "2", "3") for word in ("--map", f"{label}=x")]
-    done = call("check", "q.csv", "--every-question", *new)
+    new = [word for label in ("up", "down", "1", "2", "3") for word in ("--read", f"map={label}=x")]
+    done = call("check", "q.csv", "--question", "*", *new)
     refused(done, "None of 3 questions", "'tone' (all 2 labels become 'x'", "Recode fewer labels")

@@ -45,4 +45,4 @@ def test_the_script_is_printed_and_calls_this_program(shell: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_can_answer_in_json(name: str) -> None:
     command = load_command(name)
-    assert "--json" in {flag for option in command.params for flag in option.opts}
+    assert "--format" in {flag for option in command.params for flag in option.opts}

@@ -11,7 +11,7 @@ import annomodels as am
 
 pytestmark = pytest.mark.slow
 
-FIT = ("--chains", 1, "--draws", 20, "--allow-unconverged", "--model", "scalar-difficulty")
+FIT = ("--chains", 1, "--draws", 20, "--model", "scalar-difficulty")
 
 
 @pytest.fixture
@@ -34,15 +34,16 @@ def tables(votes: Path, tmp_path: Path) -> dict[str, Path]:
 
 @pytest.mark.nuts
 def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path) -> None:
-    out = tmp_path / "fit.nc"
-    done = call("fit", votes, "-o", out, "--covariates", tables["items"], *FIT)
-    assert done.code == 0, done.err
-    fit = am.load(out)
+    out = tmp_path / "named"
+    words = ("--covariates", tables["items"], "--no-report", *FIT)
+    done = call("run", votes, "-o", out, *words)
+    assert done.code in (0, 4), done.err  # one short chain
+    fit = am.load(out / "fit.nc")
     assert fit.model.item_covariates.terms == ("length", "genre: b")
     assert fit.effects().table["of"].tolist() == ["item", "item"]
     folder = tmp_path / "out"
     words = ("--covariates", tables["items"], "--anonymize", "--no-report", *FIT)
-    assert call("run", votes, "-o", folder, *words).code == 0
+    assert call("run", votes, "-o", folder, *words).code in (0, 4)
     assert am.load(folder / "fit.nc").model == fit.model
     told = pd.read_csv(folder / "effects.csv")
     assert told["term"].tolist() == ["length", "genre: b"]
@@ -65,6 +66,6 @@ def test_a_table_about_items_is_what_the_fit_knows(votes, tables, call, tmp_path
 )
 def test_what_does_not_fit_is_said(words, code, what, votes, tables, call, tmp_path) -> None:
     filled = [str(word).format(**tables) for word in words]
-    done = call("fit", votes, "-o", tmp_path / "fit.nc", *filled)
+    done = call("run", votes, "-o", tmp_path / "out", *filled)
     assert what in done.err
     assert done.code == code

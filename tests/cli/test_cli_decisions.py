@@ -12,7 +12,7 @@ import pytest
 
 import annomodels as am
 
-FEW = ("--draws", 60, "--warmup", 60, "--chains", 2, "--seed", 1, "--allow-unconverged")
+FEW = ("--draws", 60, "--sampler", "warmup=60", "--chains", 2, "--seed", 1)
 MODEL = ("--model", "hierarchical")
 TRUTH = am.datasets.crowd_truth().truth
 OTHERS = ("r001", "r002")  # of two readings by decision, and skipped
@@ -62,19 +62,22 @@ def test_decisions_make_a_new_gold_standard(call, crowd: Path, tmp_path: Path) -
     for name, *_, text, genre in data["items"]:
         assert text == frame.loc[name, "review"].iloc[0]
         assert genre == frame.loc[name, "genre"].iloc[0]
-    before = {row["item"]: row["source"] for row in rows(out / "gold.csv")}
-    assert set(before.values()) == {"settled", "open"}
+    before = rows(out / "gold.csv")
+    assert {row["source"] for row in before} == {"model"}
+    assert "decided" not in {row["state"] for row in before}
     # a few items have two readings, and no true label
     queue = [name for name, *_ in data["items"] if name in TRUTH and name not in OTHERS][:20]
     file = decided(tmp_path / "decisions.csv", queue)
     again = tmp_path / "again"
     assert call("run", crowd, "-o", again, *FEW, *MODEL, "--truth", file).code == 0
     gold = {row["item"]: row for row in rows(again / "gold.csv")}
-    assert {name for name, row in gold.items() if row["source"] == "decided"} == set(queue)
+    assert {name for name, row in gold.items() if row["source"] == "decision"} == {*queue, "r001"}
     assert all(gold[name]["label"] == TRUTH[name] for name in queue)
     html = (again / "report.html").read_text()
     assert "21 items are decided." in html  # one of them has two readings
-    assert gold["r001"]["source"] == "contested by decision"
+    assert gold["r001"]["state"] == "decided"
+    assert gold["r001"]["reason"] == "An expert decided that it has two readings."
+    assert gold["r002"]["source"] == "model"  # it was skipped
     states = {
         each[0]: each[2]
         for each in json.loads(re.search(r"id=items-data>(.*?)</script>", html)[1])["items"]

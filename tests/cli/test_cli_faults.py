@@ -18,7 +18,18 @@ import pytest
 import annomodels as am
 from tests.cli.ptys import start, wait_for
 
-FEW = ("--model", "hierarchical", "--draws", 60, "--warmup", 30, "--chains", 2, "--threads", 1)
+FEW = (
+    "--model",
+    "hierarchical",
+    "--draws",
+    60,
+    "--sampler",
+    "warmup=30",
+    "--chains",
+    2,
+    "--sampler",
+    "threads=1",
+)
 NOT_POSIX = pytest.mark.skipif(os.name == "nt", reason="signals and locks of POSIX")
 
 
@@ -71,11 +82,11 @@ def test_no_docstrings_and_the_backend_of_another_environment_change_nothing(tmp
 @pytest.mark.slow
 def test_help_is_whole_without_docstrings():
     said = [
-        start("fit", "--help", env={"PYTHONOPTIMIZE": level}).communicate(timeout=900)[0]
+        start("run", "--help", env={"PYTHONOPTIMIZE": level}).communicate(timeout=900)[0]
         for level in ("0", "2")
     ]
     assert said[0] == said[1]
-    assert "Fit one model to DATA" in said[0]
+    assert "Analyze DATA and write a folder" in said[0]
 
 
 def test_the_backend_of_a_notebook_stays(monkeypatch):
@@ -145,10 +156,9 @@ def test_what_killed_processes_left_is_cleared_and_no_more(tmp_path):
 def test_a_link_to_nothing(call, tmp_path):
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "nowhere")
-    for command in ("run", "fit"):
-        done = call(command, "dataset:anesthesia", "-o", link, *FEW)
-        assert done.code == 2
-        assert "link to something that does not exist" in done.err
+    done = call("run", "dataset:anesthesia", "-o", link, *FEW)
+    assert done.code == 2
+    assert "link to something that does not exist" in done.err
 
 
 def test_seeds_out_of_range_name_the_range(call, tmp_path):
@@ -163,7 +173,7 @@ def test_seeds_out_of_range_name_the_range(call, tmp_path):
         ):
             with pytest.raises(am.errors.NotApplicable, match=r"from 0 to 9223372036854775807"):
                 ask()
-    for words in (["fit", "dataset:anesthesia", "-o", tmp_path / "f.nc"], ["simulate"]):
+    for words in (["run", "dataset:anesthesia", "-o", tmp_path / "f"], ["simulate"]):
         done = call(*words, "--seed", 10**23)
         assert done.code == 2
         assert "0<=x<=9223372036854775807" in done.err
@@ -175,7 +185,7 @@ def test_bells_and_colours_in_names_are_spelled(call, tmp_path):
     file = tmp_path / "votes.csv"
     rows = [f"t{i},{j}\a\x1b[31m,{i % 2}" for i in range(9) for j in "abc"]
     file.write_text("\n".join(["item,coder,label", *rows]), newline="")
-    for command in ("check", "agree", "advise"):
+    for command in ("check", "agree"):
         done = call(command, file)
         assert not set("\a\x1b") & set(done.out + done.err)
 
@@ -185,10 +195,9 @@ def test_bells_and_colours_in_names_are_spelled(call, tmp_path):
 REPORT = ("report", "FIT", "-o", "OUT", "--force")
 WRITERS = {
     "report": REPORT,
-    "fit": ("fit", "dataset:anesthesia", "-o", "OUT", "--force", *FEW, "--allow-unconverged"),
     "gold": ("gold", "FIT", "-o", "OUT", "--force"),
     "parquet": ("gold", "FIT", "--to", "parquet", "-o", "OUT"),
-    "methods": ("methods", "FIT", "-o", "OUT", "--force"),
+    "methods": ("report", "FIT", "--methods", "OUT", "--force"),
     "convert": ("convert", "dataset:anesthesia", "--to", "long", "-o", "OUT", "--force"),
     "datasets": ("datasets", "trains", "-o", "OUT", "--force"),
     "simulate": ("simulate", "-o", "OUT", "--force"),
@@ -276,7 +285,6 @@ def test_a_folder_with_a_pipe_in_place_of_an_output_keeps_it(tmp_path):
     "words",
     [
         ("run", "dataset:trains", "-o"),
-        ("fit", "dataset:trains", "-o"),
         ("simulate", "-o"),
         ("run", "x.csv", "--stream", "-o", "out", "--cache"),
     ],
@@ -354,7 +362,7 @@ CLOSED = [
     ("check dataset:trains >&-", 0),
     ("check dataset:trains 2>&-", 0),
     ("check - <&-", 3),
-    ("fit dataset:trains -o fit.nc --engine em >&- 2>&- <&-", 0),
+    ("run dataset:trains -o out --no-report --engine em >&- 2>&- <&-", 0),
     ("--version >&-", 0),
 ]
 
@@ -366,22 +374,22 @@ def test_closed_streams(words, code, tmp_path):
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
-    assert (tmp_path / "fit.nc").exists() == words.startswith("fit")
+    assert (tmp_path / "out" / "fit.nc").exists() == words.startswith("run")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_notes_that_cannot_be_written_do_not_end_a_run(tmp_path):
-    line = f"{sys.executable} -m annomodels fit dataset:trains -o fit.nc --engine em 2>/dev/full"
+    line = f"{sys.executable} -m annomodels run dataset:trains -o out --engine em 2>/dev/full"
     done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0
-    assert (tmp_path / "fit.nc").exists()
+    assert (tmp_path / "out" / "fit.nc").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", ["NUMBA_DISABLE_JIT=1", "NUMBA_NUM_THREADS=0"])
 def test_a_variable_that_stops_the_compiler_is_named(variable, tmp_path):
     name, value = variable.split("=")
-    words = ("fit", "dataset:anesthesia", "-o", tmp_path / "fit.nc", *FEW)
+    words = ("run", "dataset:anesthesia", "-o", tmp_path / "out", *FEW)
     process = start(*words, env={name: value})
     _, err = process.communicate(timeout=900)
     assert process.returncode == 2
@@ -441,13 +449,14 @@ def test_check_needs_no_table_of_labels_by_items(call, tmp_path):
     assert peak < 200e6  # a table would take 3.2 GB
 
 
-@pytest.mark.parametrize(("words", "remedy"), [("check", "Use a part"), ("fit", "fewer --draws")])
+@pytest.mark.parametrize(("words", "remedy"), [("check", "Use a part"), ("run", "fewer --draws")])
 def test_the_remedy_for_memory_is_one_of_the_command(words, remedy, call, tmp_path, monkeypatch):
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(f"annomodels.cli.commands.{words}.load_data", fail)
-    done = call(words, "dataset:trains", *["-o", tmp_path / "f.nc"] * (words == "fit"))
+    where = {"check": "commands.check", "run": "jobs"}[words]
+    monkeypatch.setattr(f"annomodels.cli.{where}.load_data", fail)
+    done = call(words, "dataset:trains", *["-o", tmp_path / "f"] * (words == "run"))
     assert done.code == 3
     assert remedy in done.err
 

@@ -34,7 +34,7 @@ def tasks(tmp_path: Path) -> Path:
 
 
 def test_formats_lists_all_that_can_be_read_or_written(call: Any) -> None:
-    done = call("formats", "--json")
+    done = call("convert", "--list", "--format", "json")
     rows = {row["name"]: row for row in json.loads(done.out)}
     assert list(rows)[: len(FORMATS)] == [form.name for form in FORMATS]
     assert rows.keys() == {form.name for form in FORMATS} | LAYOUTS.keys() | BACKS.keys()
@@ -45,9 +45,12 @@ def test_formats_lists_all_that_can_be_read_or_written(call: Any) -> None:
 
 
 def test_formats_says_what_a_file_is(call: Any, tasks: Path, votes: Path) -> None:
-    assert json.loads(call("formats", tasks, "--json").out)[0]["name"] == "label-studio"
-    assert call("formats", votes).out.splitlines()[1].startswith("long\t")
-    done = call("formats", tasks.parent / "none.csv")
+    assert (
+        json.loads(call("convert", "--list", tasks, "--format", "json").out)[0]["name"]
+        == "label-studio"
+    )
+    assert call("convert", "--list", votes).out.splitlines()[1].startswith("long\t")
+    done = call("convert", "--list", tasks.parent / "none.csv")
     assert done.code == 3
 
 
@@ -59,7 +62,9 @@ def test_convert_asks_which_question_and_renames_coders(
     assert "2 questions: 'mood'" in done.err
     names = tmp_path / "names.json"
     names.write_text('{"u1": "ana", "u2": "ben"}')
-    done = call("convert", tasks, "--question", "tone", "--item", "doc", "--coder-names", names)
+    done = call(
+        "convert", tasks, "--question", "tone", "--item", "doc", "--read", f"coders={names}"
+    )
     assert done.code == 0
     assert done.out.splitlines()[:2] == ["item\tcoder\tlabel\ttext", "d1\tana\tpos\ttext 1"]
 
@@ -97,7 +102,7 @@ def test_convert_of_marked_text_needs_units(call: Any, tmp_path: Path) -> None:
     done = call("convert", tmp_path / "p")
     assert done.code == 3
     assert "--units" in done.err
-    done = call("agree", tmp_path / "p", "--units", "token", "--json")
+    done = call("agree", tmp_path / "p", "--units", "token", "--format", "json")
     assert done.code == 0
     assert tuple(UNITS) == UNITS_OF_CLI
 
@@ -137,8 +142,8 @@ def test_an_excel_workbook_with_two_sheets_asks_which(call: Any, tmp_path: Path)
     with pd.ExcelWriter(path) as book:
         frame.to_excel(book, sheet_name="one", index=False)
         frame.to_excel(book, sheet_name="two", index=False)
-    assert "--sheet one" in call("check", path).err
-    assert call("check", path, "--sheet", "two").code == 0
+    assert "--read sheet=one" in call("check", path).err
+    assert call("check", path, "--read", "sheet=two").code == 0
 
 
 def test_several_answers_are_one_label_or_a_set_by_option(call: Any, tmp_path: Path) -> None:
@@ -162,8 +167,8 @@ def test_several_answers_are_one_label_or_a_set_by_option(call: Any, tmp_path: P
         for task in (1, 2)
     ]  # fmt: skip
     path.write_text(json.dumps(tasks))
-    plain = call("check", path, "--json")
-    assert "; --sets gives sets" in plain.out
+    plain = call("check", path, "--format", "json")
+    assert "; --read sets gives sets" in plain.out
     assert "a|b" in plain.out
-    sets = call("check", path, "--sets", "--json")
+    sets = call("check", path, "--read", "sets", "--format", "json")
     assert "{a, b}" in sets.out

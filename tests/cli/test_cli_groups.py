@@ -11,7 +11,7 @@ import annomodels as am
 
 pytestmark = pytest.mark.slow
 
-FIT = ("--chains", 2, "--draws", 40, "--warmup", 20, "--allow-unconverged")
+FIT = ("--chains", 2, "--draws", 40, "--sampler", "warmup=20")
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def groups(tmp_path: Path) -> Path:
 
 
 def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, tmp_path) -> None:
-    out = tmp_path / "fit.nc"
-    done = call("fit", votes, "-o", out, "--groups", groups, *FIT)
-    assert done.code == 0
-    fit = am.load(out)
+    out = tmp_path / "out"
+    done = call("run", votes, "-o", out, "--no-report", "--groups", groups, *FIT)
+    assert done.code in (0, 4)
+    fit = am.load(out / "fit.nc")
     assert fit.model.group_names == ("person", "program")
     said = call("coders", out, "--format", "csv")
     rows = list(csv.DictReader(said.out.splitlines()))
@@ -37,7 +37,7 @@ def test_groups_of_a_file_are_those_of_the_fit(votes: Path, groups: Path, call, 
 def test_coders_without_names_keep_their_groups(votes: Path, groups: Path, call, tmp_path) -> None:
     folder = tmp_path / "out"
     words = ("--groups", groups, "--anonymize", "--no-report", *FIT)
-    assert call("run", votes, "-o", folder, *words).code == 0
+    assert call("run", votes, "-o", folder, *words).code in (0, 4)
     model = am.load(folder / "fit.nc").model
     assert sorted(coder for coder, _ in model.groups) == ["coder 1", "coder 2", "coder 3"]
     assert sorted(group for _, group in model.groups) == ["person", "person", "program"]
@@ -54,6 +54,6 @@ def test_coders_without_names_keep_their_groups(votes: Path, groups: Path, call,
 )
 def test_what_does_not_fit_is_said(words, code, what, votes, groups, call, tmp_path) -> None:
     filled = [str(word).format(groups=groups, votes=votes) for word in words]
-    done = call("fit", votes, "-o", tmp_path / "fit.nc", *filled)
+    done = call("run", votes, "-o", tmp_path / "out", *filled)
     assert done.code == code
     assert what in done.err

@@ -10,7 +10,7 @@ import annomodels as am
 
 pytestmark = pytest.mark.slow
 
-FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--seed", 1, "--allow-unconverged")
+FEW = ("--chains", 2, "--draws", 60, "--sampler", "warmup=30", "--seed", 1)
 
 
 @pytest.mark.calibration
@@ -47,7 +47,16 @@ def test_the_verdict_of_a_run_and_of_a_report_is_tested_on_it(call, tmp_path: Pa
     assert "tested on known truth: needs review" in done.out
     assert f"of {len(true)} tested gold labels were wrong" in done.out
     done = call(
-        "report", out, "-o", tmp_path / "page.html", "--truth", truth, "--use", "test", "--json"
+        "report",
+        out,
+        "-o",
+        tmp_path / "page.html",
+        "--truth",
+        truth,
+        "--use",
+        "test",
+        "--format",
+        "json",
     )
     assert f"of {len(true)} tested gold labels were wrong" in done.out
 
@@ -67,14 +76,14 @@ def test_it_is_for_one_question_and_for_the_report(call, votes: Path, tmp_path: 
     done = call(*words, "--no-report")
     assert done.code == 2
     assert "leave out --no-report" in done.err
-    done = call(*words, "--every-question")
+    done = call(*words, "--question", "*")
     assert done.code == 2
     assert "choose it with --question" in done.err
 
 
 @pytest.mark.calibration
 def test_an_anonymous_report_tells_no_name_on_stdout_either(call, saved, tmp_path) -> None:
-    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymize", "--json")
+    done = call("report", saved, "-o", tmp_path / "p.html", "--anonymize", "--format", "json")
     assert done.code == 0
     names = {str(coder) for coder in am.load(saved).data.coders}
     assert not [name for name in names if f"{name} and" in done.out or f": {name}" in done.out]

@@ -27,7 +27,7 @@ def crowd(tmp_path_factory):
 
 
 def test_next_keeps_its_limits(crowd, call):
-    words = ["--coders", "c1, c2,c3", "--per-item", 1, "--per-coder", 4, "--stop", 0]
+    words = ["--coder", "c1, c2,c3", "--per-item", 1, "--per-coder", 4, "--stop", 0]
     rows = table(call("next", crowd, "--budget", 50, *words, "--format", "csv").out, ",")
     assert 0 < len(rows) <= 12
     assert {r["coder"] for r in rows} <= {"c1", "c2", "c3"}
@@ -36,7 +36,7 @@ def test_next_keeps_its_limits(crowd, call):
 
 def test_next_refuses_in_words(crowd, call, tmp_path):
     assert call("next", tmp_path / "none.nc").code == 3
-    done = call("next", crowd, "--coders", "zoe")
+    done = call("next", crowd, "--coder", "zoe")
     assert done.code == 2
     assert "no coder 'zoe'" in done.err
     assert call("next", crowd, "--budget", 0).code == 2
@@ -45,7 +45,16 @@ def test_next_refuses_in_words(crowd, call, tmp_path):
 def test_simulate_writes_what_the_package_makes(call, tmp_path):
     out, truth = tmp_path / "votes.csv", tmp_path / "truth.csv"
     words = ["--items", 30, "--coders", 6, "--labels", "neg,pos", "--labels-per-item", "2-4"]
-    words += ["--prevalence", ".9,.1", "--spammers", 0.5, "--gold", 5, "--seed", 3]
+    words += [
+        "--assume",
+        "prevalence=.9,.1",
+        "--assume",
+        "spammers=0.5",
+        "--assume",
+        "gold=5",
+        "--seed",
+        3,
+    ]
     done = call("simulate", *words, "-o", out, "--truth", truth)
     assert done.code == 0, done.err
     assert "3 honest" in done.err
@@ -69,11 +78,11 @@ def test_simulate_writes_what_the_package_makes(call, tmp_path):
         ["--coders", "many"],
         ["--labels-per-item", "x"],
         ["--labels-per-item", "30"],
-        ["--prevalence", ".5"],
-        ["--prevalence", "a,b"],
-        ["--accuracy", ".99", "--spread", ".4"],
+        ["--assume", "prevalence=.5"],
+        ["--assume", "prevalence=a,b"],
+        ["--assume", "accuracy=.99", "--assume", "spread=.4"],
         ["--labels", "one"],
-        ["--spammers", ".8", "--adversaries", ".8"],
+        ["--assume", "spammers=.8", "--assume", "adversaries=.8"],
     ],
     ids=" ".join,
 )
@@ -88,7 +97,9 @@ def test_simulate_refuses_in_words(words, call, tmp_path):
 @pytest.mark.slow
 def test_design_gives_what_the_package_gives(call):
     words = ["--items", 60, "--coders", "4,8", "--labels-per-item", "2,4", "--replications", 3]
-    done = call("design", *words, "--accuracy", 0.9, "--spread", 0, "--json")
+    done = call(
+        "design", *words, "--assume", "accuracy=0.9", "--assume", "spread=0", "--format", "json"
+    )
     assert done.code == 0, done.err
     expected = am.design(
         items=60, coders=[4, 8], labels_per_item=[2, 4], replications=3, accuracy=0.9, seed=1
@@ -119,33 +130,27 @@ def test_design_refuses_in_words(words, call):
     assert done.err.startswith("error: ")
 
 
-def test_advise_names_a_model_with_its_reasons(call):
-    done = call("advise", "dataset:crowd")
+def test_check_names_a_model_with_its_reasons(call):
+    done = call("check", "dataset:crowd")
     assert done.code == 0, done.err
-    assert "model: stack" in done.err
-    assert "These data have 24 coders and a median of 8 labels per item" in done.err
-    assert table(done.out)[0]["model"] == "stack"
-    facts = json.loads(call("advise", "dataset:crowd", "--json").out)
+    rows = {row["check"]: row for row in table(done.out)}
+    assert rows["model"]["value"] == "stack"
+    assert "am.audit" not in rows["advice"]["remark"]
+    last = rows["model"]
+    assert "These data have 24 coders and a median of 8 labels per item" in last["remark"]
+    facts = json.loads(call("check", "dataset:crowd", "--format", "json").out)["advice"]
     assert facts["call"] == 'am.fit(data, "stack")'
     assert facts["facts"]["items"] == 200
     assert facts["models"][0]["place"] == "first"
 
 
 @pytest.mark.slow
-def test_advise_checks_a_fit(saved, call, votes):
-    done = call("advise", "dataset:anesthesia", "--fit", saved, "--json")
+def test_check_of_a_fit_says_which_model_to_try_next(saved, call):
+    done = call("check", "dataset:anesthesia", "--fit", saved, "--format", "json")
     assert done.code == 0, done.err
-    assert json.loads(done.out)["reasons"][0].startswith("The model stack ")
-    assert call("advise", "dataset:caries", "--fit", saved).code == 2
-    assert call("advise", votes, "--fit", saved, "--check").code == 2
-    assert call("advise", "nothing.csv").code == 3
-
-
-@pytest.mark.slow
-def test_advise_fits_and_checks(votes, call):
-    done = call("advise", votes, "--check", "--json", "-q")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["reasons"][0].startswith("The model stack ")
+    assert json.loads(done.out)["advice"]["reasons"][0].startswith("The model stack ")
+    assert call("check", "dataset:caries", "--fit", saved).code == 2
+    assert call("check", "nothing.csv").code == 3
 
 
 def test_simulate_overwrites_nothing(call, tmp_path):
@@ -158,6 +163,6 @@ def test_simulate_overwrites_nothing(call, tmp_path):
 
 
 def test_design_refuses_assumptions_that_the_pilot_tells(crowd, call):
-    done = call("design", crowd, "--accuracy", 0.9, "--difficulty", 1)
+    done = call("design", crowd, "--assume", "accuracy=0.9", "--assume", "difficulty=1")
     assert done.code == 2
-    assert "The pilot already sets --accuracy, --difficulty" in done.err
+    assert "The pilot already sets accuracy, difficulty" in done.err

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from annomodels.cli.main import main
 
-FEW = ["--chains", "2", "--draws", "8", "--warmup", "4", "--no-report", "-q"]
+FEW = ["--chains", "2", "--draws", "8", "--sampler", "warmup=4", "--no-report", "-q"]
 CODES = {0, 2, 3, 4}
 
 cells = st.one_of(
@@ -62,7 +62,7 @@ def _is_well(code: int, err: str) -> None:
 
 
 @pytest.mark.slow
-@given(content=contents, more=st.sampled_from([[], ["--json"], ["--scale", "ordinal"]]))
+@given(content=contents, more=st.sampled_from([[], ["--format", "json"], ["--scale", "ordinal"]]))
 @settings(max_examples=3 * settings().max_examples)
 def test_check(content: bytes, more: list[str]) -> None:
     code, out, err, left = _call(content, "check", more)
@@ -92,7 +92,6 @@ def test_run(content: bytes) -> None:
     names = (
         "gold.csv",
         "coders.csv",
-        "items.csv",
         "agreement.csv",
         "next.csv",
         "fit.nc",

@@ -21,12 +21,11 @@ from annomodels.summaries.trust.checks import VERDICTS
 
 pytestmark = pytest.mark.slow
 
-FEW = ("--chains", 2, "--draws", 60, "--warmup", 30, "--allow-unconverged")
+FEW = ("--chains", 2, "--draws", 60, "--sampler", "warmup=30")
 FILES = {
     "report.html",
     "gold.csv",
     "coders.csv",
-    "items.csv",
     "agreement.csv",
     "fit.nc",
     "methods.md",
@@ -138,7 +137,7 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
 ) -> None:
     import annomodels.fitting.run as fitting
 
-    load_command("fit")  # its options come from the real function
+    load_command("run")  # its options come from the real function
     real = fitting.fit
 
     def stopped(*words: object, **options: object) -> am.Fit:
@@ -151,8 +150,6 @@ def test_what_was_sampled_is_written_when_sampling_is_interrupted(
     assert done.code == 130
     assert "the draws until then are kept" in done.err
     assert names_in(tmp_path / "out") == FILES
-    assert call("fit", votes, "-o", tmp_path / "x.nc", *FEW).code == 130
-    assert (tmp_path / "x.nc").exists()
 
 
 def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch) -> None:
@@ -165,14 +162,11 @@ def test_an_untrusted_fit_is_written_and_is_4(votes, call, tmp_path, monkeypatch
         return replace(found, verdict="do not use", sentences=("The chains differ.",))
 
     monkeypatch.setattr(checks, "check", refuse)
-    few = FEW[:-1]
-    done = call("run", votes, "-o", tmp_path / "out", *few, "--no-report")
+    done = call("run", votes, "-o", tmp_path / "out", *FEW, "--no-report")
     assert done.code == 4
     assert "cannot be trusted" in done.err
     assert "gold.csv" in names_in(tmp_path / "out")
-    assert call("fit", votes, "-o", tmp_path / "a.nc", *few).code == 4
-    assert call("fit", votes, "-o", tmp_path / "b.nc", *few, "--allow-unconverged").code == 0
-    assert "cannot be trusted" in call("gold", tmp_path / "a.nc", "-q").err
+    assert "cannot be trusted" in call("gold", tmp_path / "out", "-q").err
 
 
 def test_no_output_of_an_anonymous_run_holds_a_name(call, tmp_path: Path) -> None:
@@ -245,7 +239,7 @@ def test_texts_that_a_spreadsheet_would_compute_are_counted_or_guarded(call, tmp
     path = tmp_path / "evil.csv"
     rows = [f"=1+{i},{coder},{i % 2}" for i in range(6) for coder in ("ana", "@ben")]
     path.write_text("\n".join(["item,coder,label", *rows]) + "\n")
-    few = ("--draws", 50, "--chains", 2, "--no-report", "--allow-unconverged")
+    few = ("--draws", 50, "--chains", 2, "--no-report")
     done = call("run", path, "-o", tmp_path / "a", *few)
     assert done.code == 0, done.err
     assert "would be read as a formula by a spreadsheet; add --spreadsheet" in done.err
@@ -267,7 +261,7 @@ def test_the_files_of_a_run_agree_with_its_fit(crowd) -> None:
     with (folder / "coders.csv").open(newline="") as file:
         below = [float(row["p_below_target"]) for row in csv.DictReader(file)]
     assert below == pytest.approx(fit.coders(target=0.7).table["p_below_target"].tolist(), rel=1e-5)
-    tables = {"items": fit.items(), "agreement": fit.agreement(), "next": fit.next(target=0.7)}
+    tables = {"gold": fit.gold(), "next": fit.next(target=0.7)}
     for name, summary in tables.items():
         with (folder / f"{name}.csv").open(newline="") as file:
             header = next(csv.reader(file))
@@ -282,13 +276,16 @@ def test_a_run_on_made_up_coders_finds_the_planted_truth(crowd) -> None:
     truth = am.datasets.crowd_truth().truth
     known = {item: label for item, label in truth.items() if label in {"neg", "neu", "pos"}}
     right = sum(gold[item]["label"] == label for item, label in known.items())
-    votes = sum(gold[item]["majority"] == label for item, label in known.items())
-    assert right >= max(votes, 0.9 * len(known))
+    data = am.datasets.load("crowd")
+    most = {name: data.labels[k] for name, k in zip(data.items, data.votes.argmax(1), strict=True)}
+    votes = sum(most[item] == label for item, label in known.items())
+    # one item fewer than the votes is chance
+    assert right >= max(votes - 1, 0.9 * len(known))
 
 
 def test_json_names_the_files(votes: Path, call, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    facts = json.loads(call("run", votes, "-o", out, *FEW, "--json", "--no-report").out)
+    facts = json.loads(call("run", votes, "-o", out, *FEW, "--format", "json", "--no-report").out)
     assert facts["report"] is None
     assert names_in(out) == FILES - {"report.html"}
     assert {Path(name).name for name in facts["files"]} == names_in(out)

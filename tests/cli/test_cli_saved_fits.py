@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,9 @@ pytestmark = pytest.mark.slow
 def test_each_form_of_methods_is_what_the_function_gives(saved: Path, tmp_path: Path, call) -> None:
     fit = am.load(saved)
     command = str(fit.tree.attrs["command"])
-    assert call("methods", saved).out == methods(fit, command)
-    parts = json.loads(call("methods", saved, "--json").out)
-    assert parts["bibtex"] == bibtex(fit)
+    assert call("report", saved, "--methods", "-").out == methods(fit, command)
     for name, text in (("m.tex", methods_latex(fit, command)), ("m.bib", bibtex(fit))):
-        assert call("methods", saved, "-o", tmp_path / name).code == 0
+        assert call("report", saved, "--methods", tmp_path / name).code == 0
         assert (tmp_path / name).read_text("utf-8") == text
 
 
@@ -40,8 +37,9 @@ def test_why_holds_every_coder_of_the_item_and_adds_up(saved: Path, call) -> Non
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (["methods", "--json", "--format", "md"], "cannot both"),
-        (["methods", "--format", "docx"], "tex"),
+        (["report"], "Name the file of the page"),
+        (["report", "--methods", "m.docx"], ".tex"),
+        (["gold", "--state", "contested", "--to", "prodigy"], "cannot both"),
         (["gold", "--item", "3"], "--item goes with --why"),
         (["gold", "--why", "--soft"], "makes its own table"),
         (["gold", "--why", "--to", "prodigy"], "makes its own table"),

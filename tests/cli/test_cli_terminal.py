@@ -45,10 +45,12 @@ def fits(table: Path) -> tuple[Path, Path]:
     """Save two fits of these labels."""
     from annomodels.cli.main import main
 
-    few = ["-q", "--chains", "2", "--draws", "60", "--warmup", "30", "--allow-unconverged"]
-    paths = table.parent / "a-fit.nc", table.parent / "another-fit-with-a-longer-name.nc"
+    few = ["-q", "--chains", "2", "--draws", "60", "--sampler", "warmup=30"]
+    paths = table.parent / "a-fit", table.parent / "another-fit-with-a-longer-name"
     for path, model in zip(paths, ("hierarchical", "dawid-skene"), strict=True):
-        assert main(["fit", str(table), "-o", str(path), "--model", model, *few]) == 0
+        assert (
+            main(["run", str(table), "-o", str(path), "--no-report", "--model", model, *few]) == 0
+        )
     return paths
 
 
@@ -68,19 +70,17 @@ ON_DATA = {
     "by item": (["agree", "--by", "item"], ITEMS),
     "by label": (["agree", "--by", "label"], LABELS),
     "by document": (
-        ["agree", "--by", "document", "--group-column", "page"],
+        ["agree", "--by", "document", "--group", "page"],
         ("page 1", "page 2", "page 3"),
     ),
     "diagnose": (["agree", "--diagnose"], (*CODERS, "hard to say / пол")),
-    "advise": (["advise"], ("hierarchical", "class-conditional")),
 }
 ON_FITS = {
     "coders": (["coders"], CODERS),
-    "items": (["items"], (*ITEMS, *LABELS)),
-    "labels": (["labels"], LABELS),
-    "pairs": (["labels", "--pairs"], LABELS),
+    "labels": (["coders", "--by", "label"], LABELS),
+    "pairs": (["coders", "--by", "pair"], LABELS),
     "next": (["next", "--stop", "0"], ITEMS[1:2]),
-    "whom": (["next", "--whom"], CODERS),
+    "whom": (["next", "--by", "coder"], CODERS),
     "gold": (["gold"], (*ITEMS, *LABELS)),
     "why": (["gold", "--why", "--item", ITEMS[0]], (*CODERS, "(prevalence)")),
 }
@@ -157,8 +157,8 @@ def test_screens_are_as_they_were(name: str, columns: int, table: Path, monkeypa
 def test_what_has_no_room_is_named_and_wide_shows_it(fits, monkeypatch) -> None:
     _, narrow = on_a_terminal(["coders", fits[0]], 60, monkeypatch)
     hint = next(n for n, line in enumerate(narrow) if "more columns" in line)
-    assert "--wide shows all" in " ".join(narrow[hint : hint + 4])
-    _, wide = on_a_terminal(["coders", fits[0], "--wide"], 60, monkeypatch)
+    assert "-v shows all" in " ".join(narrow[hint : hint + 4])
+    _, wide = on_a_terminal(["coders", fits[0], "-v"], 60, monkeypatch)
     assert not fits_in(wide, 60)
     assert "more columns" not in "\n".join(wide)
     assert all("\n".join(wide).count(coder) >= 2 for coder in CODERS)
@@ -311,7 +311,7 @@ def test_a_table_where_a_fit_belongs_is_known_for_what_it_is(call, votes: Path) 
 
 def test_a_run_needs_no_name_for_its_folder(call, votes: Path, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    sizes = ("--model", "pooled", "--engine", "em", "--starts", "1", "--no-report")
+    sizes = ("--model", "pooled", "--engine", "em", "--sampler", "starts=1", "--no-report")
     done = call("run", votes, *sizes)
     assert done.code in (0, 4)
     folder = f"{votes.stem}-out"
@@ -324,4 +324,4 @@ def test_the_data_sets_are_a_narrow_table(call) -> None:
     lines = call("datasets").out.splitlines()
     assert len(lines) > 5
     assert max(map(len, lines)) < 160
-    assert "doi" in call("datasets", "--json").out
+    assert "doi" in call("datasets", "--format", "json").out

@@ -10,7 +10,7 @@ from annomodels.cli.main import main
 
 pytestmark = pytest.mark.slow
 
-ENOUGH, REFUSED = 0, 3
+ENOUGH, REFUSED, UNSURE = 0, 3, 4
 # item, coder and label of each judgment, and how `run` ends
 TABLES = {
     "eight labels": ("axp ayp bxn byn cxp cyn dxn dyn", ENOUGH),
@@ -25,7 +25,7 @@ TABLES = {
     "one label": ("axp ayp bxp byp", REFUSED),
     "no item in common": ("axp byn", REFUSED),
 }
-SAMPLING = ("--chains", "2", "--draws", "20", "--warmup", "20", "--allow-unconverged", "-q")
+SAMPLING = ("--chains", "2", "--draws", "20", "--sampler", "warmup=20", "-q")
 
 
 def long(judgments: str) -> str:
@@ -51,10 +51,10 @@ def test_every_command_answers_or_refuses(
     def call(*words: object) -> int:
         code = main([str(word) for word in words])
         said = capsys.readouterr().err
-        assert code in (ENOUGH, REFUSED), said
+        assert code in (ENOUGH, REFUSED, UNSURE), said
         assert "inside annomodels" not in said, said
         assert "lacks what this command needs" not in said, said
-        return code
+        return ENOUGH if code == UNSURE else code  # the chains are short
 
     data.write_text(wide(judgments), "utf-8")
     for command in ("check", "agree"):

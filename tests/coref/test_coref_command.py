@@ -55,7 +55,7 @@ def test_the_table_names_the_condition_of_every_alpha(folder: Path, capsys) -> N
 
 
 def test_text_types_have_rows_of_their_own_and_K_needs_no_distance(folder: Path, capsys) -> None:
-    words = ["coref", str(folder), "--by", "genre", "--coefficient", "K", "--json"]
+    words = ["coref", str(folder), "--by", "genre", "--coefficient", "K", "--format", "json"]
     assert main([*words, "--draws", "50", "-q"]) == 0
     table = json.loads(capsys.readouterr().out)
     assert list(dict.fromkeys(row["part"] for row in table)) == ["news", "talk"]
@@ -101,7 +101,7 @@ def test_gates(folder: Path, capsys) -> None:
 
 def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
     files = [f"{name}={folder / f'{old}.jsonl'}" for name, old in (("x", "ana"), ("y", "cho"))]
-    assert main(["coref", *files, "--draws", "20", "--genre-of", "/(.)"]) == 0
+    assert main(["coref", *files, "--draws", "20", "--read", "genre=/(.)"]) == 0
     assert "2 coders" in capsys.readouterr().err
     assert main(["coref", files[0], str(folder / "cho.jsonl")]) == 2
     assert "Name all coders" in capsys.readouterr().err
@@ -111,12 +111,11 @@ def test_coders_are_named_on_the_command_line(folder: Path, capsys) -> None:
     ("words", "message"),
     [
         (["--chain", "long"], "Unknown chain condition 'long'"),
-        (["--attribute", "set"], "write WHAT=NAME"),
-        (["--genre-of", "("], "is not a valid pattern"),
-        (["--genre-of", "news"], "has no group"),
+        (["--read", "attributes=set"], "write WHAT=NAME"),
+        (["--read", "genre=("], "is no valid pattern"),
+        (["--read", "genre=news"], "has no group"),
         (["--model", "pairs"], "add -o FOLDER"),
-        (["--json", "--format", "csv"], "cannot both be used"),
-        (["--input-format", "xml"], "Unknown format 'xml'"),
+        (["--read", "format=xml"], "Unknown format 'xml'"),
     ],
 )
 def test_wrong_words(folder: Path, capsys, words: list[str], message: str) -> None:

@@ -174,7 +174,7 @@ def commanded(*words: str) -> Any:
     """Return exit code and output of a command that prints JSON."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main([*words, "--json"])
+        code = main([*words, "--format", "json"])
     found = json.loads(out.getvalue()) if out.getvalue() else []
     if isinstance(found, list):
         found = shown(pd.DataFrame(found))
@@ -269,7 +269,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
             ),
         )
     votes, groups = str(folder / "parted.csv"), str(folder / "ordinal.csv")
-    named = ("--group-column", "batch", "--labels", "0,1,2,3", "--scale", "ordinal")
+    named = ("--group", "batch", "--labels", "0,1,2,3", "--scale", "ordinal")
     yield "command-agree", lambda: commanded("agree", votes)
     yield "command-agree-document", lambda: commanded("agree", groups, *named, "--by", "document")
     yield "command-agree-label", lambda: commanded("agree", "dataset:trains", "--by", "label")

@@ -26,8 +26,8 @@ from annomodels.fitting import load as loading
 
 RECORDED = Path(__file__).parent / "recorded"
 CSV_ROWS, JSON_ROWS = 24, 2
-SMALL = ["--seed", "1", "--chains", "2", "--warmup", "60", "--draws", "80", "--allow-unconverged"]
-RUN_FILES = ("gold.csv", "coders.csv", "items.csv", "agreement.csv")
+SMALL = ["--seed", "1", "--chains", "2", "--sampler", "warmup=60", "--draws", "80"]
+RUN_FILES = ("gold.csv", "coders.csv", "agreement.csv")
 
 # Five grades by six coders: three shift some of them, one does not look at the items.
 GRADES = [
@@ -46,15 +46,14 @@ SLIDERS = [
 
 OF_CLASSES = {
     "coders": ["coders", "FIT", "--target", ".8"],
-    "items": ["items", "FIT"],
-    "labels": ["labels", "FIT"],
-    "pairs": ["labels", "FIT", "--pairs"],
+    "labels": ["coders", "FIT", "--by", "label"],
+    "pairs": ["coders", "FIT", "--by", "pair"],
     "gold": ["gold", "FIT", "--soft", "--threshold", ".9"],
     "why": ["gold", "FIT", "--why"],
     "next": ["next", "FIT", "--budget", "30"],
-    "whom": ["next", "FIT", "--budget", "30", "--whom"],
+    "whom": ["next", "FIT", "--budget", "30", "--by", "coder"],
 }
-OF_NUMBERS = {name: OF_CLASSES[name][:2] for name in ("coders", "items", "gold")}
+OF_NUMBERS = {name: OF_CLASSES[name][:2] for name in ("coders", "gold")}
 FEW = {name: OF_CLASSES[name] for name in ("coders", "labels", "gold")}
 OF_AUDITS = ("overall", "thresholds", "coders", "classes")
 
@@ -86,11 +85,11 @@ def outputs(
     folder.mkdir()
     fit = str(folder / "fit.nc")
     if name == "sliders":
-        _call(["fit", *words, *SMALL, "-o", fit])
+        _call(["run", *words, *SMALL, "--no-report", "-o", str(folder)])
         found = {}
     else:
         verdict = json.loads(
-            _call(["run", *words, "-o", str(folder), "--no-report", "--json", *SMALL])
+            _call(["run", *words, "-o", str(folder), "--no-report", "--format", "json", *SMALL])
         )
         verdict["files"] = [Path(path).name for path in verdict["files"]]
         found = {"run.json": json.dumps(verdict, indent=1, ensure_ascii=False) + "\n"}
@@ -140,7 +139,7 @@ def _gold(folder: Path) -> str:
 
 def _both(name: str, words: list[str]) -> dict[str, str]:
     """Call a command for CSV and for JSON."""
-    told = json.loads(_call([*words, "--json"]))
+    told = json.loads(_call([*words, "--format", "json"]))
     rows = told[:JSON_ROWS] if isinstance(told, list) else told
     return {
         f"{name}.csv": _first(_call([*words, "--format", "csv"])),

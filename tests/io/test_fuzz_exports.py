@@ -178,7 +178,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 # Commands that take a file; what they may end with: done, a gate, usage, data, an extra missing.
 COMMANDS = (
     ("check",),
-    ("check", "--json"),
+    ("check", "--format", "json"),
     ("agree", "--draws", "0"),
     ("convert", "--to", "long", "-o", "{out}/long.csv"),
     ("gold",),

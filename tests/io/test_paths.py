@@ -96,7 +96,7 @@ def check(capsys: pytest.CaptureFixture[str]) -> Callable[..., dict[str, object]
 
     def run(*words: object) -> dict[str, object]:
         capsys.readouterr()
-        code = main(["check", *map(str, words), "--json"])
+        code = main(["check", *map(str, words), "--format", "json"])
         out, err = capsys.readouterr()
         if code != 0:
             return {"code": code, "err": err}
@@ -115,7 +115,7 @@ def test_paths_with_and_without_names(folder: Path, check: Callable[..., object]
     assert check(folder, *options) == wanted
     assert check(*paths, *options) == wanted
     assert check(f"eve={paths[0]}", *paths[1:], *options) == wanted
-    mapped = check(*paths, *options, "--map", "x=y")
+    mapped = check(*paths, *options, "--read", "map=x=y")
     assert mapped["code"] == 3  # type: ignore[index]
     assert "All 2 labels become 'y'" in mapped["err"]  # type: ignore[index]
-    assert check(*paths, *options, "--map", "xy")["code"] == 2  # type: ignore[index]
+    assert check(*paths, *options, "--read", "map=xy")["code"] == 2  # type: ignore[index]

@@ -10,7 +10,7 @@ from annomodels import read
 from annomodels.errors import AnnotationError
 
 OWN = {
-    "next": "item,coder,expected_utility,bits,n,label,probability,gain",
+    "next": "item,coder,gain,n,label,probability",
     "gold": "item,label,probability,mcse,runner_up,runner_up_probability,n,votes,source",
     "items": "item,n,label,probability,entropy,reducible,irreducible,p_contested,reason",
     "coders": "coder,n,accuracy,skill,skill_low,share_right,bias,kind,advice",

@@ -22,7 +22,7 @@ FUNCTIONS = {
     "pairwise": plots.pairwise_heatmap,
     "predictive": plots.predictive_votes,
     "prevalence": plots.prevalence,
-    "quadrant": plots.quadrant,
+    "doubt": plots.doubt,
     "ranks": plots.ranks,
     "simplex": plots.simplex,
 }

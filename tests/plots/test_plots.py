@@ -17,7 +17,7 @@ from annomodels.plots.coders import pair_tables, pairwise
 PLOTS = {
     "agreement_forest": plots.agreement_forest,
     "coder_forest": plots.coder_forest,
-    "quadrant": plots.quadrant,
+    "doubt": plots.doubt,
     "predictive_votes": plots.predictive_votes,
     "prevalence": plots.prevalence,
     "ranks": plots.ranks,

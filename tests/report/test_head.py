@@ -159,9 +159,9 @@ def test_labels_are_bought_for_items_that_need_some_and_no_others(stacked):
 
 
 def test_nothing_is_left_of_a_quiet_fit(found):
-    easy = with_table(found.fit.items(), quadrant="easy")
+    settled = with_table(found.fit.gold(), state="settled")
     fit = copy.copy(found.fit)
-    vars(fit)["items"] = lambda: easy
+    vars(fit)["gold"] = lambda *_: settled
     calm = changed(
         found,
         fit=fit,
@@ -171,7 +171,7 @@ def test_nothing_is_left_of_a_quiet_fit(found):
             advice="ask",
             p_spammer=0.0,
             p_adversary=0.0,
-            p_no_better_than_chance=0.0,
+            p_chance=0.0,
         ),
         following=dataclasses.replace(found.following, table=found.following.table.head(0)),
     )

@@ -47,7 +47,7 @@ def calls(monkeypatch):
 def test_all_files_of_a_run_share_what_was_computed(crowd, calls, tmp_path):
     fit = dataclasses.replace(crowd)
     (tmp_path / "out").mkdir()
-    sampling = Sampling(None, None, (), None, False, {})
+    sampling = Sampling(None, None, (), None, {})
     job = Job("", "", False, {}, sampling)
     write_outputs(job, fit, tmp_path / "out", names_of(job))
     assert fit.check().verdict in VERDICTS

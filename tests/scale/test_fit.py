@@ -141,12 +141,14 @@ def test_the_gold_standard_is_that_of_a_fit_in_memory(
     path = found.write_gold(tmp_path / f"gold.{ending}", threshold=0.9)
     read = pd.read_parquet if ending == "parquet" else pd.read_csv
     table, reference = read(path), wanted.gold(0.9).table
-    for name in ("item", "label", "n", "settled"):
+    for name in ("item", "label", "n", "source"):
         assert table[name].tolist() == reference[name].tolist()
-    for name in ("probability", "runner_up_probability"):
-        assert table[name].to_numpy() == pytest.approx(reference[name].to_numpy())
-    for name in ("known", "runner_up"):
-        assert table[name].fillna("").tolist() == reference[name].tolist()
+    for name in ("probability", "doubt"):
+        assert table[name].to_numpy() == pytest.approx(reference[name].to_numpy(), abs=1e-9)
+    assert table["runner_up"].fillna("").tolist() == reference["runner_up"].tolist()
+    # whether coders see two readings is told from the labels in memory
+    same = reference["state"] != "contested"
+    assert table["state"][same].tolist() == reference["state"][same].tolist()
     with pytest.raises(OutputError, match="file of this name"):
         found.write_gold(path)
     with pytest.raises(NotApplicable, match="ends in"):
@@ -243,7 +245,7 @@ def test_a_scan_without_signal_settles_nothing_but_what_is_known(tmp_path: Path)
     fit = am.fit(data, "hierarchical", chains=2, draws=300, seed=1)
     gold = pd.read_parquet(fit.write_gold(tmp_path / "gold.parquet"))
     assert (gold["probability"] > 0.95).sum() > 100
-    assert set(gold.loc[gold["settled"], "item"]) == {"i3", "i4"}
+    assert set(gold.loc[gold["state"] == "decided", "item"]) == {"i3", "i4"}
     finding = fit.check().table.set_index("name").loc["signal"]
     assert not finding["ok"]
     assert "depend on any truth" in finding["sentence"]

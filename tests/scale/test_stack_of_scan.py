@@ -80,7 +80,7 @@ def test_its_tables_are_those_in_memory(both: tuple[am.Fit, am.Fit], tmp_path: P
     assert wrong_interval(found.tree) == wrong_interval(wanted.tree)
     gold = pd.read_parquet(found.write_gold(tmp_path / "gold.parquet", threshold=0.8))
     reference = wanted.gold(0.8).table
-    for name in ("item", "label", "settled"):
+    for name in ("item", "label", "source"):
         assert gold[name].tolist() == reference[name].tolist()
     assert gold["probability"].to_numpy() == pytest.approx(reference["probability"].to_numpy())
     for verb in ("gold", "items", "p_next", "next"):

@@ -95,7 +95,7 @@ def test_spammers_and_adversaries_are_found(crowd):
     assert table["bias"][10] == "says b too often"
     assert (table["bias"][:9] == "").all()
     assert table["p_adversary"][11] > 0.99
-    assert table["p_no_better_than_chance"][11] > 0.99
+    assert table["p_chance"][11] > 0.99
     assert (table["p_spammer"][:9] < 0.01).all()
     inside = (table["accuracy_low"] < np.array([0.9, 0.85, 0.8, 0.85, 0.75, 0.9] + [0] * 6))[:6]
     assert inside.sum() >= 5

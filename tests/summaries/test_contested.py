@@ -24,7 +24,7 @@ def test_crowd_has_the_same_list_for_three_seeds_of_items_that_are_hard_or_have_
     lists = []
     for seed in range(3):
         table = am.fit(crowd, seed=seed, chains=2, draws=60, warmup=60).items().table
-        lists.append(set(table["item"][table["quadrant"] == "contested"]))
+        lists.append(set(table["item"][table["state"] == "contested"]))
     assert all(each == lists[0] for each in lists)
     # the made-up texts of both, and of no others, have two clauses
     hard = {item for item, text in zip(crowd.items, crowd.texts, strict=True) if "," in text}

@@ -86,7 +86,7 @@ def test_contested_items_count_in_the_number_of_wrong_labels():
         fit = am.fit(made.annotations, chains=2, draws=100, warmup=60, seed=1)
         p = fit.tree["truth"]["p_truth"].values
         missed = p.argmax(axis=1) != made.truth
-        listed = (fit.items().table["quadrant"] == "contested").to_numpy()
+        listed = (fit.items().table["state"] == "contested").to_numpy()
         found = fit.wrong_labels()
         expected.append((1 - p.max(axis=1))[listed].sum())
         wrong.append(missed[listed].sum())

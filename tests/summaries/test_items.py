@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from annomodels.summaries.items.items import QUADRANTS, items
+from annomodels.limits import STATES
+from annomodels.summaries.items.items import items
 from annomodels.summaries.skills import entropy_bits
 
 
@@ -43,8 +44,8 @@ def test_entropy_is_the_sum_of_its_parts(crowd):
     world, tree = crowd
     table = items(tree, world.data).table
     p = tree["truth"]["p_truth"].values
-    np.testing.assert_allclose(table["entropy"], entropy_bits(p))
-    np.testing.assert_allclose(table["entropy"], table["reducible"] + table["irreducible"])
+    np.testing.assert_allclose(table["doubt"], entropy_bits(p))
+    np.testing.assert_allclose(table["doubt"], table["reducible"] + table["irreducible"])
     assert (table["reducible"] >= 0).all()
     assert table["reducible"].max() > 0.001
     np.testing.assert_allclose(
@@ -77,9 +78,9 @@ def test_ambiguous_items_are_ranked_better_than_by_entropy(make, n_labels):
         tree = make.gibbs(data, draws=150)
         table = items(tree, data).table
         votes = data.votes / data.votes.sum(axis=1, keepdims=True)
-        rivals = (-table["surprise"], table["entropy"], entropy_bits(votes))
+        rivals = (-table["surprise"], table["doubt"], entropy_bits(votes))
         scores.append([auc(np.asarray(score), ambiguous) for score in rivals])
-        flagged = (table["quadrant"] == "contested").to_numpy()
+        flagged = (table["state"] == "contested").to_numpy()
         found.append(flagged[ambiguous].mean())
         assert flagged[~ambiguous].mean() < 0.06
     assert min(found) > 0.05
@@ -98,22 +99,23 @@ def test_careless_dissent_is_not_contested(make):
     label[:6] = [0, 0, 0, 1, 1, 1]
     data = data.replace(label=label)
     row = items(make.gibbs(data), data).table.iloc[0]
-    assert row["quadrant"] == "hard but settled"
+    assert row["state"] == "settled"
     assert row["label"] == "a"
     assert row["reason"].startswith("3 of 6 labels are not 'a'")
     assert "less reliable coders" in row["reason"]
 
 
-def test_quadrants_reasons_and_notes_go_together(make):
+def test_states_reasons_and_notes_go_together(make):
     data, _ = ambiguous_world(make, 7, 4)
     found = items(make.gibbs(data, draws=100), data)
     table = found.table
-    assert set(table["quadrant"]) <= set(QUADRANTS)
-    assert ((table["reason"] == "") == (table["quadrant"] == "easy")).all()
-    needy = table[table["quadrant"] == "needs more labels"]
+    assert set(table["state"]) <= set(STATES)
+    assert (table["reason"][table["state"] != "settled"] != "").all()
+    assert (table["reason"][table["disagreement"] == 0][table["state"] == "settled"] == "").all()
+    needy = table[table["state"] == "needs labels"]
     assert (needy["probability"] < 0.95).all()
     assert needy["reason"].str.contains("bits").all()
-    assert f"{len(needy)} needs more labels" in found.notes[0]
+    assert f"{len(needy)} needs labels" in found.notes[0]
 
 
 def test_an_item_with_one_label_needs_more(make):
@@ -121,7 +123,7 @@ def test_an_item_with_one_label_needs_more(make):
     data = make.coded(item, coder, np.array([0, 1, 1, 1]), 2, 3, 2)
     tree = make.exact(data, [0.5, 0.5], np.array([make.matrix(0.9, 2)] * 3))
     table = items(tree, data).table
-    assert table["quadrant"].tolist() == ["needs more labels", "easy"]
+    assert table["state"].tolist() == ["needs labels", "settled"]
     assert table["reason"][0] == (
         "1 label of 0.53 bits: 'a' has probability 0.90; no label differs."
     )
@@ -131,7 +133,7 @@ def test_known_gold_needs_no_labels(make):
     data = make.coded(np.zeros(2, int), np.arange(2), np.array([0, 1]), 1, 2, 2, gold=np.array([0]))
     tree = make.exact(data, [0.5, 0.5], np.array([make.matrix(0.8, 2)] * 2))
     row = items(tree, data).table.iloc[0]
-    assert (row["label"], row["quadrant"], row["entropy"]) == ("a", "hard but settled", 0)
+    assert (row["label"], row["state"], row["doubt"]) == ("a", "decided", 0)
     assert "which is known" in row["reason"]
 
 

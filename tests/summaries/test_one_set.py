@@ -34,7 +34,7 @@ def assert_one_number(wrong, curve):
 
 def contested(fit):
     table = fit.items().table
-    return set(table["item"][table["quadrant"] == "contested"])
+    return set(table["item"][table["state"] == "contested"])
 
 
 def test_the_curve_ends_at_the_number_of_the_gold_standard(fit):

@@ -9,6 +9,7 @@ import pytest
 
 import annomodels as am
 from annomodels.cli.main import main
+from annomodels.coefficients.catalogue import COEFFICIENTS
 from annomodels.limits import CODER_JUDGED
 from annomodels.reporting.facts import ADVICE, Facts
 
@@ -31,11 +32,11 @@ def run(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
     made = am.simulate(items=150, coders=15, **CROWDS[request.param])
     made.annotations.to_frame().to_csv(folder / "votes.csv", index=False)
-    short = ["--draws", "150", "--warmup", "100", "--chains", "2", "--allow-unconverged", "-q"]
+    short = ["--draws", "150", "--sampler", "warmup=100", "--chains", "2", "-q"]
     out = folder / "out"
     assert main(["run", str(folder / "votes.csv"), "-o", str(out), "--seed", "1", *short]) == 0
     tables = {}
-    for name in ("gold", "coders", "items", "next", "agreement"):
+    for name in ("gold", "coders", "next", "agreement"):
         with (out / f"{name}.csv").open() as file:
             tables[name] = list(csv.DictReader(file))
     return out, tables, am.load(out / "fit.nc")
@@ -53,12 +54,12 @@ def test_every_estimate_is_inside_its_interval(run):
                 assert not value < low, (name, row)
                 assert not value > high, (name, row)
                 seen += low == low
-    assert seen > 50
+    assert seen > 30
 
 
 def test_no_item_is_contested_and_next_and_no_flagged_coder_is_asked(run):
     _, tables, _ = run
-    contested = {row["item"] for row in tables["items"] if row["quadrant"] == "contested"}
+    contested = {row["item"] for row in tables["gold"] if row["state"] == "contested"}
     asked = {row["coder"] for row in tables["next"]}
     assert tables["next"]
     assert not contested & {row["item"] for row in tables["next"]}
@@ -89,7 +90,7 @@ def test_a_coder_has_one_kind_one_advice_and_one_place(run):
 def test_numbers_of_the_methods_are_those_of_the_tables(run):
     out, tables, fit = run
     text = (out / "methods.md").read_text()
-    settled = sum(row["settled"] == "true" for row in tables["gold"])
+    settled = sum(row["state"] in ("settled", "decided") for row in tables["gold"])
     assert f"{settled} items of {len(tables['gold'])} (" in text or settled == len(tables["gold"])
     expected = sum(1 - float(row["probability"]) for row in tables["gold"])
     (said,) = re.findall(r"By these probabilities ([\d.]+) of the gold labels", text)
@@ -99,7 +100,7 @@ def test_numbers_of_the_methods_are_those_of_the_tables(run):
             span = (
                 f"{float(row['value']):.2f} | [{float(row['low']):.2f}, {float(row['high']):.2f}]"
             )
-            assert f"| {row['title']} | {span}" in text
+            assert f"| {COEFFICIENTS[row['coefficient']].title} | {span}" in text
     right = sorted(float(row["share_right"]) for row in tables["coders"] if row["share_right"])
     (middle,) = re.findall(r"median coder, a share of ([\d.]+)", text)
     assert float(middle) == pytest.approx(right[len(right) // 2], abs=0.006)

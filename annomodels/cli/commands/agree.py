@@ -23,7 +23,7 @@ from annomodels.cli.gate import gate_code, parse_gates
 from annomodels.cli.loading import done_each, load_data, load_each, say_notes, several
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note
-from annomodels.cli.tables import by_question, emit, emit_text, form_for, show, with_left_out
+from annomodels.cli.tables import by_question, emit, emit_text, filed, form_for, show, with_left_out
 from annomodels.cli.terminal import Stages
 from annomodels.data.columns import columns
 
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     "agree votes.csv --scale ordinal --labels low,mid,high --by coder",
     "agree votes.csv --diagnose",
     "agree votes.csv --convention gwet --coefficient ac1",
-    "agree choices.json --sets --distance jaccard",
-    "agree coding.xlsx --item article --every-question --coefficient alpha",
+    "agree choices.json --read sets --distance jaccard",
+    "agree coding.xlsx --item article --question '*' --coefficient alpha",
     "agree coding.xlsx --question 'stage_*' --scale 'stage_*=ordinal'",
     "agree links.csv --by document --coefficient kappa --positive link",
     "agree votes.csv --fail-if 'alpha<0.667' --fail-if 'alpha.low<0.5'",
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 @option(
     "--distance",
     "Distance between labels, such as linear, quadratic, masi or jaccard, or a table: labels in "
-    "the first row and column, distances in the cells [default: by the scale; masi with --sets].",
+    "the first row and column, distances in the cells [default: by the scale; masi for sets].",
     metavar="NAME|FILE",
 )
 @option(
@@ -79,11 +79,6 @@ if TYPE_CHECKING:
     "Show which label pairs, items and coders cause the disagreement, and why.",
     bool,
 )
-@option(
-    "--methods paper",
-    "With several questions: file for a methods section on all of them (.md).",
-    metavar="FILE",
-)
 def command(
     data: str,
     asked: tuple[str, ...],
@@ -92,7 +87,6 @@ def command(
     by: str | None,
     positive: str | None,
     diagnose: bool,
-    every_question: bool,
     paper: str | None,
     gates: tuple[str, ...],
     reading: Reading,
@@ -106,12 +100,12 @@ def command(
     from annomodels.coefficients.agreement import agreement
 
     limits = parse_gates(gates)
-    many = several(reading, every_question)
+    many = several(reading)
     for wrong, text in (
         (diagnose and by, "--diagnose and --by make different tables: use one at a time."),
         (
             many and (diagnose or by),
-            "Several questions (--every-question) give one table of coefficients: choose one "
+            "Several questions give one table of coefficients: choose one "
             "--question for --by or --diagnose.",
         ),
         (
@@ -124,7 +118,7 @@ def command(
         ),
         (
             paper is not None and not many,
-            "--methods goes with --every-question; else see annomodels run.",
+            "--methods goes with several questions; else see annomodels run.",
         ),
     ):
         if wrong:
@@ -198,7 +192,11 @@ def _each_question(
     panels, left_out = done_each(found, measured, "has agreement to measure")
     notes = dict.fromkeys(text for panel in panels.values() for text in panel.notes)
     table = by_question({question: panel.table for question, panel in panels.items()})
-    whole = with_left_out(table, left_out, form_for(writing))
+    form = form_for(writing)
+    whole = table
+    if form != "table":
+        whole = by_question({name: filed(panel.table) for name, panel in panels.items()})
+    whole = with_left_out(whole, left_out, form)
     shown = columns("question", *next(iter(panels.values())).columns)
     emit(whole, writing, "Agreement by question", shown, notes=notes)
     if paper is not None:

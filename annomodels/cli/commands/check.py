@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import load_data, load_each, several, stem
-from annomodels.cli.options import Reading, Writing
+from annomodels.cli.loading import load_data, load_each, load_fit, several, stem
+from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note, say, visible
 from annomodels.cli.tables import emit, emit_text, form_for, form_of, to_json, with_left_out
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
@@ -38,32 +40,39 @@ CHECKS = (
 
 @as_command(
     "check votes.csv --item sentence --coder worker --label tag",
-    "check coding.xlsx --item article --every-question",
+    "check coding.xlsx --item article --question '*'",
+    "check votes.csv --fit out",
 )
-def command(data: str, every_question: bool, reading: Reading, writing: Writing) -> None:
-    """Describe DATA: counts, problems, supported analyses.
+@option("--fit", "Saved fit of DATA, whose checks say which model to try next.", metavar="FIT")
+def command(data: str, fit: str | None, reading: Reading, writing: Writing) -> None:
+    """Describe DATA: counts, problems, analyses, and a model.
 
     The last lines list what these labels support, such as alpha, gold labels or coder accuracy,
-    and what they do not support yet, with the reason. Several questions (--every-question, or
-    --question with a pattern such as 'stage_*') share one table. Columns that are not questions
-    are listed with the reason.
+    what they do not support yet, with the reason, and the model to begin with. Several questions
+    (--question with a pattern such as 'stage_*', or '*' for all) share one table. Columns that are
+    not questions are listed with the reason.
     """
-    if several(reading, every_question):
+    if several(reading):
+        if fit is not None:
+            raise click.UsageError("--fit goes with one question: choose it with --question.")
         _each(data, load_each(data, reading), writing)
     else:
-        _one(data, reading, writing)
+        _one(data, fit, reading, writing)
 
 
-def _one(data: str, reading: Reading, writing: Writing) -> None:
+def _one(data: str, fit: str | None, reading: Reading, writing: Writing) -> None:
     import pandas as pd
 
+    from annomodels.planning.advise import advise
     from annomodels.planning.rules import supports
     from annomodels.reporting.health import findings
 
     labels = load_data(data, reading)
     found, uses = findings(labels), supports(labels)
+    advice = advise(labels, fit=None if fit is None else load_fit(fit))
     if form_of(writing) == "json":
         about = {"source": stem(data), **_facts(labels, found), **_uses({"": uses})}
+        about |= {"advice": advice.to_dict()}
         emit_text(to_json(about), writing)
         return
     rows = [("source", stem(data), "")]
@@ -72,6 +81,9 @@ def _one(data: str, reading: Reading, writing: Writing) -> None:
     rows += [("note", "", visible(text)) for text in labels.notes if not drawn]
     rows += [("supports", ", ".join(use.what for use in uses if not use.why) or "nothing", "")]
     rows += [("not yet", use.what, use.why) for use in uses if use.why]
+    first, *others = advice.reasons or ("",)
+    rows += [("model", advice.model or "none can be fitted", first)]
+    rows += [("advice", "", reason) for reason in others]
     emit(pd.DataFrame(rows, columns=[one.name for one in FACTS]), writing, repr(labels), FACTS)
     if drawn:
         for text in labels.notes:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import click
+
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import load_data, say_notes
+from annomodels.cli.loading import load_data, named_data, say_notes
 from annomodels.cli.options import Reading, Writing, option
 from annomodels.cli.session import note
-from annomodels.cli.tables import put
+from annomodels.cli.tables import emit, put
+from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Column, columns
 from annomodels.data.validation import all_numbers
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+WAYS = Column("read", kind="tag"), Column("written", kind="tag")
+SHORT = columns("name", *WAYS, COLUMNS["title"].called(kind="text", width=WHOLE_TEXT), "known_by")
 TO = (
     *("long", "wide", "crowd-kit", "cleanlab", "k-alpha", "recal", "mace"),
     *("label-studio", "prodigy", "argilla"),
@@ -19,16 +29,29 @@ TO = (
     "convert export.json -o votes.csv",
     "convert project/ --units token --to k-alpha -o matrix.csv",
     "convert batch.csv --item ext_id --to label-studio -o tasks.json",
+    "convert --list",
+    "convert --list export.json",
 )
-@option("--to", "Layout to write; `annomodels formats` explains each.", TO, "long")
-def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Writing) -> None:
+@option("--to", "Layout to write; --list explains each.", TO, "long")
+@option("--list listed", "List the formats, or detect the format of DATA.", bool)
+@click.argument("data", nargs=-1, callback=named_data)
+def command(
+    data: str, to: str, listed: bool, spreadsheet: bool, reading: Reading, writing: Writing
+) -> None:
     """Write the labels of DATA in another layout.
 
     Without -o the result goes to stdout. The ending of FILE decides between csv, tsv, json, jsonl
-    and parquet for tables.
+    and parquet for tables. With --list the column read has yes, or spans (marked stretches of text,
+    which need --units), and the column written has labels (convert --to) or gold (gold --to).
+    Formats are tried in the order of the list.
     """
     from annomodels.io.writers.catalog import LAYOUTS, named
 
+    if listed:
+        emit(formats(data), writing, "Formats", SHORT)
+        return
+    if not data:
+        raise click.UsageError("Name the DATA to convert, or list the formats with --list.")
     labels = load_data(data, reading)
     note(repr(labels))
     say_notes(labels)
@@ -36,3 +59,38 @@ def command(data: str, to: str, spreadsheet: bool, reading: Reading, writing: Wr
     if to == "cleanlab" or (to in ("k-alpha", "recal") and not all_numbers(labels.labels)):
         pairs = enumerate(labels.labels, 0 if to == "cleanlab" else 1)
         note(f"note: labels as numbers: {', '.join(f'{k} = {name}' for k, name in pairs)}")
+
+
+def formats(data: str) -> pd.DataFrame:
+    """Tabulate the formats that can be read and written, or the one of the data."""
+    import pandas as pd
+
+    from annomodels.io.assembly import chosen
+    from annomodels.io.formats import FORMATS
+    from annomodels.io.source import Options, Source
+    from annomodels.io.writers.catalog import BACKS, LAYOUTS
+
+    def written(name: str) -> str:
+        ways = (("labels", LAYOUTS), ("gold", BACKS))
+        return ", ".join(word for word, table in ways if name in table)
+
+    known = [chosen("auto", Source(data), Options())] if data else FORMATS
+    rows = [
+        {
+            "name": form.name,
+            "title": form.title,
+            "known_by": form.signature,
+            "read": "yes" if form.read else "spans",
+            "written": written(form.name),
+        }
+        for form in known
+    ]
+    if not data:
+        names = {form.name for form in FORMATS}
+        rows += [
+            {"name": name, "title": writer.title, "known_by": "", "read": "",
+             "written": written(name)}
+            for name, writer in {**LAYOUTS, **BACKS}.items()
+            if name not in names
+        ]  # fmt: skip
+    return pd.DataFrame(rows)

@@ -26,7 +26,6 @@ from annomodels.cli.options import (
     gathered,
     option,
     table_options,
-    writing_of,
 )
 from annomodels.cli.places import check_folder
 from annomodels.cli.tables import emit
@@ -42,7 +41,7 @@ def output_options(command: Command) -> Command:
         "Folder for the report and all tables; or, with an ending such as .csv, file for the table."
     )
     options = table_options("table of agreement", place)
-    return gathered(command, options, "writing", writing_of)
+    return gathered(command, options, "writing", Writing)
 
 
 @as_command(
@@ -70,16 +69,11 @@ def output_options(command: Command) -> Command:
     "Model of the silver chains [default: pairs with -o FOLDER, else none].",
     SILVER_MODELS,
 )
-@option("--at-least", "Minimum probability of a silver link.", SHARE, 0.5)
+@option("--threshold at_least", "Minimum probability of a silver link.", SHARE, 0.5)
 @option("--singletons", "Write silver mentions without a link, too.", bool)
 @document_options
 @option("--draws", "Number of draws for the intervals.", COUNT, 1000)
 @output_options
-@option(
-    "--allow-unconverged",
-    "Exit with 0 even if the model of the silver chains is not trusted.",
-    bool,
-)
 def command(
     files: tuple[str, ...],
     by: By | None,
@@ -87,7 +81,6 @@ def command(
     singletons: bool,
     seed: int,
     gates: tuple[str, ...],
-    allow_unconverged: bool,
     reading: dict[str, Any],
     writing: Writing,
     **measures: Any,
@@ -126,4 +119,4 @@ def command(
         trusted = steps.write_folder(folder, found, measured.table, chosen, singletons)
     emit(measured.table, writing, measured.title, measured.columns, level=90, notes=measured.notes)
     failed = gate_code(limits, measured.table)
-    return failed or (DONE if trusted or allow_unconverged else UNTRUSTED)
+    return failed or (DONE if trusted else UNTRUSTED)

@@ -17,8 +17,8 @@ FREE = ("items", "coders", "seed")  # assumptions that go together with a pilot
 
 
 @as_command(
-    "design --target 0.97 --coders 10,20 --accuracy 0.85",
-    "design pilot.nc --labels-per-item 3,5,8",
+    "design --target 0.97 --coders 10,20 --assume accuracy=0.85",
+    "design pilot --labels-per-item 3,5,8",
     "design --of alpha --target 0.1 --items 200,400,800",
 )
 @click.argument("fit", required=False)
@@ -48,8 +48,7 @@ def command(fit: str | None, assumptions: dict[str, Any], writing: Writing, **as
     if fit is not None:
         if clash := sorted(given - set(FREE)):
             raise click.UsageError(
-                f"The pilot already sets {', '.join(f'--{name}' for name in clash)}: leave that "
-                "out, or plan without it."
+                f"The pilot already sets {', '.join(clash)}: leave that out, or plan without it."
             )
         assumptions = {name: assumptions[name] for name in {"seed", *given}}
         pilot = loaded(fit)

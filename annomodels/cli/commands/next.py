@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,37 +11,33 @@ from annomodels.cli.options import COUNT, Writing, option, split_words
 from annomodels.cli.tables import emit, loaded, show
 from annomodels.data.names import label_text
 
-if TYPE_CHECKING:
-    from annomodels.summaries.next.expected_utility import By
-
 
 @as_command(
-    "next fit.nc --budget 500 -o next.csv",
-    "next fit.nc --coders ana,ben --per-item 2",
-    "next fit.nc --whom",
+    "next out --budget 500 -o next.csv",
+    "next out --coder ana,ben --per-item 2",
+    "next out --by coder",
 )
 @option("--budget", "Maximum number of labels to ask for.", COUNT, 100)
 @option(
     "--by",
-    "What labels should reduce: expected wrong gold labels, or uncertainty about the true labels.",
-    ("gold", "bits"),
-    "gold",
+    "What a row is about: a label to ask for, or a coder: whom to ask, whom to train.",
+    ("label", "coder"),
+    "label",
 )
 @option(
-    "--coders",
+    "--coder coders",
     "Coders who are available: ana,ben [default: all who are good enough, and new ones].",
+    metavar="A,B,...",
     callback=split_words,
 )
 @option("--per-item", "Maximum number of further labels per item.", COUNT, 5)
 @option("--per-coder", "Maximum number of labels per coder [default: the busiest coder's].", COUNT)
 @option("--stop", "Minimum expected reduction per label.", click.FloatRange(min=0), 0.01)
-@option("--whom", "One row per coder instead: whom to ask, whom to train.", bool)
 def command(
     fit: str,
     budget: int,
-    by: By,
+    by: str,
     coders: tuple[str, ...] | None,
-    whom: bool,
     writing: Writing,
     **limits: Any,
 ) -> None:
@@ -51,8 +47,8 @@ def command(
     found = loaded(fit)
     names = {label_text(name): name for name in found.data.coders}
     chosen = None if coders is None else [names.get(word, word) for word in coders]
-    asked = found.next(budget, by, coders=chosen, **limits)
-    if whom:
+    asked = found.next(budget, coders=chosen, **limits)
+    if by == "coder":
         emit(asked.coders, writing, "Whom to ask", WHOM, notes=asked.notes)
     else:
         show(asked, writing)

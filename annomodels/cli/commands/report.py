@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, cast
 
 import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.loading import estimated, load_fit
-from annomodels.cli.options import Truth, option
+from annomodels.cli.options import Truth, Writing, option
 from annomodels.cli.places import PAGE, check_file
 from annomodels.cli.session import show_text
-from annomodels.cli.tables import to_json
+from annomodels.cli.tables import emit_text, loaded, to_json
 from annomodels.cli.terminal import Stages
 
 
 @as_command(
-    "report fit.nc -o report.html",
-    "report fit.nc -o report.html --compare mace.nc",
-    "report fit.nc -o report.html --truth truth.csv --use test",
+    "report out -o report.html",
+    "report out -o report.html --compare mace",
+    "report out -o report.html --truth truth.csv --use test",
+    "report out --methods methods.tex",
 )
-@option("-o --output", "File for the page.", metavar="FILE", required=True)
+@option("-o --output", "File for the page.", metavar="FILE")
 @option("--text", "Column with the text of each item, read again.", metavar="COLUMN")
 @option(
     "--compare others...",
@@ -30,8 +32,9 @@ from annomodels.cli.terminal import Stages
 )
 def command(
     fit: str,
-    output: str,
+    output: str | None,
     force: bool,
+    paper: str | None,
     text: str | None,
     show: tuple[str, ...],
     anonymize: bool,
@@ -40,8 +43,11 @@ def command(
     true_labels: Truth,
     as_json: bool,
 ) -> None:
-    """Write the report of FIT as one offline HTML file.
+    """Write the report of FIT, or a methods section.
 
+    The report is one offline HTML file. The methods section covers data, agreement, model,
+    inference and results with intervals, with its sources and a table of the agreement
+    coefficients; its file is .md (or - for stdout), .tex (natbib, booktabs) or .bib (the entries).
     With --truth decisions.csv of an earlier page, there is no other fit: the other labels follow
     from the fit and the decisions.
     """
@@ -53,30 +59,34 @@ def command(
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
 
+    if paper is not None:
+        write_methods(fit, paper, force)
+    if output is None:
+        if paper is None:
+            raise click.UsageError("Name the file of the page with -o, or of the methods section.")
+        return
     check_file(output, force, PAGE)
-    loaded = load_fit(fit)
+    of = load_fit(fit)
     rivals = [load_fit(name) for name in others]
     given = sorted_truth(true_labels, fit)
-    truths = joined(given.test, loaded.data, truths_of) if given.test else None
-    columns = again(loaded, text, show) if text or show else kept(fit, loaded.data)
+    truths = joined(given.test, of.data, truths_of) if given.test else None
+    columns = again(of, text, show) if text or show else kept(fit, of.data)
     how, answers = dict(given.how), cast("Any", given.audit)
     if given.fit:
         if given.audit:
             what = "A page without another fit uses an audit or decisions, not both."
             raise click.UsageError(f"{what} annomodels run uses both.")
-        how, answers = {"use": "fit"}, joined(given.fit, loaded.data, decisions_of)
-        loaded.tree.attrs["decisions"] = json.dumps(
-            [each for path in given.fit for each in entries_of(path, loaded.data)]
+        how, answers = {"use": "fit"}, joined(given.fit, of.data, decisions_of)
+        of.tree.attrs["decisions"] = json.dumps(
+            [each for path in given.fit for each in entries_of(path, of.data)]
         )
-    found = estimated(loaded, answers, how, seed=loaded.seed) if answers else None
-    told = "not shown" if anonymize else str(loaded.tree.attrs.get("command", ""))
-    shown = anonymized(loaded) if anonymize else loaded
+    found = estimated(of, answers, how, seed=of.seed) if answers else None
+    told = "not shown" if anonymize else str(of.tree.attrs.get("command", ""))
+    shown = anonymized(of) if anonymize else of
     after = shown if found is None else found.after(shown)
     with Stages() as stages:
         stages("drawing the report")
-        files = (
-            None if loaded.unsupported("gold") else files_of(Facts(after, target, estimate=found))
-        )
+        files = None if of.unsupported("gold") else files_of(Facts(after, target, estimate=found))
         report(
             shown, output, force=force, command=told, target=target, others=rivals, truth=truths,
             estimate=found, shown=columns, files=files,
@@ -87,3 +97,17 @@ def command(
         show_text(to_json(facts))
     else:
         show_text(f"{output}\n")
+
+
+def write_methods(fit: str, path: str, force: bool) -> None:
+    """Write the methods section of a fit in the form of the ending of a file."""
+    from annomodels.reporting.methods import bibtex, methods, methods_latex
+
+    ending = "" if path == "-" else Path(path).suffix.lower()
+    writing = Writing("md", path, force).check(".md", ".tex", ".bib")
+    found = loaded(fit)
+    command = str(found.tree.attrs.get("command", ""))
+    if ending == ".bib":
+        emit_text(bibtex(found), writing)
+    else:
+        emit_text((methods_latex if ending == ".tex" else methods)(found, command), writing)

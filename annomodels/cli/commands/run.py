@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from annomodels.cli.declared import as_command
-from annomodels.cli.loading import several
+from annomodels.cli.loading import several, with_truth_column
 from annomodels.cli.options import Job, option
 from annomodels.cli.places import default_folder
 from annomodels.cli.session import current
@@ -22,7 +22,8 @@ from annomodels.cli.session import current
     "run votes.csv -o out --text sentence --show genre,source",
     "run votes.csv -o decided --truth decisions.csv",
     "run dataset:anesthesia -o out --force",
-    "run batch.csv -o out --every-question",
+    "run batch.csv -o out --question '*'",
+    "run votes.csv -o mace --model mace --no-report",
     "run coding.xlsx -o out --question 'stage_*' --scale 'stage_*=ordinal'",
     "run labels --stream -o out --cache sorted",
 )
@@ -32,22 +33,25 @@ from annomodels.cli.session import current
     metavar="FOLDER",
     callback=lambda ctx, param, value: value or "",  # one that is said is not empty
 )
-@option(
-    "--text body", "Column with the text of each item; the same as --text-column.", metavar="COLUMN"
-)
 @option("--no-report", "Do not draw report.html.", bool, section="writing")
+@option(
+    "--prior-from earlier",
+    "Earlier fit whose estimates of classes and coders are the prior; its model is used.",
+    metavar="FIT",
+    section="sampling",
+)
 def command(job: Job) -> int:
     """Analyze DATA and write a folder with report and tables.
 
     The command checks DATA, computes agreement and fits a model. The folder gets report.html,
-    gold.csv, coders.csv, items.csv, agreement.csv, next.csv, fit.nc and methods.md. The path of
+    gold.csv, coders.csv, agreement.csv, next.csv, fit.nc and methods.md. The path of
     the report and the verdict on the inference are printed.
-    Several questions are never mixed: choose one (--question), or analyze each (--every-question,
-    or --question with a pattern such as 'stage_*') in a separate folder, linked from index.html.
+    Several questions are never mixed: choose one (--question), or analyze several (--question with
+    a pattern such as 'stage_*', or '*' for all), each in a separate folder, linked from index.html.
     With an audit (--truth audit.csv) the folder also gets estimate.csv, gold.csv has the audited
     labels, and the page shows the audited numbers first; fit.nc is the fit before the audit.
     With --stream the gold labels are in gold.parquet, P(truth) in truth/ and the verdict in
-    about.json; items.csv and agreement.csv need the labels in memory.
+    about.json; agreement.csv needs the labels in memory.
     """
     from annomodels.cli.jobs import each_question, one_question, told
     from annomodels.cli.streaming import refuse_the_rest
@@ -57,13 +61,14 @@ def command(job: Job) -> int:
     if not job.output:
         job = replace(job, output=default_folder(job.data))
         current().command += f" -o {shlex.quote(job.output)}"  # as the page and methods.md show it
-    if job.body is not None:
-        job = replace(job, reading={**job.reading, "text": job.body})
+    job = with_truth_column(job)
+    if job.earlier is not None and (job.stream or several(job.reading)):
+        raise click.UsageError("--prior-from goes with one question in memory.")
     if job.stream:
         refuse_the_rest(job)
     elif job.cache is not None:
         raise click.UsageError("--cache goes with --stream.")
-    if several(job.reading, job.every_question):
+    if several(job.reading):
         main_file, outcomes, left_out = each_question(job)
         questions = {outcome.question: outcome.facts for outcome in outcomes}
         facts = {"index": main_file, "questions": questions, "left_out": left_out}

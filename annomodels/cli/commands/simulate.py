@@ -8,7 +8,8 @@ import click
 
 from annomodels.cli.assumptions import numbers_from
 from annomodels.cli.declared import as_command
-from annomodels.cli.options import Writing, option
+from annomodels.cli.keys import key_of
+from annomodels.cli.options import OneOf, Writing, option
 from annomodels.cli.session import note
 from annomodels.cli.tables import emit
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @as_command(
     "simulate --items 300 --coders 20 --labels neg,neu,pos -o votes.csv",
-    "simulate --spammers 0.2 --ambiguous 0.1 --truth truth.csv -o votes.csv",
+    "simulate --assume spammers=0.2 --assume ambiguous=0.1 --truth truth.csv -o votes.csv",
     "simulate | annomodels check -",
 )
 @option(
@@ -27,13 +28,20 @@ if TYPE_CHECKING:
     default="5",
     metavar="N[-M]",
 )
-@option(
-    "--workload",
-    "Distribution of the work: all coders do the same amount, or a few do most.",
-    ("even", "long-tailed"),
-    "even",
+@key_of(
+    "assume",
+    "workload",
+    help="Distribution of the work: all coders do the same amount, or a few do most.",
+    type=OneOf(("even", "long-tailed")),
+    default="even",
 )
-@option("--gold", "Number of items with known gold in the table.", click.IntRange(min=0), 0)
+@key_of(
+    "assume",
+    "gold",
+    help="Number of items with known gold in the table.",
+    type=click.IntRange(min=0),
+    default=0,
+)
 @option("--truth", "File for the true label of each item.", metavar="FILE")
 def command(
     labels_per_item: str,

@@ -1,4 +1,4 @@
-"""The tables of a saved fit: ``annomodels gold``, ``coders``, ``items`` and ``labels``."""
+"""The tables of a saved fit: ``annomodels gold`` and ``coders``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import click
 
 from annomodels.cli.declared import as_command
 from annomodels.cli.options import Writing, option
-from annomodels.cli.tables import form_for, gold_back, gold_of, gold_table, loaded, show
+from annomodels.cli.tables import form_for, gold_back, gold_table, loaded, show
+from annomodels.limits import STATES
 
 TO = (
     *("label-studio", "label-studio-review", "prodigy", "argilla", "hugging-face"),
@@ -15,12 +16,14 @@ TO = (
 
 
 @as_command(
-    "gold fit.nc -o gold.csv --threshold 0.95",
-    "gold fit.nc --soft --format tsv",
-    "gold fit.nc --why",
-    "gold fit.nc --why --item s17 --json",
-    "gold fit.nc --to label-studio --question sentiment -o tasks.json",
+    "gold out -o gold.csv --threshold 0.95",
+    "gold out --soft --format tsv",
+    "gold out --state contested",
+    "gold out --why",
+    "gold out --why --item s17 --format json",
+    "gold out --to label-studio --question sentiment -o tasks.json",
 )
+@option("--state", "Items in this state only.", STATES)
 @option("--soft", "Add the probability of each label: p_<label>.", bool)
 @option(
     "--to",
@@ -38,6 +41,7 @@ TO = (
 def gold(
     fit: str,
     threshold: float | None,
+    state: str | None,
     soft: bool,
     to: str | None,
     question: str,
@@ -49,53 +53,49 @@ def gold(
     """List the gold label of each item with its probability."""
     if items and not why:
         raise click.UsageError("--item goes with --why.")
-    if why and (to is not None or soft or threshold is not None):
-        raise click.UsageError("--why makes its own table: leave out --to, --soft, --threshold.")
+    if why and (to is not None or soft or threshold is not None or state is not None):
+        alone = "--why makes its own table: leave out --to, --soft, --state and --threshold."
+        raise click.UsageError(alone)
+    if to is not None and state is not None:
+        raise click.UsageError("--state and --to cannot both be used.")
     found = loaded(fit)
     if why:
         show(found.why(items or None), writing)
     elif to is not None:
         gold_back(found, to, threshold, question, writing, spreadsheet)
     else:
-        summary = gold_of(found, threshold)
-        show(summary, writing, gold_table(found, summary, threshold, soft))
+        summary = found.gold(threshold)
+        table = gold_table(found, summary, threshold, soft)
+        show(summary, writing, table if state is None else table[table["state"] == state])
 
 
-@as_command("coders fit.nc --target 0.8 -o coders.csv")
-def coders(fit: str, target: float | None, writing: Writing) -> None:
-    """Rate each coder of FIT, with 95 % intervals.
+@as_command(
+    "coders out --target 0.8 -o coders.csv", "coders out --by label", "coders out --by pair"
+)
+@option(
+    "--by",
+    "What a row is about: a coder, a label (recall, precision and confusions), or a pair of "
+    "labels.",
+    ("coder", "label", "pair"),
+    "coder",
+)
+def coders(fit: str, by: str, target: float | None, writing: Writing) -> None:
+    """Rate each coder of FIT, or how each label is used.
 
-    With a target the table has the probability that the coder is below it. A drawn table begins
-    with the coders to act on; files keep the order of the data.
+    Intervals have 95 % probability. With a target the table has the probability that the coder is
+    below it. A drawn table begins with the coders to act on; files keep the order of the data. The
+    last columns of --by label show how alpha and crowd accuracy would change if each label were
+    merged with the label that it is most confused with.
     """
     from annomodels.plots.coders import notable
 
+    if by != "coder":
+        if target is not None:
+            raise click.UsageError("--target is about coders: leave out --by.")
+        show(loaded(fit).labels(pairs=by == "pair"), writing)
+        return
     summary = loaded(fit).coders(target=target)
     table = summary.table
     if form_for(writing) == "table" and {"kind", "n"} <= set(table):
         table = table.iloc[notable(table)]
     show(summary, writing, table)
-
-
-@as_command("items fit.nc -o items.csv")
-def items(fit: str, writing: Writing) -> None:
-    """Sort items: easy, hard, contested, or needing labels.
-
-    A drawn table begins with the most urgent item; files keep the order of the data.
-    """
-    summary = loaded(fit).items()
-    table = summary.table
-    if form_for(writing) == "table" and "entropy" in table:
-        table = table.sort_values("entropy", ascending=False, kind="stable")
-    show(summary, writing, table)
-
-
-@as_command("labels fit.nc", "labels fit.nc --pairs -o pairs.csv")
-@option("--pairs", "One row per pair of labels instead of per label.", bool)
-def labels(fit: str, pairs: bool, writing: Writing) -> None:
-    """Show frequency, quality and confusions of each label.
-
-    The last columns show how alpha and crowd accuracy would change if each label were merged with
-    the label that it is most confused with.
-    """
-    show(loaded(fit).labels(pairs=pairs), writing)

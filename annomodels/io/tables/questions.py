@@ -204,7 +204,7 @@ def choose_question(
         what = f"The table holds {counted(len(names), 'question')}: {which}."
         remedy = (
             f"Choose one with {Option('question', names[0])}; annomodels run and "
-            "agree analyze each separately with --every-question."
+            "agree analyze each separately with --question '*'."
         )
         most = sorted(names, key=lambda name: -counts[name])  # which is most likely meant
         return None, [Problem(what, where, remedy, tuple(map(str, most)), code="several-questions")]

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 
 NEEDED = ("item", "label", "probability")
+# probabilities of gold labels that are of no label; a table with those of the labels lacks them,
+# since a label may be called contested
+OF_ITEMS = ("p_contested", "p_ambiguous", "p_easy")
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,8 @@ def gold_list(
         what = f"The table of gold labels lacks {', '.join(lacking)}."
         raise AnnotationError(what, "gold", "Give what fit.gold() gives.")
     named_p = [str(name) for name in table.columns if str(name).startswith("p_")]
+    if set(named_p) <= set(OF_ITEMS):
+        named_p = []
     # the next label is predicted beside P(truth); a label may be called next_a, too
     predicted = [n for n in named_p if n.startswith("p_next_") and f"p_{n[7:]}" in named_p]
     soft = [name for name in named_p if name not in predicted]
@@ -96,6 +101,7 @@ def with_soft(gold: Any) -> pd.DataFrame:
     if draws is None or "p_truth" not in draws:
         return table
     soft = draws["p_truth"]
+    table = table.drop(columns=[name for name in OF_ITEMS if name in table])
     return table.assign(**{f"p_{k}": soft.sel(truth=k).values for k in soft["truth"].values})
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from annomodels.data.columns import COLUMNS, WHOLE_TEXT, Cell, Column, short
 from annomodels.data.columns import columns as columns_of
+from annomodels.limits import STATES
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.parts import Part, Section, table
 from annomodels.reporting.words import listed
@@ -21,7 +22,7 @@ NEXT_ITEMS = columns_of(
     "item",
     Column("labels", "Labels to ask for", "count"),
     Column("coders", "From", "text", width=WHOLE_TEXT, of=lambda row: listed(_whom(row.coders), 5)),
-    "expected_utility label probability",
+    "gain label probability",
     COLUMNS["n"].called("Labels so far"),
 )
 
@@ -36,15 +37,14 @@ def _items(facts: Facts) -> list[Part]:
         return table(
             "items",
             "Items that are not settled, the least certain first",
-            columns_of("item label probability runner_up runner_up_probability n"),
+            columns_of("item label probability runner_up n"),
             facts.tally.open,
             "gold.parquet",
-            total=facts.states["need labels"],  # the table holds the first of them
+            total=facts.states["needs labels"],  # the table holds the first of them
             otherwise="Every item is settled.",
         )
-    names = ("settled", "needs labels", "contested", "decided")
     shown = {
-        "states": [(str(code), name) for code, name in enumerate(names)],
+        "states": [(str(code), name) for code, name in enumerate(STATES)],
         "labels": [short(name, 40) for name in data.labels],
         "coders": [short(name, 40) for name in data.coders],
     }
@@ -56,7 +56,7 @@ def _items(facts: Facts) -> list[Part]:
         "Contested items",
         columns_of("item label probability", votes(facts)),
         rows.head(_ON_PAPER),
-        "items.csv",
+        "gold.csv",
         total=len(rows),
         otherwise="No item is contested.",
     )
@@ -93,9 +93,7 @@ def _by_item(requests: pd.DataFrame) -> pd.DataFrame:
     by_item = requests.assign(labels=1, coders=requests["coder"].astype(str)).groupby(
         "item", sort=False
     )
-    return by_item.agg(
-        {"labels": "sum", "expected_utility": "sum", "coders": list, **first}
-    ).reset_index()
+    return by_item.agg({"labels": "sum", "gain": "sum", "coders": list, **first}).reset_index()
 
 
 DECIDE = Section(

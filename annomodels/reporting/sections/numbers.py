@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from annomodels import plots
-from annomodels.data.columns import COLUMNS, Column, columns
+from annomodels.data.columns import COLUMNS, columns
 from annomodels.data.validation import counted
+from annomodels.limits import STATES
 from annomodels.plots.coders import notable
 from annomodels.reporting.facts import Facts
 from annomodels.reporting.head import warning
@@ -50,10 +51,7 @@ _MEASURES: tuple[tuple[Literal["bias", "scale", "noise"], str, str], ...] = (
 
 OPEN = columns(
     "item",
-    Column(
-        "reason", "Why", "tag",
-        of=lambda row: "contested" if row.reason == "contested" else "needs more labels",
-    ),
+    "state",
     COLUMNS["value"].called("True value", kind="quantity"),
     COLUMNS["difficulty"].called(kind="quantity"),
     "label_sd n",
@@ -62,8 +60,8 @@ OPEN = columns(
 
 def head(facts: Facts) -> Head:
     """Return the first screen."""
-    gold, reasons = facts.fit.gold().table, facts.fit.items().table["reason"]
-    contested, few = (int((reasons == why).sum()) for why in ("contested", "few labels"))
+    gold = facts.fit.gold().table
+    settled, few, contested, decided = (int((gold["state"] == word).sum()) for word in STATES)
     bad = facts.coders.table
     bad = bad[bad["kind"].isin(_BAD)].sort_values("reliability", kind="stable")
     names = list(bad["coder"])
@@ -81,8 +79,8 @@ def head(facts: Facts) -> Head:
     if names:
         about = "they reverse the scale, or their numbers carry little information"
         actions.append(Action("#coders-section", f"Talk to {coders_listed(names)}", about))
-    bar = [("settled", len(gold) - contested - few, "settled"), ("open", few, "need labels"),
-           ("contested", contested, "contested")]  # fmt: skip
+    bar = [("settled", settled, "settled"), ("open", few, "need labels"),
+           ("contested", contested, "contested"), ("decided", decided, "decided")]  # fmt: skip
     return Head(sentence, bar, actions, warning(facts.check))
 
 
@@ -116,8 +114,7 @@ def _coders(facts: Facts) -> list[Part]:
 
 def _items(facts: Facts) -> list[Part]:
     found, items = facts.fit.gold(), facts.fit.items()
-    open_items = items.table.join(found.table[["low", "high"]])
-    open_items = open_items[open_items["reason"] != ""]
+    open_items = found.table[found.table["state"].isin(("contested", "needs labels"))]
     shown = picture(
         plots.values(found),
         "values",
@@ -131,7 +128,7 @@ def _items(facts: Facts) -> list[Part]:
     doubtful = found.table.sort_values("sd", ascending=False, kind="stable")
     return [
         *table("open", "Items that need a look, the most difficult first", OPEN, hardest,
-               "items.csv"),
+               "gold.csv"),
         *summary("values", "True values, the least certain first", found, doubtful, "gold.csv"),
         pair(shown, beside),
     ]  # fmt: skip

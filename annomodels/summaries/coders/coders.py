@@ -70,7 +70,7 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
         kind = kinds(draws, n, bias, swapping, guesses)
     two_kinds = model_of(tree).coder_model.kind_of_coder  # if empty, a rule finds spammers
     columns |= {
-        "p_no_better_than_chance": _share(draws.skill <= 0),
+        "p_chance": _share(draws.skill <= 0),
         "p_spammer": flat(tree, two_kinds).mean(axis=0) if two_kinds else p_spammer,
         "p_adversary": _share(adversary),
         "p_below_target": below,

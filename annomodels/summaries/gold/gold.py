@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 from annomodels.data.annotations import Annotations
 from annomodels.data.columns import columns, percent
+from annomodels.data.names import label_text
 from annomodels.data.summary import Summary
 from annomodels.data.validation import counted
 from annomodels.errors import NotApplicable
 from annomodels.limits import SETTLED
 from annomodels.models.mixtures.stack import Dependence
-from annomodels.summaries.draws import model_of, thinned, two_readings
+from annomodels.summaries.draws import model_of, thinned
 from annomodels.summaries.gold.coverage import Wrong, wrong_labels
 from annomodels.summaries.gold.evidence import contributions, majority, votes_text, why_text
-from annomodels.summaries.items.items import settled
+from annomodels.summaries.items.items import states
 from annomodels.summaries.skills import doubtful, no_signal, signal
 from annomodels.summaries.stacked import stacked
 from annomodels.summaries.trust.known_truth import (
@@ -35,7 +36,9 @@ if TYPE_CHECKING:
 
 OVERCONFIDENT = "Such probabilities are overconfident if items differ in difficulty."
 
-COLUMNS = columns("item label probability runner_up votes overturned settled known")
+COLUMNS = columns("item label probability state source runner_up votes overturned")
+# how a label was found
+SOURCES = ("model", "truth", "audit", "decision")
 
 
 def gold(
@@ -58,35 +61,45 @@ def gold(
     some = thinned(tree, data, 500)
     why = why_text(contributions(some, data, best, second), data)
     strength = signal(tree, data)
-    # probabilities that an audit contradicts settle nothing
-    trusted = np.full(data.n_items, not contradicted(known_truth_finding(tree, data)))
-    trusted |= known >= 0
-    labels = _names(data)
-    probability = p[rows, best]
+    labels, found = _names(data), states(tree, data, limit)
+    about = ("doubt", "item", "n", "label", "probability", "p_contested", "state", "reason")
     table = pd.DataFrame(
         {
             "item": list(data.items),
             "label": labels[best],
-            "probability": probability,
-            "mcse": draws["p_truth_mcse"].values[rows, best],
+            "probability": p[rows, best],
+            "state": found["state"],
+            "source": _sources(tree, data),
             "runner_up": labels[np.where(known >= 0, -1, second)],
-            "runner_up_probability": np.where(known >= 0, 0.0, p[rows, second]),
-            "n": np.diff(data.starts),
+            "n": found["n"],
             "votes": votes_text(data),
-            "majority": labels[vote],
             "overturned": (vote >= 0) & (vote != best),
-            "settled": settled(p, data, strength, limit) & trusted & ~two_readings(tree, data),
-            "known": labels[known],
-            "why": ["known gold" if g >= 0 else text for g, text in zip(known, why, strict=True)],
+            "p_contested": found["p_contested"],
+            **found.drop(columns=list(about)),  # of models whose items have states
+            "doubt": found["doubt"],
+            "reason": found["reason"],
+            "why": ["known truth" if g >= 0 else text for g, text in zip(known, why, strict=True)],
         }
     )
-    worst = (CONTRADICTED,) * (not trusted.all())
+    worst = (CONTRADICTED,) * contradicted(known_truth_finding(tree, data))
     wrong = wrong_labels(tree, data) if wrong is None else wrong
     unused = model_of(tree).unused(data)
     more = (*stack_notes(tree), unused) if unused else stack_notes(tree)
     caution = OVERCONFIDENT if stacked(tree) is None else ""
     notes = (*worst, *_notes(data, p, limit, strength, caution, more, wrong))
     return Summary("Gold standard", table, draws, notes, COLUMNS)
+
+
+def _sources(tree: xr.DataTree, data: Annotations) -> list[str]:
+    """Return where each label comes from, shape [item]."""
+    code = np.where(data.known >= 0, 1, 0)
+    if "audit" in tree.children:
+        code[tree["audit"].to_dataset()["audited_item"].values] = 2
+    entries = json.loads(tree.attrs.get("decisions", "[]"))
+    decided = {name for name, entry in entries if not entry.get("skip")}
+    if decided:
+        code[[label_text(name) in decided for name in data.items]] = 3
+    return [SOURCES[k] for k in code]
 
 
 def _names(data: Annotations) -> NDArray[np.object_]:

@@ -23,68 +23,47 @@ from annomodels.limits import (
     CONTESTED_SIDES,
     DISSENT,
     SETTLED,
+    STATES,
 )
 from annomodels.summaries import skills
 from annomodels.summaries.coders.effects import effect_sentences
 from annomodels.summaries.draws import Draws, model_of, per_item, thinned, told_by, two_readings
 from annomodels.summaries.items.contested import contested, listed, sides
 from annomodels.summaries.items.readings import surprise
+from annomodels.summaries.trust.known_truth import contradicted, known_truth_finding
 from annomodels.types import Bools, Floats, Ints
 
 WORK = 4_000_000  # replicated labels
 FEWEST_DRAWS, MOST_DRAWS = 100, 500
 WORTH_NAMING = 0.15
-QUADRANTS = ("easy", "hard but settled", "needs more labels", "contested")
+TWO_READINGS = "An expert decided that it has two readings."
 CARELESS = 0.1  # accuracy by which dissenting coders must be worse to be called less reliable
 
 COLUMNS = columns(
-    "item n label probability quadrant disagreement entropy difficulty p_ambiguous p_easy reason"
+    "item n label probability state disagreement doubt difficulty p_ambiguous p_easy reason"
 )
 
 
 def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
     """Tabulate the uncertainty of every item, taken apart, and why some need a look."""
     # irreducible is E[entropy of P(truth | labels, parameters)]: only further labels of the item
-    # lower it; p_contested comes from the labels alone, surprise is a posterior predictive p-value;
-    # with two classes labels cannot tell a hard item from a contested one
+    # lower it; surprise is a posterior predictive p-value
     truth = tree["truth"].to_dataset()
-    p = truth["p_truth"].values
-    best = p.argmax(axis=1)
-    n = np.diff(data.starts)
-    entropy = skills.entropy_bits(p)
-    irreducible = np.minimum(truth["conditional_entropy"].values / np.log(2), entropy)
-    n_draws = int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS))
-    draws = thinned(tree, data, n_draws)
-    p_surprise, _ = surprise(draws, data, np.random.default_rng(seed))
-    own = state_columns(tree, data)
-    p_contested, undecided = to_decide(data, own.get("p_ambiguous"))
-    two = two_readings(tree, data)
-    undecided |= two
-    votes = data.votes[np.arange(len(p)), best]
-    hard = (n - votes >= DISSENT * n) & (n >= 2)
-    rules = [undecided, ~settled(p, data, skills.signal(tree, data)), hard]
-    where = np.select(rules, QUADRANTS[:0:-1], default=QUADRANTS[0])
-    table = pd.DataFrame(
-        {
-            "item": list(data.items),
-            "n": n,
-            "label": [data.labels[k] for k in best],
-            "probability": p[np.arange(len(p)), best],
-            "entropy": entropy,
-            "reducible": entropy - irreducible,
-            "irreducible": irreducible,
-            "disagreement": disagreement(data),
-            "surprise": p_surprise,
-            "p_contested": p_contested,
-            **own,
-            "quadrant": where.astype(object),
-        }
-    )
-    told = pd.Series(reasons(table, data, best, draws), index=table.index, dtype=object)
-    table["reason"] = told.where(~two, "An expert decided that it has two readings.")
-    groups = ", ".join(f"{(where == word).sum():,} {word}" for word in QUADRANTS)
+    table = states(tree, data)
+    doubt = table["doubt"].to_numpy()
+    irreducible = np.minimum(truth["conditional_entropy"].values / np.log(2), doubt)
+    p_surprise, _ = surprise(_draws(tree, data), data, np.random.default_rng(seed))
+    parts = {
+        "reducible": doubt - irreducible,
+        "irreducible": irreducible,
+        "disagreement": disagreement(data),
+        "surprise": p_surprise,
+    }
+    table = table.assign(**parts, state=table.pop("state"), reason=table.pop("reason"))
+    counts = table["state"].value_counts()
+    groups = ", ".join(f"{counts.get(word, 0):,} {word}" for word in STATES)
     notes = [f"Of {data.n_items:,} items: {groups}.", *told_by(tree)]
-    notes += [] if "p_ambiguous" in own else _sides_note(p_contested, data)
+    notes += [] if "p_ambiguous" in table else _sides_note(table["p_contested"].to_numpy(), data)
     if any(each.effect for each in model_of(tree).parameters(data.n_labels)):
         notes += effect_sentences(tree, data, "item")
     if tree.attrs.get("engine") == "em":
@@ -93,6 +72,40 @@ def items(tree: xr.DataTree, data: Annotations, seed: int = 0) -> Summary:
             "probabilities are overconfident."
         )
     return Summary("Items", table, truth[["p_truth"]], tuple(notes), COLUMNS)
+
+
+def states(tree: xr.DataTree, data: Annotations, threshold: float = SETTLED) -> pd.DataFrame:
+    """Tabulate the state of every item, how uncertain it is, and why it needs a look."""
+    # p_contested comes from the labels alone; with two classes labels cannot tell a hard item from
+    # a contested one
+    p = tree["truth"].to_dataset()["p_truth"].values
+    best = p.argmax(axis=1)
+    own = state_columns(tree, data)
+    p_contested, undecided = to_decide(data, own.get("p_ambiguous"))
+    two = two_readings(tree, data)
+    # probabilities that known truth contradicts settle nothing
+    wrong = contradicted(known_truth_finding(tree, data))
+    open_items = ~settled(p, data, skills.signal(tree, data), threshold) | wrong
+    rules = [(data.known >= 0) | two, undecided, open_items]
+    table = pd.DataFrame(
+        {
+            "item": list(data.items),
+            "n": np.diff(data.starts),
+            "label": [data.labels[k] for k in best],
+            "probability": p[np.arange(len(p)), best],
+            "doubt": skills.entropy_bits(p),
+            "p_contested": p_contested,
+            **own,
+            "state": np.select(rules, STATES[:0:-1], default=STATES[0]).astype(object),
+        }
+    )
+    told = reasons(table, data, best, _draws(tree, data), threshold)
+    table["reason"] = pd.Series(told, index=table.index, dtype=object).where(~two, TWO_READINGS)
+    return table
+
+
+def _draws(tree: xr.DataTree, data: Annotations) -> Draws:
+    return thinned(tree, data, int(np.clip(WORK // len(data), FEWEST_DRAWS, MOST_DRAWS)))
 
 
 def to_decide(data: Annotations, p_ambiguous: object = None) -> tuple[Floats, Bools]:
@@ -186,11 +199,14 @@ def _in_words(row: Floats, names: list[str]) -> str:
     return ", ".join(f"{names[k]} {percent(row[k], 0)}" for k in order if row[k] >= WORTH_NAMING)
 
 
-def reasons(table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws) -> list[str]:
-    """One sentence for each item that is not easy, with the numbers behind it."""
+def reasons(
+    table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws, threshold: float = SETTLED
+) -> list[str]:
+    """One sentence for each item that is open or divides its coders, with the numbers behind it."""
     prevalence, confusion = draws.prevalence.mean(axis=0), draws.confusion.mean(axis=0)
     n, dissents = np.diff(data.starts), data.label != best[data.item]
     against = per_item(dissents.astype(float), data.starts)
+    divided = (against >= DISSENT * n) & (n >= 2)
     of_coder = skills.accuracy(prevalence, confusion)[data.coder]
     right = over(per_item(of_coder, data.starts), n)
     right_against = over(per_item(of_coder * dissents, data.starts), against)
@@ -200,11 +216,11 @@ def reasons(table: pd.DataFrame, data: Annotations, best: Ints, draws: Draws) ->
     for i, row in enumerate(rows):
         verb = "is" if against[i] == 1 else "are"
         dissent = f"{against[i]:.0f} of {n[i]} labels {verb} not {label_text(row.label)!r}"
-        if row.quadrant == "contested":
+        if row.state == "contested":
             out.append(_contested(row, dissent, percent(right[i], 0)))
-        elif row.quadrant == "needs more labels":
-            out.append(_needs_more(row, int(against[i]), bits[i]))
-        elif row.quadrant == "hard but settled":
+        elif row.state == "needs labels":
+            out.append(_needs_more(row, int(against[i]), bits[i], threshold))
+        elif divided[i]:
             known = data.known[i] >= 0
             sure = "is known" if known else f"has probability {_chance(row.probability)}"
             why = "coder errors explain that"
@@ -235,10 +251,10 @@ def _contested(row: Any, dissent: str, right: str) -> str:
     )
 
 
-def _needs_more(row: Any, dissent: int, bits: float) -> str:
+def _needs_more(row: Any, dissent: int, bits: float, threshold: float) -> str:
     label, p = label_text(row.label), row.probability
-    if p >= SETTLED:
-        return "The labels may not depend on any truth, so no probability settles it."
+    if p >= threshold:
+        return "Known truth or the labels contradict the probabilities, so none settles it."
     if row.n == 0:
         return "It has no label."
     others = f"{dissent or 'no'} {'label differs' if dissent < 2 else 'labels differ'}"

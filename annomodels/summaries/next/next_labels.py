@@ -52,7 +52,7 @@ STOP, PER_ITEM = 0.01, 5
 WORDS = {"gold": "wrong gold labels", "bits": "bits of uncertainty about the truth"}
 
 
-COLUMNS = columns("item coder expected_utility label probability n")
+COLUMNS = columns("item coder gain label probability n")
 WHOM = columns(
     "coder kind advice", ALL["asked"].called("Labels to ask for"), "bits",
     ALL["n"].called("Labels so far"),
@@ -144,7 +144,7 @@ def next_labels(
     requests = _requests(draws, believe, data, pool, items, portions, taken)
     table = _table(data, p, requests)
     before = expected_errors(p, data)[0] if by == "gold" else float(spread[data.known < 0].sum())
-    after = before - float(table["expected_utility"].sum())
+    after = before - float(table["gain"].sum())
     asked = np.bincount([r.coder for r in requests if r.coder >= 0], minlength=data.n_coders)
     found = NextLabels(
         "Labels to ask for next",
@@ -251,12 +251,10 @@ def _table(data: Annotations, p: Floats, requests: list[Request]) -> pd.DataFram
             "coder": pd.Series(
                 [data.coders[r.coder] if r.coder >= 0 else "" for r in requests], dtype=object
             ),
-            "expected_utility": gain,
-            "bits": np.array([request.bits for request in requests]),
+            "gain": gain,
             "n": np.diff(data.starts)[item],
             "label": pd.Series([data.labels[best[i]] for i in item], dtype=object),
             "probability": p[item, best[item]],
-            "gain": gain,  # the old name, for one release
         }
     )
 
@@ -302,7 +300,7 @@ def sentences(found: NextLabels, word: str, stop: float, lost: int, undecided: i
     notes.append(
         f"After these labels, fit again: no other label{open_item} {least}."
         if found.finished
-        else f"The last of them still removes {table['expected_utility'].iloc[-1]:.2g} {word}: "
+        else f"The last of them still removes {table['gain'].iloc[-1]:.2g} {word}: "
         "more labels would pay."
     )
     if unnamed := int((table["coder"] == "").sum()):

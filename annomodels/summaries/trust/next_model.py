@@ -90,7 +90,7 @@ def next_model(
 
 
 def _said(name: str, because: str, model: str) -> NextModel:
-    fit = Verb(f'am.fit(data, "{name}")', f"annomodels fit DATA --model {name}")
+    fit = Verb(f'am.fit(data, "{name}")', f"annomodels run DATA --model {name}")
     return NextModel(
         name,
         f"The model {model} does not reproduce the data. Try {name} next: it {because}. "

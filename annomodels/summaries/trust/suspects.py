@@ -79,7 +79,7 @@ def repeats_finding(data: Annotations) -> Finding:
     again = ~runs(data)[1:]
     same = float((data.label[1:] == data.label[:-1])[again].mean())
     where = f"{n:,} of {len(data):,} labels repeat an earlier one of the same coder on the item"
-    once = Verb("data.without_repeats()", "annomodels run --repeats first")
+    once = Verb("data.without_repeats()", "annomodels run --read repeats=first")
     text = (
         f"Repeats: {where}, {percent(same, 0)} of them the same label. Keep only the first of "
         "each; repeats show the consistency of a coder, not the truth."

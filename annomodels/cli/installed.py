@@ -1,4 +1,4 @@
-"""``annomodels doctor``: versions, cores, caches and problems."""
+"""``annomodels --version --verbose``: versions, cores, caches and problems."""
 
 from __future__ import annotations
 
@@ -16,37 +16,32 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from annomodels.cli.declared import as_command
 from annomodels.cli.exits import DONE, EXTRA
-from annomodels.cli.options import Writing
-from annomodels.cli.session import note
-from annomodels.cli.tables import emit
+from annomodels.cli.session import note, show_text
 from annomodels.data.validation import counted
 
 _MODULES = {"charset-normalizer": "charset_normalizer", "dkpro-cassis": "cassis"}
 _ONLY_FOR_WORK_ON_IT = {"docs"}
 
 
-@as_command("doctor --json")
-def command(writing: Writing) -> int:
-    """Check the installation: versions, cores, caches.
+def examined() -> int:
+    """Check the installation, with the solution of each problem.
 
-    Each problem is listed with the command that solves it. The exit code is 5 if a required package
-    is missing or too old. `annomodels check` and `agree` also work without PyMC.
+    The exit code is 5 if a required package is missing or too old.
     """
-    import pandas as pd
-
-    found = facts()
-    rows = [(fact.name, fact.value, fact.problem) for fact in found]
-    emit(pd.DataFrame(rows, columns=["name", "value", "problem"]), writing, "annomodels doctor")
-    wrong = [fact for fact in found if fact.problem]
+    wrong = []
+    for fact in facts():
+        show_text(f"{fact.name}: {fact.value}\n")
+        wrong += [fact] if fact.problem else []
+    for fact in wrong:
+        note(f"{fact.name}: {fact.problem}")
     note(f"{counted(len(wrong), 'problem')} found." if wrong else "No problem found.")
     return EXTRA if any(fact.needed for fact in wrong) else DONE
 
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the doctor."""
+    """Fact about the installation."""
 
     name: str
     value: str
@@ -56,11 +51,8 @@ class Fact:
 
 def facts() -> list[Fact]:
     """Look at Python, the packages, the cores, the cache of compiled code and the terminal."""
-    from annomodels import __version__
-
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return [
-        Fact("annomodels", __version__),
         Fact("python", platform.python_version()),
         Fact("system", platform.platform()),
         Fact("cores", str(cores or 1)),

@@ -1,0 +1,207 @@
+"""Options that are seldom needed: keys of an option ``--read KEY=VALUE``, and a file of options."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from annomodels.errors import meant
+
+# headings in --help of the options that several commands share
+SECTIONS = {
+    "reading": "Data",
+    "sampling": "Model",
+    "assumptions": "Assumptions",
+    "writing": "Output",
+    "true_labels": "True labels",
+    "common": "General",
+}
+# options that --help leaves to --help-all, of commands that have keys
+RARE = (
+    *("coder_columns", "group", "units", "groups", "covariates", "engine", "chains", "draws"),
+    *("debug", "stream", "cache", "spreadsheet", "earlier"),
+)
+JSON = "--json"  # short for --format json, as -o is for --output
+LONGEST_CHOICE = 30  # signs of a list of choices that stands beside its option
+
+
+class Key(click.Option):
+    """Key of an option ``--group KEY=VALUE``; :meth:`Spelled.parse_args` makes one of each."""
+
+    @property
+    def spelled(self) -> str:
+        """The group and the key, as they are typed."""
+        return self.opts[-1].replace(".", " ", 1)
+
+    @property
+    def alone(self) -> bool:
+        """Whether the key without a value means yes."""
+        return isinstance(self.type, click.types.BoolParamType)
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """Name the key as it is typed."""
+        return f"'{self.spelled}'"
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Write a line of ``--help-all``."""
+        record = super().get_help_record(ctx)
+        value = "" if self.alone else f"={self.make_metavar(ctx)}"
+        return record and (f"{self.spelled}{value}", record[1])
+
+
+Command = Callable[..., Any]
+
+
+def key_of(group: str, name: str, **form: Any) -> Callable[[Command], Command]:
+    """Return a key of an option ``--group KEY=VALUE``."""
+    return click.option(f"--{group}.{name}", name, cls=Key, **form)
+
+
+class Spelled(click.Command):
+    """Command with keys: ``--read sets`` and ``--read skip_rows=2`` are options of their own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse, with an option in place of each key."""
+        return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
+
+    def keys(self) -> dict[str, dict[str, Key]]:
+        """Keys by group and name."""
+        found: dict[str, dict[str, Key]] = {}
+        for each in self.params:
+            if isinstance(each, Key):
+                group, _, name = each.opts[-1].removeprefix("--").partition(".")
+                found.setdefault(group, {})[name] = each
+        return found
+
+    def _spelled_out(self, ctx: click.Context, args: list[str]) -> Iterator[str]:
+        groups, words = self.keys(), iter(args)
+        for word in words:
+            if word == JSON:
+                word = "--format=json"
+            flag, sign, rest = word.partition("=")
+            if flag.removeprefix("--") not in groups or not flag.startswith("--"):
+                yield word
+                if word == "--":
+                    yield from words
+                continue
+            pair = rest if sign else next(words, "")
+            yield self._option(ctx, groups[flag.removeprefix("--")], flag, pair)
+
+    def _option(self, ctx: click.Context, keys: Mapping[str, Key], flag: str, pair: str) -> str:
+        name, sign, value = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in keys:
+            hint = meant(name, keys, show=str) or f"Use one of {', '.join(keys)}."
+            raise click.UsageError(f"{flag} has no key {name!r}. {hint.rstrip()}", ctx)
+        if not sign and not keys[name].alone:
+            raise click.UsageError(f"{flag} {name}: write {name}=VALUE.", ctx)
+        return f"{flag}.{name}={value if sign else 'yes'}"
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """All parameters; last ``--help-all`` if the help leaves options out."""
+        found = super().get_params(ctx)
+        if not any(isinstance(each, Key) for each in found):
+            return found
+        more = click.Option(
+            ["--help-all"], is_flag=True, expose_value=False, is_eager=True,
+            help="Show all options and keys and exit.", callback=_help_all,
+        )  # fmt: skip
+        return [*found, more]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options: those of the command first, then the shared ones by subject."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        parameters = self.get_params(ctx)
+        short = any(isinstance(each, Key) for each in parameters) and not ctx.meta.get(ALL)
+        for parameter in parameters:
+            rare = isinstance(parameter, Key) or parameter.name in RARE
+            record = parameter.get_help_record(ctx)
+            if isinstance(parameter, click.Option) and record and not (short and rare):
+                general = {"--help", "--help-all"} & {*parameter.opts}
+                usual = SECTIONS["common"] if general else "Common"
+                rows.setdefault(vars(parameter).get("section", usual), []).append(record)
+        for title in ("Common", *SECTIONS.values()):
+            if records := rows.get(title):
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+ALL = "annomodels.help_all"
+
+
+def _help_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+def _from_file(ctx: click.Context, parameter: click.Parameter, path: str | None) -> None:
+    """Take the options of a file, unless they are given."""
+    if path is None or not isinstance(ctx.command, Spelled):
+        return
+    try:
+        found = tomllib.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise click.BadParameter(f"{path}: {error.strerror}.", param=parameter) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        wrong = f"{path} is not TOML: {error}."
+        raise click.BadParameter(wrong, param=parameter) from None
+    groups: dict[str, dict[str, click.Option]] = {"": {}}
+    for group, keys in ctx.command.keys().items():
+        groups[group] = {**keys}
+    for each in ctx.command.params:
+        if isinstance(each, click.Option) and not isinstance(each, Key):
+            groups[""][each.opts[-1].removeprefix("--")] = each
+    ctx.default_map = dict(_values(found, groups, path, parameter))
+
+
+def _values(
+    found: Mapping[str, Any],
+    groups: Mapping[str, Mapping[str, click.Option]],
+    path: str,
+    parameter: click.Parameter,
+) -> Iterator[tuple[str, Any]]:
+    wrong = []
+    tables = {key: value for key, value in found.items() if isinstance(value, dict)}
+    for group, said in {"": {k: v for k, v in found.items() if k not in tables}, **tables}.items():
+        known = groups.get(group, {})
+        for key, value in said.items():
+            option = known.get(key) or known.get(key.replace("_", "-"))
+            if option is None:
+                where = f" in [{group}]" if group else ""
+                wrong.append(f"unknown {key!r}{where}. {meant(key, known, show=str)}".rstrip())
+                continue
+            several = [str(each) for each in value] if isinstance(value, list) else None
+            if several is not None and not option.multiple:
+                value = ",".join(several)
+            elif option.multiple:
+                value = [str(value)] if several is None else several
+            yield str(option.name), value
+    if wrong:
+        raise click.BadParameter(f"{path}: {' '.join(wrong)}", param=parameter)
+
+
+config_option: Callable[[Command], Command] = click.option(
+    "--config",
+    metavar="FILE",
+    is_eager=True,
+    expose_value=False,
+    callback=_from_file,
+    help='File of options (TOML): item = "sentence", and a table [read] for its keys.',
+)
+
+
+def list_choices(command: click.Command) -> None:
+    """Name long lists of choices in the text of the help, where they are wrapped."""
+    for option in command.params:
+        if not isinstance(option, click.Option) or not isinstance(option.type, click.Choice):
+            continue
+        choices = [str(choice) for choice in option.type.choices]
+        if option.metavar is None and len("|".join(choices)) > LONGEST_CHOICE:
+            option.metavar = "NAME"
+            option.help = f"{option.help} One of {', '.join(choices)}."
