@@ -75,7 +75,9 @@ SHARED: dict[str, Option] = {
         callback=lambda _, __, form: form == "json",
     ),
     "paper": option(
-        "--methods paper", "File for a methods section: .md, .tex or .bib.", metavar="FILE"
+        "--methods paper",
+        "File for a methods section: .md; of a saved fit also .tex or .bib.",
+        metavar="FILE",
     ),
     "gates": option(
         "--fail-if gates...",

@@ -39,7 +39,7 @@ class Key(click.Option):
 
     @property
     def alone(self) -> bool:
-        """Whether the key without a value means yes."""
+        """Return True if the key without a value means yes."""
         return isinstance(self.type, click.types.BoolParamType)
 
     def get_error_hint(self, ctx: click.Context | None) -> str:
@@ -62,7 +62,7 @@ def key_of(group: str, name: str, **form: Any) -> Callable[[Command], Command]:
 
 
 class Spelled(click.Command):
-    """Command with keys: ``--read sets`` and ``--read skip_rows=2`` are options of their own."""
+    """Command with keys, such as ``--read sets`` and ``--read skip_rows=2``."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse, with an option in place of each key."""

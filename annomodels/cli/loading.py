@@ -303,7 +303,7 @@ def with_truth_column(job: Job) -> Job:
 
 
 def _is_column(name: str) -> bool:
-    """Whether the value of --truth is the name of a column, and not that of a file."""
+    """Return True if the value of --truth names a column, not a file."""
     path = Path(name)
     return not path.exists() and path.suffix.lower() not in TABLES and len(path.parts) < 2
 

@@ -35,7 +35,7 @@ class Chain:
         self.model, self.volume, self.state = model, volume, state
         self.coders = cast("ConjugateModel", model.coder_model)
         n_rows, n_labels = state.log_confusion.shape[:2]
-        # what items have of their own if they are more than members of a class
+        # parameters of items that are more than members of a class
         self.own: ItemParameters | None = None
         if model.by_states:
             self.own = ItemParameters(cast("StateModel", model), n_rows, n_labels)

@@ -1,4 +1,4 @@
-"""What draws of the parameters say of the items: P(truth), P(state) and values of the states."""
+"""Items given draws of the parameters: P(truth), P(state) and values of the states."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What a pass over the items counted beside the labels of the coders' rows."""
+    """Counts of a pass over the items, apart from those of the rows of coders."""
 
     extra: Ints  # labels by further row, shape [cell, row]
     sizes: Ints  # items by state, shape [state]

@@ -99,7 +99,7 @@ class Run:
         self.groups = _groups(len(self.chains), spread)
         apart = len(self.groups) > 1
         self.slice_seconds = GROUPED_SLICE_SECONDS if apart and not here else SLICE_SECONDS
-        # threads that have chains of their own draw their parameters too
+        # a thread with its own chains draws their parameters, too
         self.by_turns = (apart and here) or settings.workers == 1
         self.interrupts = Interrupts(False)
         self.clock = Clock(settings.time_limit)

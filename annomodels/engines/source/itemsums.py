@@ -107,9 +107,9 @@ class ItemSums:
         """Forget the open batch, and all draws where it cannot be taken out of the sums."""
         if self.open and any(values.size for values in self.of_states):
             self.clear()
-        self._open_anew()
+        self._reopen()
 
-    def _open_anew(self) -> None:
+    def _reopen(self) -> None:
         self.open = []
         self.batch[:] = 0.0
         self.open_entropy[:] = 0.0
@@ -128,7 +128,7 @@ class ItemSums:
         close_batch(self.batch, len(self.open), self.p_sum, self.p_square)
         self.entropy += self.open_entropy
         self.closed.add(self.open[0] // self.length)
-        self._open_anew()
+        self._reopen()
 
     def missing(self, n: int) -> list[int]:
         """Batches of the first `n` draws that are not in the sums."""
