@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from annomodels.data.columns import decimal, percent, short
 from annomodels.data.validation import counted
+from annomodels.reporting.facts import Facts
 from annomodels.reporting.page import basics, template
 from annomodels.reporting.parts import BADGES
 from annomodels.reporting.words import share_interval
@@ -26,8 +27,7 @@ def row_of(question: str, href: str, fit: Fit) -> dict[str, str]:
     )
     # alpha of an ordinal question is another coefficient than nominal alpha, and the page says so
     kind = str(table["title"].get("alpha", "")).partition(", ")[2]
-    n, state = data.n_items, fit.gold().table["state"]
-    settled = int(((state == "settled") | (data.known >= 0)).sum())
+    n, settled = data.n_items, Facts(fit).settled
     sizes = (
         counted(data.n_items, "item"),
         counted(data.n_coders, "coder"),

@@ -59,13 +59,14 @@ def command(
     from annomodels.reporting.facts import Facts
     from annomodels.reporting.page import report
 
+    if output is None and paper is None:
+        raise click.UsageError("Name the file of the page with -o, or of the methods section.")
+    if output is not None:
+        check_file(output, force, PAGE)
     if paper is not None:
         write_methods(fit, paper, force)
     if output is None:
-        if paper is None:
-            raise click.UsageError("Name the file of the page with -o, or of the methods section.")
         return
-    check_file(output, force, PAGE)
     of = load_fit(fit)
     rivals = [load_fit(name) for name in others]
     given = sorted_truth(true_labels, fit)
