@@ -37,8 +37,8 @@ class FitPlots(Html):
     >>> import annomodels as am
     >>> fit = am.fit(am.datasets.load("anesthesia"), engine="em", seed=1)
     >>> fit.plot
-    plots: agreement, coders, confusion, coverage, difficulty, pairwise, predictive, prevalence,
-    doubt, ranks, simplex
+    plots: agreement, coders, confusion, coverage, difficulty, doubt, pairwise, predictive,
+    prevalence, ranks, simplex
     >>> fit.plot.confusion(1).axes[0].get_xlabel()
     'label given'
     """

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from annomodels.data.coding import natural_key
-from annomodels.data.validation import all_numbers, at_rows, counted, some
+from annomodels.data.validation import all_numbers, at_rows, counted, is_hashable, some
 from annomodels.errors import Option, Problem
 from annomodels.io.border import NoLabels
 from annomodels.io.records import Records
@@ -209,7 +209,10 @@ def measured(cells: Mapping[str, Sequence[object]], source: str, form: str) -> l
     none = {"", *NO_LABEL}
     if not cells or not all(all_numbers(distinct(column) - none) for column in cells.values()):
         return []
-    filled = {name: [c for c in column if c not in none] for name, column in cells.items()}
+    filled = {
+        name: [c for c in column if is_hashable(c) and c not in none]
+        for name, column in cells.items()
+    }
     if not all(len(column) >= _FEWEST for column in filled.values()):
         return []
     columns = {name: sorted(float(str(cell)) for cell in own) for name, own in filled.items()}
