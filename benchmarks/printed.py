@@ -67,7 +67,7 @@ def measure(each: Set, fit: am.Fit) -> dict[str, list[float]]:
         of_truth = np.diag(pooled) / pooled.sum(axis=1)
         of_label = np.diag(pooled) / pooled.sum(axis=0)
     often = sizes >= FEWEST_ITEMS
-    out["sensitivity of labels"] = held(labels, "sensitivity", of_truth, often)
+    out["recall of labels"] = held(labels, "recall", of_truth, often)
     out["precision of labels"] = held(labels, "precision", of_label, often)
     many = joint.sum(axis=(1, 2)) >= FEWEST_LABELS
     # empty rows of a coder take those of all

@@ -77,7 +77,7 @@ class Estimate(Summary):
         the share of their labels that is right.
     classes
         One row for each coder and label, where they are not too many: of the audited items whose
-        truth is the label, the share that the coder gave it (its sensitivity; with two labels that
+        truth is the label, the share that the coder gave it (its recall; with two labels that
         of the other one is the specificity).
     slices
         One row for each slice, quantity and label, as in `table`. Each slice is estimated by

@@ -39,7 +39,7 @@ TARGET = "p_below_target"
 # columns of tables in Python that files leave out, by the first column: parts and other measures of
 # what they hold; recall is in `coders --by label`
 IN_PYTHON = {
-    "coder": re.compile(r"(accuracy|bits)(_low|_high)?|p_spammer|p_adversary|sensitivity_.*"),
+    "coder": re.compile(r"(accuracy|bits)(_low|_high)?|p_spammer|p_adversary|recall_.*"),
     "coefficient": re.compile(r"title|(model_)?p_above_\d+"),
 }
 

@@ -333,7 +333,7 @@ _ALL = (
     # labels
     Column("share", "Share of labels"),
     _estimate("prevalence", "Prevalence", bar=True),
-    _estimate("sensitivity", "Sensitivity", "sensitivity: how often coders find the label where "
+    _estimate("recall", "Recall", "recall: how often coders find the label where "
               "it is right; precision: how often it is right where they give it; partner: what it "
               "is most confused with."),
     _estimate("precision", "Precision"),

@@ -312,7 +312,7 @@ class Fit(Html):
 
     @verb
     def labels(self, *, pairs: bool = False) -> Summary:
-        """Return prevalence, sensitivity, precision and the worst confusion, one row per label.
+        """Return prevalence, recall, precision and the worst confusion, one row per label.
 
         Labels by spammers and adversaries count for the prevalence only.
 

@@ -21,9 +21,9 @@ from annomodels.summaries.merging import MOST_MERGED, merges
 from annomodels.types import Floats, Ints
 
 MOST_NAMED = 6  # coders
-LEFT_OUT = "Sensitivity, precision and confusions leave out spammers and adversaries"
+LEFT_OUT = "Recall, precision and confusions leave out spammers and adversaries"
 COLUMNS = columns_of(
-    "label given share prevalence sensitivity precision partner partner_share alpha_change",
+    "label given share prevalence recall precision partner partner_share alpha_change",
     "accuracy_gain",
 )
 PAIRS = columns_of("first second confusions alpha_merged alpha_change accuracy_gain")
@@ -74,7 +74,7 @@ def scheme(
 
 
 def _left_out(data: Annotations, useless: Sequence[bool]) -> tuple[str, ...]:
-    """Note whose labels do not count for sensitivity, precision and confusions."""
+    """Note whose labels do not count for recall, precision and confusions."""
     names = [data.coders[j] for j in np.flatnonzero(useless)]
     return (f"{LEFT_OUT}: {some(names, short, MOST_NAMED)}.",) if names else ()
 
@@ -91,7 +91,7 @@ def _each(
         "given": given,
         "share": given / len(data),
         **estimated("prevalence", draws.prevalence),
-        **estimated("sensitivity", over(right, joint.sum(axis=2))),
+        **estimated("recall", over(right, joint.sum(axis=2))),
         **estimated("precision", over(right, joint.sum(axis=1))),
         "partner": [data.labels[k] for k in partner],
         **estimated("partner_share", over(mixed[:, at, partner], mixed.sum(axis=2))),

@@ -75,7 +75,7 @@ class CoderDraws:
     accuracy: Floats
     skill: Floats
     bits: Floats
-    sensitivity: Floats
+    recall: Floats
     over_use: Floats
     prevalence: Floats
 
@@ -114,7 +114,7 @@ def coder_draws(tree: xr.DataTree, data: Annotations, budget: int = BUDGET) -> C
         accuracy=scalars[0] if stack is None else stack.far_off(scalars[0]),
         skill=scalars[1],
         bits=scalars[2],
-        sensitivity=vectors[0],
+        recall=vectors[0],
         over_use=vectors[1],
         prevalence=prevalence,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.advice.follow import Situation as S
 
-FAST = "--model dawid-skene --chains 2 --draws 60 --sampler warmup=40"
+SHORT = "--chains 2 --draws 60 --sampler warmup=40"
+FAST = f"--model dawid-skene {SHORT}"
 EM = "--model pooled --engine em"
 GROUPS = {"groups.csv": "coder,group\na,x\nb,x\nc,x\nd,y\ne,y\n"}
 PAIRS = {"pairs.csv": "item,left,right,page\n" + "".join(f"i{n},A,B,p{n % 2}\n" for n in range(40))}
@@ -68,6 +69,7 @@ SITUATIONS = (
         "agree votes.csv --methods m.md",
         ("agree multi.csv --question '*' --methods m.md", "agree votes.csv"),
         apart=("-o",),
+        also=("--question", "*"),
     ),
     S(
         "agree votes.csv --by coder --distance linear",
@@ -114,45 +116,58 @@ SITUATIONS = (
     S(
         "run votes.csv -o f --no-report --prior-from out --stream",
         (
-            "run votes.csv -o f --no-report --prior-from out --chains 2 --draws 60 --sampler warmup=40",
+            f"run votes.csv -o f --no-report --prior-from out {SHORT}",
             "run votes.csv -o f --no-report --stream",
         ),
     ),
     S(
-        "run votes.csv -o f --no-report --prior-from out --model mace",
+        "run votes.csv -o f --no-report --prior-from out --anonymize",
         (
-            "run votes.csv -o f --no-report --prior-from out --chains 2 --draws 60 --sampler warmup=40",
+            f"run votes.csv -o f --no-report --prior-from out {SHORT}",
+            f"run votes.csv -o f --no-report --anonymize {EM}",
         ),
     ),
     S(
+        "run votes.csv -o f --no-report --truth page --truth label",
+        (f"run votes.csv -o f --no-report --truth truth.csv {EM}",),
+    ),
+    S(
+        "run votes.csv -o f --no-report --truth page --use test",
+        (f"run votes.csv -o f --truth truth.csv --use test {EM}",),
+    ),
+    S(
+        "run multi.csv -o f --no-report --prior-from out --question '*'",
+        (f"run multi.csv -o f --no-report --prior-from out --question tone {SHORT}",),
+        also=("--question", "*"),
+    ),
+    S(
+        "run votes.csv -o f --no-report --prior-from out --model mace",
+        (f"run votes.csv -o f --no-report --prior-from out {SHORT}",),
+    ),
+    S(
         "run votes.csv -o f --no-report --prior-from out --groups groups.csv",
-        (
-            "run votes.csv -o f --no-report --groups groups.csv --chains 2 --draws 60 --sampler warmup=40",
-        ),
+        (f"run votes.csv -o f --no-report --groups groups.csv {SHORT}",),
         files=GROUPS,
         apart=("--prior-from",),
     ),
     S(
         "run votes.csv -o f --no-report --groups groups.csv --covariates groups.csv",
-        (
-            "run votes.csv -o f --no-report --groups groups.csv --chains 2 --draws 60 --sampler warmup=40",
-        ),
+        (f"run votes.csv -o f --no-report --groups groups.csv {SHORT}",),
         files=GROUPS,
     ),
     S(
         "run votes.csv -o f --no-report --groups groups.csv --model mace",
         (
-            "run votes.csv -o f --no-report --groups groups.csv --chains 2 --draws 60 --sampler warmup=40",
-            "run votes.csv -o g --no-report --model mace --chains 2 --draws 60 --sampler warmup=40",
+            f"run votes.csv -o f --no-report --groups groups.csv {SHORT}",
+            f"run votes.csv -o g --no-report --model mace {SHORT}",
         ),
         files=GROUPS,
     ),
     S(
         "run votes.csv -o f --no-report --covariates cov.csv",
-        (
-            "run votes.csv -o f --no-report --covariates cov.csv --model scalar-difficulty --chains 2 --draws 60 --sampler warmup=40",
-        ),
+        (f"run votes.csv -o f --no-report --covariates cov.csv --model scalar-difficulty {SHORT}",),
         files={"cov.csv": "coder,age\na,1\nb,2\nc,3\nd,4\ne,5\n"},
+        compiles=True,
     ),
     S(f"run - -o f --no-report --stream {EM}", (f"run votes.csv -o f --no-report --stream {EM}",)),
     S(
@@ -209,6 +224,12 @@ SITUATIONS = (
         ("report out -o r2.html --truth audit.csv --use test",),
     ),
     S(
+        "report taught -o r.html --truth truth.csv --use test",
+        (f"run votes.csv -o r --no-report {EM}",),
+        setup=(f"run votes.csv -o taught --no-report --truth truth.csv {EM}",),
+        also=("--use",),
+    ),
+    S(
         "agree votes.csv -o truth.csv",
         ("agree votes.csv -o truth.csv --force", "agree votes.csv -o fresh.csv"),
     ),
@@ -232,15 +253,26 @@ SITUATIONS = (
     # tables of a fit
     S("gold out --item i1", ("gold out --item i1 --why",)),
     S(
+        "gold out --state contested --to parquet",
+        ("gold out --state contested", "gold out --to parquet -o all.parquet"),
+        apart=("-o",),
+    ),
+    S("coders out --by label --target 0.8", ("coders out --target 0.8", "coders out --by label")),
+    S("convert", ("convert --list", "convert votes.csv")),
+    S(
+        "check multi.csv --question '*' --fit out",
+        ("check multi.csv --question tone --fit out", "check multi.csv --question '*'"),
+    ),
+    S(
         "gold out --why --soft",
         ("gold out --why", "gold out --soft"),
-        apart=("--to", "--threshold"),
+        apart=("--to", "--state", "--threshold"),
     ),
     S("gold votes.csv", (f"run votes.csv -o votes-out {FAST}",), apart=("-o",)),
     S(
         "compare out",
         ("compare out other2",),
-        setup=("run votes.csv -o other2 --model mace --chains 2 --draws 60 --sampler warmup=40",),
+        setup=(f"run votes.csv -o other2 --model mace {SHORT}",),
     ),
     S(
         "convert formula.csv --to wide -o w.csv",
@@ -365,16 +397,15 @@ SITUATIONS = (
     ),
     S(
         "run same.csv -o f --no-report --model dawid-skene",
-        (
-            "run same.csv -o f --no-report --labels p,q --model dawid-skene --chains 2 --draws 60 --sampler warmup=40",
-        ),
+        (f"run same.csv -o f --no-report --labels p,q --model dawid-skene {SHORT}",),
         files={"same.csv": "item,coder,label\na,x,p\na,y,p\nb,x,p\nb,y,p\n"},
     ),
     S(
-        "run rating.csv -o f --no-report --scale ordinal --labels low,mid,high --model stack --chains 2 --draws 60 --sampler warmup=40",
+        f"run rating.csv -o f --no-report --scale ordinal --labels low,mid,high --model stack {SHORT}",
         (
-            "run rating.csv -o f2 --no-report --scale ordinal --labels low,mid,high --model ordinal --chains 2 --draws 60 --sampler warmup=40",
+            f"run rating.csv -o f2 --no-report --scale ordinal --labels low,mid,high --model ordinal {SHORT}",
         ),
+        compiles=True,
         files={
             "rating.csv": "item,coder,label\n"
             + "".join(

@@ -30,7 +30,10 @@ from tests.advice.sites import PACKAGE, Site
 HEARD = Path(__file__).with_name("heard.json")
 """What each situation heard when it was recorded, by the name of its test."""
 EXAMPLES = Path(__file__).parents[1] / "io" / "cases" / "newcomer"
-FLAG = re.compile(r"(?<![\w\[-])(?:--[a-z][a-z-]+|-o)(?![\w-])")
+# the advice to ask an expert, which no line can follow
+BY_AN_EXPERT = re.compile(r"annomodels audit FIT --size .*? labels are wrong\.")
+KEYS = "--read|--sampler|--assume"
+FLAG = re.compile(rf"(?<![\w\[-])(?:(?:{KEYS}) '?[a-z_]+|--[a-z][a-z-]+|-o)(?![\w-])")
 KEYWORD = re.compile(r"(?<![\w./-])([a-z_]+)=(?!\w+\.csv)")
 
 
@@ -53,6 +56,8 @@ class Situation:
     stdin: str = ""
     stays: bool = False
     """Whether the advice is given again: it asks for more than a test can do."""
+    compiles: bool = False
+    """Whether a line compiles a PyMC model, which takes half a minute."""
 
     @property
     def id(self) -> str:
@@ -83,7 +88,7 @@ def prepare(situation: Situation) -> None:
 
 def named_in(text: str) -> set[str]:
     """Return the options that a text names, as flags or as keywords."""
-    flags = set(FLAG.findall(text))
+    flags = {flag.replace("'", "") for flag in FLAG.findall(text)}
     return flags or {f"{name}=" for name in KEYWORD.findall(text)}
 
 
@@ -165,7 +170,7 @@ def says(site: Site, found: Heard) -> bool:
 def advice_in(found: Heard) -> str:
     """Return the part of a text that says what to do: after ``fix:``, else all of it."""
     fixes = re.findall(r"fix: (.*?)(?= \d+\. | where: | try: |$)", found.text)
-    return " ".join(fixes) or found.text
+    return " ".join(fixes) or BY_AN_EXPERT.sub("", found.text)
 
 
 # options of sampling, which keep the lines of a test short, and the place of an output
@@ -173,7 +178,6 @@ FREE = {
     *(
         "--chains",
         "--draws",
-        "--sampler",
         "--engine",
         "--model",
         "-o",
@@ -194,7 +198,8 @@ def unadvised(situation: Situation, text: str) -> set[str]:
     """Return the options that lines add or leave out though the text does not name them."""
     before = named_in(situation.before)
     changed = set[str]().union(*(named_in(line) ^ before for line in situation.after))
-    return changed - named_in(text) - set(situation.also) - FREE
+    free = {each for each in changed if each in FREE or each.startswith("--sampler")}
+    return changed - named_in(text) - set(situation.also) - free
 
 
 def sentences_of(found: Heard) -> list[str]:
@@ -202,7 +207,7 @@ def sentences_of(found: Heard) -> list[str]:
     if found.code and "error: " in found.text:
         text = found.text.partition("error: ")[2]
         return [re.split(r"(?<=\.) | fix: | where: ", text)[0]]
-    sentences = re.split(r"(?<=\.) ", found.text)
+    sentences = re.split(r"(?<=\.) ", BY_AN_EXPERT.sub("", found.text))
     return [each for each in sentences if found.code or named_in(each)]
 
 

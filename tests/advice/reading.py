@@ -166,8 +166,8 @@ SITUATIONS = (
             )
         },
         apart=(
-            "--read",
-            "format=--coder-columns",
+            "--read format",
+            "--coder-columns",
             "--truth",
             "--text",
             "--group",
@@ -205,7 +205,7 @@ SITUATIONS = (
         "check headless.csv",
         ("check headless.csv --read columns=item,coder,label",),
         files={"headless.csv": PLAIN.partition("\n")[2]},
-        apart=("--read", "format=--item", "--coder", "--label"),
+        apart=("--read format", "--item", "--coder", "--label"),
     ),
     S(
         "check matrix.csv --read format=matrix --item t",
@@ -343,7 +343,7 @@ SITUATIONS = (
         setup=(
             "[(Path('labeled', c).mkdir(parents=True), Path('labeled', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('labeled', c, 'd.ann').write_text(m)) for c, m in (('ana', 'T1\\tc1 0 3\\tAna\\nT2\\tc1 9 12\\tshe\\nT3\\tc2 18 21\\tBob\\n'), ('ben', 'T1\\tc1 0 3\\tAna\\nT2\\tc1 9 12\\tshe\\nT3\\tc2 18 21\\tBob\\n'))]",
         ),
-        apart=("--read", "relations=--units"),
+        apart=("--read relations", "--units"),
     ),
     S(
         "coref related",
@@ -351,7 +351,7 @@ SITUATIONS = (
         setup=(
             "[(Path('related', c).mkdir(parents=True), Path('related', c, 'd.txt').write_text('Ana said she ran. Bob ran.'), Path('related', c, 'd.ann').write_text('T1\\tP 0 3\\tAna\\nT2\\tP 9 12\\tshe\\nT3\\tP 18 21\\tBob\\nR1\\tSame Arg1:T1 Arg2:T2\\n')) for c in ('ana', 'ben')]",
         ),
-        apart=("--read", "chain_from=--units"),
+        apart=("--read chain_from", "--units"),
     ),
     S(
         "coref single --read chain_from=label",
@@ -398,7 +398,7 @@ SITUATIONS = (
                 for c in "xy"
             )
         },
-        also=("--item", "--read", "question_column=--question"),
+        also=("--item", "--read question_column", "--question"),
         apart=("--labels", "--read repeats"),
     ),
     S(

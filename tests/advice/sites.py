@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from annomodels.cli.main import COMMANDS
@@ -40,14 +41,15 @@ class Site:
         return f"{self.file}:{self.owner}: {self.named}"
 
 
-def all_sites() -> list[Site]:
+@cache
+def all_sites() -> tuple[Site, ...]:
     """Every place of the package that advises."""
-    found = []
+    found: list[Site] = []
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         if name != "errors.py":
             found += list(_in_node(ast.parse(path.read_text("utf-8")), name, ""))
-    return found
+    return tuple(found)
 
 
 def _in_node(node: ast.AST, file: str, owner: str) -> Iterator[Site]:

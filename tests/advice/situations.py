@@ -11,7 +11,7 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     "No situation has been built yet.": (
         "auditing/design.py:of_these_data: Verb 'am.audit without earlier=', 'annomodels audit --start-over'",
         "cli/breakdown.py:agreement_of_spans: --question",
-        "cli/loading.py:done_each: annomodels check, --question '*'",
+        "cli/loading.py:done_each: annomodels check, --question",
         "cli/sampling.py:asked_model: --model, --groups",
         "cli/shown.py:shown_from: Option 'item'",
         "engines/pymc/nuts.py:run: Option 'executor'",
@@ -25,7 +25,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "fitting/run.py:choose: Option 'engine', 'em'",
         "models/encoded.py:require_learnable: Option 'coder'",
         "models/encoded.py:require_learnable: Option 'item'",
-        "models/mixtures/stack.py:Stack.unused: Option 'model', 'ordinal'",
         "models/numeric.py:numeric_labels: Option 'missing'",
         "reporting/explorer.py:follow_up: annomodels run, --truth",
         "reporting/page.py:report: Option 'texts'",
@@ -37,7 +36,6 @@ UNREACHED: dict[str, tuple[str, ...]] = {
         "summaries/trust/suspects.py:single_labels_finding: Option 'coder'",
     ),
     "The words describe; nobody is told to use the option.": (
-        "cli/installed.py:examined: annomodels --version -v",
         "cli/options.py:common_options: --verbose",
         "cli/options.py:common_options: --quiet",
         "reporting/audited.py:folder_of: --output",
@@ -45,13 +43,12 @@ UNREACHED: dict[str, tuple[str, ...]] = {
     "It asks to report a fault, or to install a package: no test can do that.": (
         "cli/installed.py:_package: --upgrade",
         "cli/installed.py:_package: --force-reinstall",
-        "cli/exits.py:_read: annomodels --version -v",
+        "cli/exits.py:_read: --version",
         "cli/exits.py:_read: --debug",
-        "cli/sampling.py:spreading: --sampler dask",
-        "io/tools/refused.py:_by_names: Option 'question', ...",
+        "cli/sampling.py:spreading: --sampler",
+        "io/tools/refused.py:_known: Option 'question', ...",
         "io/border.py:_damage: --debug",
     ),
-    "It takes a terminal: tests/cli/test_cli_terminal.py.": ("cli/drawing.py:draw: -v",),
     "It takes a process that is short of memory, time or places, or data of a size that no test has.": (
         "cli/exits.py:_read: --draws, --chains",
         "coefficients/rows.py:meetings: Option 'by', 'coder'",

@@ -257,7 +257,7 @@ def unsure_html(unsure, tmp_path_factory):
 def test_the_scheme_section_names_the_label_that_is_used_worst(unsure, unsure_html):
     text = section(unsure_html, "scheme")
     table = unsure.labels().table
-    worst = table.loc[table[["sensitivity", "precision"]].min(axis=1).idxmin(), "label"]
+    worst = table.loc[table[["recall", "precision"]].min(axis=1).idxmin(), "label"]
     named = re.search(r"Fix the definitions? of ([^:]+):", text)
     assert named[1].split(" and ")[0].split(", ")[0] == worst
     top = unsure.labels(pairs=True).table.iloc[0]

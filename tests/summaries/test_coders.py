@@ -59,8 +59,8 @@ def test_table_is_the_mean_and_quantiles_of_the_draws(make):
     chance = np.einsum("sk,sjk->sj", prevalence, says)
     skill = (accuracy - chance) / (1 - chance)
     np.testing.assert_allclose(table["skill_high"], np.quantile(skill, 0.975, axis=0))
-    np.testing.assert_allclose(table["sensitivity_b"], confusion[:, :, 1, 1].mean(axis=0))
-    assert found.draws["sensitivity"].dims == ("sample", "coder", "truth")
+    np.testing.assert_allclose(table["recall_b"], confusion[:, :, 1, 1].mean(axis=0))
+    assert found.draws["recall"].dims == ("sample", "coder", "truth")
     p = tree["truth"]["p_truth"].values[world.data.item, world.data.label]
     right = np.bincount(world.data.coder, p) / world.data.per_coder
     np.testing.assert_allclose(table["share_right"], right, atol=0.03)

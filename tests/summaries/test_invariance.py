@@ -38,5 +38,5 @@ def test_names_of_labels_in_another_order_give_the_same_gold(make):
     clear = a["probability"] > 0.5 + 1e-6
     assert (a["label"] == b["label"])[clear].all()
     first, second = coders(one, data).table, coders(two, other).table
-    for column in ("accuracy", "skill", "bits", "sensitivity_b"):
+    for column in ("accuracy", "skill", "bits", "recall_b"):
         np.testing.assert_allclose(first[column], second[column])

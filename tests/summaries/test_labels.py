@@ -30,12 +30,12 @@ def known(make):
     return make.exact(data, PREVALENCE, np.stack([GOOD, BAD])), data
 
 
-def test_sensitivity_and_precision_are_those_of_the_mixed_crowd(known) -> None:
+def test_recall_and_precision_are_those_of_the_mixed_crowd(known) -> None:
     tree, data = known
     share = np.bincount(data.coder) / len(data)
     joint = PREVALENCE[:, None] * (share[0] * GOOD + share[1] * BAD)
     table = scheme(tree, data)[0].table
-    np.testing.assert_allclose(table["sensitivity"], np.diag(joint) / PREVALENCE)
+    np.testing.assert_allclose(table["recall"], np.diag(joint) / PREVALENCE)
     np.testing.assert_allclose(table["precision"], np.diag(joint) / joint.sum(axis=0))
     np.testing.assert_allclose(table["prevalence"], PREVALENCE)
     np.testing.assert_allclose(table["share"], np.bincount(data.label) / len(data))
@@ -85,7 +85,7 @@ def test_two_labels_cannot_be_merged(crowd) -> None:
     world, tree = crowd
     found = scheme(tree, world.data)[0]
     assert found.table["alpha_change"].isna().all()
-    assert (found.table["sensitivity_low"] < found.table["sensitivity"]).all()
+    assert (found.table["recall_low"] < found.table["recall"]).all()
     assert "merging would leave only one" in " ".join(found.notes)
 
 
@@ -126,10 +126,10 @@ def test_spammers_do_not_make_definitions_bad(make) -> None:
     tree = make.exact(data, [0.5, 0.5], np.array([good, good, useless, useless]))
     spammers = (False, False, True, True)
     everybody, without = (scheme(tree, data, each)[0] for each in ((), spammers))
-    assert everybody.table["sensitivity"].max() < 0.8
-    assert without.table["sensitivity"].to_numpy() == pytest.approx(0.95)
+    assert everybody.table["recall"].max() < 0.8
+    assert without.table["recall"].to_numpy() == pytest.approx(0.95)
     assert without.table["precision"].to_numpy() == pytest.approx(0.95)
     assert "leave out spammers and adversaries: 2, 3." in " ".join(without.notes)
     # of a crowd of nothing else the numbers stay
     alone = scheme(tree, data, (True,) * 4)[0]
-    assert alone.table["sensitivity"].equals(everybody.table["sensitivity"])
+    assert alone.table["recall"].equals(everybody.table["recall"])

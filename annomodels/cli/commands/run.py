@@ -63,7 +63,8 @@ def command(job: Job) -> int:
         current().command += f" -o {shlex.quote(job.output)}"  # as the page and methods.md show it
     job = with_truth_column(job)
     if job.earlier is not None and (job.stream or several(job.reading)):
-        raise click.UsageError("--prior-from goes with one question in memory.")
+        remedy = "leave out --stream" if job.stream else "choose it with --question"
+        raise click.UsageError(f"--prior-from goes with one question in memory: {remedy}.")
     if job.stream:
         refuse_the_rest(job)
     elif job.cache is not None:

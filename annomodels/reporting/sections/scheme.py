@@ -34,7 +34,7 @@ def section(facts: Facts) -> list[Part]:
         return [*table("labels", title, columns, rows), shown]
     found, judged = facts.fit.labels(), fix(facts)
     if any(note.startswith(LEFT_OUT) for note in found.notes):
-        title += "; sensitivity and precision without spammers and adversaries"
+        title += "; recall and precision without spammers and adversaries"
     # a mark that every label has tells none apart
     columns = (COLUMNS["label"], *[FIX] * (len(set(judged)) > 1), *found.columns[1:7])
     return [
@@ -58,11 +58,10 @@ def prevalence(facts: Facts) -> Part:
 
 def fix(facts: Facts) -> list[str]:
     """Return "fix", "fine" or "unclear" for the definition of each label."""
-    # by sensitivity and precision: one surely below what is wanted, both surely above, or neither
+    # by recall and precision: one surely below what is wanted, both surely above, or neither
     rows = facts.fit.labels().table
     low, high = (
-        rows[[f"sensitivity_{end}", f"precision_{end}"]].to_numpy(dtype=float)
-        for end in ("low", "high")
+        rows[[f"recall_{end}", f"precision_{end}"]].to_numpy(dtype=float) for end in ("low", "high")
     )
     bad, good = (high < WANTED).any(axis=1), (low > WANTED).all(axis=1)
     return [str(word) for word in np.select([bad, good], ["fix", "fine"], "unclear")]
@@ -73,7 +72,7 @@ def scheme_notes(facts: Facts) -> list[str]:
     rows, verdicts = facts.fit.labels().table, fix(facts)
     names = [short(label_text(label), 24) for label in rows["label"]]
     chosen = [k for k, word in enumerate(verdicts) if word == "fix"]
-    worst = rows[["sensitivity", "precision"]].to_numpy(dtype=float).min(axis=1)
+    worst = rows[["recall", "precision"]].to_numpy(dtype=float).min(axis=1)
     out = [_which([names[k] for k in sorted(chosen, key=lambda k: worst[k])], verdicts)]
     if facts.data.n_labels > 2:
         top: Any = facts.fit.labels(pairs=True).table.iloc[0]

@@ -41,7 +41,7 @@ GLOSSARY: tuple[tuple[str, str], ...] = (
     ),
     ("Prevalence", "Share of the items with each true label, corrected for coder errors."),
     ("Accuracy", "Probability that a coder's label is right."),
-    ("Sensitivity", "Accuracy on the items with one given true label (“Right on …”)."),
+    ("Recall", "Accuracy on the items with one given true label (“Right on …”)."),
     ("Right so far", "Share of the labels that a coder gave that are right."),
     ("Spammer", "A coder whose labels, with 95 % probability, hardly depend on the truth."),
     ("Adversary", "A coder who swaps labels, which are informative, but reversed."),

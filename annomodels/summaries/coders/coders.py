@@ -85,9 +85,9 @@ def coders(tree: xr.DataTree, data: Annotations, target: float | None = None) ->
     if data.repeats:  # of a coder who labeled an item again
         pairs, same = data.repeats_by_coder
         columns |= {"repeated_pairs": pairs, "repeats_agree": over(same, pairs)}
-    sensitivity = draws.sensitivity.mean(axis=0)
+    recall = draws.recall.mean(axis=0)
     for k, label in enumerate(data.labels):
-        columns[f"sensitivity_{label_text(label)}"] = sensitivity[:, k]
+        columns[f"recall_{label_text(label)}"] = recall[:, k]
     effects = any(each.effect for each in declared) and effect_sentences(tree, data, "coder")
     notes = (
         *_notes(kind, tree, data), *told_by(tree), *sentences(tree), *(effects or ()), *answers
@@ -141,7 +141,7 @@ def _named(draws: CoderDraws, right: Floats | None, data: Annotations) -> xr.Dat
             "accuracy": (dims, draws.accuracy),
             "skill": (dims, draws.skill),
             "bits": (dims, draws.bits),
-            "sensitivity": ((*dims, "truth"), draws.sensitivity),
+            "recall": ((*dims, "truth"), draws.recall),
         },
         coords={
             "coder": [str(name) for name in data.coders],
