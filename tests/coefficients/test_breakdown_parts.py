@@ -127,25 +127,6 @@ def test_undefined_groups_take_the_number_asked_for():
     assert table.loc["none", "note"].startswith("Every pairable label is the same")
 
 
-@pytest.mark.parametrize(
-    ("options", "word"),
-    [
-        ({"by": "rater"}, "Use one of label"),
-        ({"by": "group"}, "no groups"),
-        ({"by": "label", "name": "kappa"}, "two coders"),
-        ({"by": "label", "name": "light_kappa"}, "multi_kappa"),
-        ({"by": "coder", "name": "light_kappa"}, "pair"),
-        ({"by": "coder", "missing": "pairwise", "name": "k"}, "by='pair'"),
-        ({"by": "item", "name": "icc_1"}, "numbers"),
-        ({"by": "item", "undefined": "label-given"}, 'by="group"'),
-        ({"by": "item", "draws": -1}, "0 for none"),
-    ],
-)
-def test_what_cannot_be_taken_apart_is_refused_with_a_remedy(options, word):
-    with pytest.raises(am.errors.NotApplicable, match=word):
-        am.breakdown(TRAINS, **options)
-
-
 def test_only_pairs_that_share_items_and_those_with_most_first(monkeypatch):
     rows = [(i, f"c{i // 4}-{c}", "xy"[(i + c) % 2]) for i in range(40) for c in range(2)]
     rows += [(99, "c0-0", "x"), (99, "c9-0", "x")]

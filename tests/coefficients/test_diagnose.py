@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pairs_of_labels import of_pairs
 
 import annomodels as am
-
-
-def of_pairs(cells):
-    pairs = [pair for pair, n in cells.items() for _ in range(n)]
-    return am.Annotations.from_records(
-        [(i, c, label) for i, pair in enumerate(pairs) for c, label in zip("AB", pair, strict=True)]
-    )
 
 
 def why(found):
@@ -218,15 +212,6 @@ def test_real_crowds_are_diagnosed_with_known_spammers(shared):
     )
     row = found.coders.set_index("coder").loc["w024"]
     assert row["without"] == pytest.approx(expected.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "word"),
-    [("light_kappa", "pair"), ("icc_1", "numbers"), ("nothing", "Unknown coeff")],
-)
-def test_what_cannot_be_diagnosed_is_refused(name, word):
-    with pytest.raises(am.errors.NotApplicable, match=word):
-        am.diagnose(am.datasets.load("trains"), name)
 
 
 @pytest.mark.slow

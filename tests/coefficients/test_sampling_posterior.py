@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pairs_of_labels import of_table
 
 import annomodels as am
 from annomodels.coefficients import weights
@@ -14,9 +15,7 @@ from annomodels.limits import GROUPS_RESAMPLED
 
 
 def from_table(table, names="AB"):
-    pairs = [(names[k], names[m]) for (k, m), n in np.ndenumerate(table) for _ in range(n)]
-    rows = [(i, c, label) for i, pair in enumerate(pairs) for c, label in enumerate(pair)]
-    return am.Annotations.from_records(rows, labels=list(names))
+    return of_table(table, names, labels=list(names))
 
 
 def panel_of(rng, n_items=60, n_coders=4, accuracy=0.8, missing=0.3):
