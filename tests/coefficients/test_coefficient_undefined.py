@@ -1,13 +1,17 @@
 """NaN with a reason, never an exception and never 1 by default."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from test_refusals import GIVEN, data_of
 
 import annomodels as am
+from annomodels.coefficients import reasons
 from annomodels.coefficients.reasons import REASONS
+from annomodels.data.messages import messages_beside
 
 SAME = [(i, c, "A") for i in range(3) for c in range(2)]
 ONE_ITEM = [(1, 1, "A"), (1, 2, "B")]
@@ -84,6 +88,14 @@ def test_total_disagreement_is_negative_and_not_clipped():
     panel = am.agreement(data(rows), draws=0)
     assert panel["pi"].value == panel["kappa"].value == -1.0
     assert panel["alpha"].value == -0.5
+
+
+def test_every_note_is_used_and_known():
+    folder = Path(am.__file__).parent / "coefficients"
+    code = "".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    known = set(messages_beside(reasons.__file__))
+    assert not [name for name in known if f'"{name}"' not in code]
+    assert set(re.findall(r'\bsay\(\s*"(\w+)"', code)) <= known
 
 
 def test_every_reason_is_a_sentence():
